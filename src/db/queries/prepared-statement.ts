@@ -1,36 +1,28 @@
-import type { Kysely } from 'kysely'
-import type { QueryResultRow } from 'pg'
+import { CompiledQuery, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
-import { connectionSourceOf } from './query-builder.ts'
 
-/** Texts by name. */
-const texts = new Map<string, string>()
+/** Names by text. */
+const names = new Map<string, string>()
 
 /**
  * A statement of fixed text, which each connection parses once under a name and, after some executions, also plans
- * once: planning takes most of the time of a read by primary keys. It goes to the driver as it is: Kysely has nothing to
- * build.
+ * once: planning takes most of the time of a read by primary keys.
  */
-export class PreparedStatement<Row extends QueryResultRow> {
-  readonly #name: string
+export class PreparedStatement<Row> {
   readonly #text: string
 
   /** `name` belongs to this text only, and has at most 63 bytes. */
   constructor(name: string, text: string) {
-    if ((texts.get(name) ?? text) !== text) throw new Error(`two statements are named ${name}`)
-    texts.set(name, text)
-    this.#name = name
+    for (const [other, taken] of names) {
+      if (taken === name && other !== text) throw new Error(`two statements are named ${name}`)
+    }
+    names.set(text, name)
     this.#text = text
   }
 
   async execute(db: Kysely<Tables>, values: readonly unknown[]): Promise<readonly Row[]> {
-    const client = await connectionSourceOf(db).connect()
-    try {
-      const { rows } = await client.query<Row>({ name: this.#name, text: this.#text, values: [...values] })
-      return rows
-    } finally {
-      client.release()
-    }
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(this.#text, [...values]))
+    return rows
   }
 }
 
@@ -40,3 +32,6 @@ export class PreparedStatement<Row extends QueryResultRow> {
  * every time.
  */
 export const listOf = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`
+
+/** The name of a prepared statement's text; undefined for any other text. */
+export const statementName = (text: string): string | undefined => names.get(text)

@@ -1,6 +1,14 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import {
+  Kysely,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely'
 import type { PoolClient } from 'pg'
 import type { Tables } from '../tables.ts'
+import { statementName } from './prepared-statement.ts'
 
 /** Where connections come from: a pool, or one that limits who may wait. */
 export interface ConnectionSource {
@@ -9,18 +17,38 @@ export interface ConnectionSource {
   end(): Promise<void>
 }
 
-const sources = new WeakMap<Kysely<Tables>, ConnectionSource>()
-
-/** Kysely over a pool. */
-export function queryBuilder(source: ConnectionSource): Kysely<Tables> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }) })
-  sources.set(db, source)
-  return db
+/** Kysely over a pool, with prepared statements. */
+export const queryBuilder = (source: ConnectionSource): Kysely<Tables> => {
+  const pool: PostgresPool = {
+    options: source.options,
+    connect: async () => new PreparingClient(await source.connect()),
+    end: () => source.end(),
+  }
+  return new Kysely({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Where the connections of a Kysely come from that `queryBuilder` made. */
-export function connectionSourceOf(db: Kysely<Tables>): ConnectionSource {
-  const source = sources.get(db)
-  if (source === undefined) throw new Error('this Kysely has no connections of its own, as within a transaction')
-  return source
+/** A connection that prepares the texts of `PreparedStatement`s. */
+class PreparingClient implements PostgresPoolClient {
+  readonly #client: PoolClient
+
+  constructor(client: PoolClient) {
+    this.#client = client
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R>(
+    query: string | PostgresCursor<R>,
+    values?: readonly unknown[],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof query !== 'string') throw new Error('cursors are not read through Kysely')
+    const name = statementName(query)
+    const text = { text: query, values: [...(values ?? [])] }
+    // Only the author of a statement knows the type of its rows.
+    return this.#client.query(name === undefined ? text : { name, ...text }) as Promise<never>
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy)
+  }
 }
