@@ -4,8 +4,8 @@ import type { Executor } from '../ledger/executor/executor.ts'
 import { Closed, Overloaded, Unavailable } from '../ledger/executor/failures.ts'
 import type { ForwardedCommand, WriterLink } from './writer-link.ts'
 
-/** Resolves when this instance has applied all events up to a position; rejects with `Unavailable` when that takes long. */
-export type CatchUp = (position: number) => Promise<void>
+/** Waits until this instance has applied all events up to a position; false when that takes too long. */
+export type CatchUp = (position: number) => Promise<boolean>
 
 type RouterExecutor = Pick<Executor, 'run' | 'waitForInFlight' | 'stalledMs'>
 
@@ -58,8 +58,14 @@ export class CommandRouter implements RouterExecutor {
     await Promise.all(links.map(({ closed }) => closed))
   }
 
-  /** As `Executor.run`. */
-  run(command: Command): Promise<CommandResult> {
+  /** As `Executor.run`; a command that was done before is answered once this instance has applied it, if it can. */
+  async run(command: Command): Promise<CommandResult> {
+    const result = await this.#send(command)
+    if (result.replayed) await this.#catchUp(result.position)
+    return result
+  }
+
+  #send(command: Command): Promise<CommandResult> {
     const link = this.#link
     if (link?.isReady !== true || command.call === null) return this.#own.run(command)
     this.#forwarded += 1
@@ -94,7 +100,7 @@ export class CommandRouter implements RouterExecutor {
     const cause = { ...command.cause, idempotency: { ...idempotency, discardRefusal: false } }
     let result: CommandResult
     try {
-      result = await this.run({ ...command, cause })
+      result = await this.#send({ ...command, cause })
     } catch (error) {
       // Nothing was done this time, which says nothing of the first.
       if (error instanceof Overloaded || error instanceof Closed || error instanceof Unavailable) {
@@ -103,7 +109,9 @@ export class CommandRouter implements RouterExecutor {
       throw error
     }
     // What the writer shared of it was lost with the answer.
-    if (result.replayed) await this.#catchUp(result.position)
+    if (result.replayed && !(await this.#catchUp(result.position))) {
+      throw new Unavailable('the command was done, and this instance is far behind')
+    }
     return result
   }
 }

@@ -116,9 +116,7 @@ export class WriterElection {
 
   /** Becomes the writer, or follows it, until that ends. */
   async #takePart(lock: WriterLock, ledger: string): Promise<void> {
-    const isMine = await lock.tryAcquire()
-    this.#options.failureLog.succeeded(this)
-    if (isMine) {
+    if (await lock.tryAcquire()) {
       await this.#lead(lock, ledger)
       return
     }
@@ -128,6 +126,7 @@ export class WriterElection {
       return
     }
     const writer = await lock.findWriter()
+    this.#options.failureLog.succeeded(this)
     if (writer !== null && (await this.#follow(writer, lock, ledger))) {
       this.#eagerUntil = performance.now() + EAGER_MS
       return
@@ -152,6 +151,7 @@ export class WriterElection {
         return
       }
       await lock.advertise({ writer: this.#writer, address })
+      this.#options.failureLog.succeeded(this)
       this.#isWriter = true
       // Not of the first: an instance that is alone need not tell.
       if (this.#eagerUntil > 0) log.info({ writer: this.#writer }, 'this instance is the writer')

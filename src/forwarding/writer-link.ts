@@ -12,6 +12,11 @@ const WELCOME_TIMEOUT_MS = 500
 /** A writer sends something five times in this time; one that does not counts as hanging. */
 const MAX_SILENCE_MS = 1_000
 const SILENCE_CHECK_MS = 100
+/**
+ * A writer that has resigned and answers nothing for so long has lost its database. Below the time after which readiness
+ * counts commands as stalled.
+ */
+const MAX_LAST_ANSWERS_MS = 2_000
 /** Commands that may wait for their answers, and the length of their JSON. */
 const MAX_OUTSTANDING = 16_384
 const MAX_OUTSTANDING_LENGTH = 64 * 1024 * 1024
@@ -200,6 +205,10 @@ export class WriterLink {
   }
 
   #checkSilence(): void {
+    if (this.#hasEnded && this.#stall.stalledMs > MAX_LAST_ANSWERS_MS) {
+      this.#socket.destroy()
+      return
+    }
     if (performance.now() - this.#heardAt < MAX_SILENCE_MS) return
     // This process may have been suspended itself: what has arrived meanwhile is read first.
     setImmediate(() => {

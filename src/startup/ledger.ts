@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
@@ -8,7 +9,6 @@ import { CommandRouter } from '../forwarding/command-router.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
-import { Unavailable } from '../ledger/executor/failures.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { prune } from '../ledger/storage/prune.ts'
 import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
@@ -17,8 +17,9 @@ import type { Database } from './database.ts'
 
 /** Reads that may share one look at where the ledger ends. */
 const MAX_HEAD_READERS = 1_000
-/** Waits of `AppliedEvents.reach`, of a quarter of a second each. */
-const MAX_CATCH_UP_ATTEMPTS = 8
+/** Waits of `AppliedEvents.reach`, of a quarter of a second each, and pauses between them. */
+const MAX_CATCH_UP_ATTEMPTS = 6
+const CATCH_UP_PAUSE_MS = 50
 /** Interval at which expired replies are deleted. */
 const PRUNE_INTERVAL_MS = 600_000
 
@@ -80,8 +81,12 @@ export async function startLedger(
     },
   })
   const router = new CommandRouter(executor, async (position) => {
-    for (let i = 0; i < MAX_CATCH_UP_ATTEMPTS; i += 1) if (await applied.reach(position)) return
-    throw new Unavailable('this instance is far behind the ledger')
+    for (let i = 0; i < MAX_CATCH_UP_ATTEMPTS && applied.position < position; i += 1) {
+      await applied.reach(position)
+      // It does not wait while the database cannot be asked.
+      if (applied.position < position) await sleep(CATCH_UP_PAUSE_MS)
+    }
+    return applied.position >= position
   })
   cleanUp.defer(() => executor.close())
   metrics.watchLedger(executor, tail)

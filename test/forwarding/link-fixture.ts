@@ -107,7 +107,7 @@ export async function openLink(t: Test, writers: Runs, own: Runs, options: LinkO
       onConnection(socket)
     }),
   )
-  const router = new CommandRouter(own, options.catchUp ?? (async () => {}))
+  const router = new CommandRouter(own, options.catchUp ?? (async () => true))
   t.teardown(() => router.cut())
   t.teardown(async () => {
     for (const socket of sockets) socket.destroy()

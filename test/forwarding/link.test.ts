@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test } from 'tap'
 import { freePort } from '../../src/db/cluster/free-port.ts'
+import type { CatchUp } from '../../src/forwarding/command-router.ts'
 import { connectToNetwork, connectToSocket, listenOnNetwork, listenOnSocket } from '../../src/forwarding/endpoints.ts'
 import { encodeFrame } from '../../src/forwarding/frames.ts'
 import { RefusedByWriter } from '../../src/forwarding/writer-link.ts'
@@ -115,7 +116,7 @@ test('a command whose answer is lost is run again under its idempotency key, and
 async function loseAnswer(
   t: Parameters<typeof openLink>[0],
   own: (command: Command) => Promise<CommandResult>,
-  catchUp?: (position: number) => Promise<void>,
+  catchUp?: CatchUp,
 ): Promise<CommandResult> {
   const { router, sockets } = await openLink(
     t,
@@ -157,9 +158,46 @@ test('a command that was done already is answered once this instance has applied
     async (command) => ({ ...resultOf(command, 7), replayed: true }),
     async (position) => {
       order.push(`applied ${position}`)
+      return true
     },
   ).then(() => order.push('answered'))
-  t.same(order, ['applied 7', 'answered'])
+  t.same([order[0], order.at(-1)], ['applied 7', 'answered'])
+  const replayed = async (command: Command) => ({ ...resultOf(command, 7), replayed: true })
+  const behind = loseAnswer(t, replayed, async () => false)
+  t.ok((await rejection(behind)) instanceof Unavailable)
+  const positions: number[] = []
+  const retried = await openLink(t, executorOf(replayed), neverHere, {
+    catchUp: async (position) => {
+      positions.push(position)
+      return false
+    },
+  })
+  t.match(
+    await retried.router.run(echoCommand(1, 'k')),
+    { position: 7 },
+    'a retry of the client is answered in any case',
+  )
+  t.same(positions, [7])
+})
+
+test('a writer that has resigned and answers nothing is given up', async (t) => {
+  let ran = 0
+  const { router, server } = await openLink(
+    t,
+    executorOf(() => {
+      ran += 1
+      return new Promise(() => {})
+    }),
+    executorOf(async (command) => resultOf(command, 3)),
+  )
+  const pending = router.run(echoCommand(1, 'k'))
+  const keyless = rejection(router.run(echoCommand(1)))
+  await until(() => ran === 2)
+  const resigned = server.resign()
+  t.match(await pending, { position: 3 })
+  t.match(await keyless, { message: /outcome of the command/ })
+  await resigned
+  t.equal(router.lost, 2)
 })
 
 test('after it was cut, a router takes no link', async (t) => {

@@ -75,8 +75,7 @@ export function executeRecordingWriters(
     try {
       await execute(request, reply, verb, input, options)
     } finally {
-      // Again, as it may have waited for long. What was committed here is applied by now; what another instance
-      // committed for this one is at the position of the response.
+      // Again, as it may have waited for long. What was committed is at the position of the response.
       reads.recordWrite(request, Math.max(applied.position, positionOf(reply)))
     }
   }

@@ -325,7 +325,8 @@ export class Executor {
       return []
     }
     if (error instanceof Unavailable || isConnectionLost || !isCausedByCommand(error)) {
-      rejectAll(commands, new Unavailable('the database did not accept the batch', { cause: error }))
+      const unavailable = new Unavailable('the database did not accept the batch', { cause: error })
+      rejectAll(commands, error instanceof Unavailable ? error : unavailable)
       return []
     }
     if (commands.length > 1) return commands.map((pending): PendingCommand => ({ ...pending, runAlone: true }))

@@ -21,7 +21,11 @@ export class RecentKeyFilter {
   /** The commands whose key may have been used before; remembers the keys of all. `now` in milliseconds. */
   mayExist(commands: readonly Command[], now: number): readonly Command[] {
     const isDisabled = now < this.#disabledUntil
-    return commands.filter((command) => this.#add(command) || isDisabled)
+    return commands.filter((command) => {
+      const wasUsed = this.#add(command)
+      // Without a second reply that is stored, nothing would show that the key is not new.
+      return wasUsed || isDisabled || command.cause.idempotency?.discardRefusal === true
+    })
   }
 
   /** A key had been used that was taken to be new. */

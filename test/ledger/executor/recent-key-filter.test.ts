@@ -22,6 +22,14 @@ test('a recently used key may exist', (t) => {
   t.end()
 })
 
+test('a key whose refusal would not be stored is always looked up', (t) => {
+  const command = under('a')
+  const idempotency = { key: 'a', requestHash: 'h', discardRefusal: true }
+  const limited = { ...command, cause: { ...command.cause, idempotency } }
+  t.same(new RecentKeyFilter().mayExist([limited], 0), [limited])
+  t.end()
+})
+
 test('keys are dropped after very many others', (t) => {
   const keys = new RecentKeyFilter()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
