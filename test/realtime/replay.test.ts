@@ -244,7 +244,6 @@ test('events between the slices that a live subscription asks for come after all
   const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' }).then(() => (isDone = true))
   while (!isDone) {
     await hub.onEvents([roomEvent(hub.position + 1)])
-    hub.flush(channel)
     await turn()
   }
   await again
@@ -274,7 +273,7 @@ test('a live client that is cut while it gets earlier messages resumes without a
   const again = cut.subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
   await turnsUntil(() => cut.positions(ROOM).includes(101))
   await hub.onEvents([roomEvent(601)])
-  hub.flush(channel)
+  await turn()
   cut.subscriptions.end()
   hub.release(channel)
   await again

@@ -1,14 +1,8 @@
-import { encodeFrames } from '../sockets/encode-frames.ts'
 import type { Backlog } from './backlog-reader.ts'
 import { MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
-import { type ChannelMessage, frameText, messageSize } from './channel-message.ts'
+import { type ChannelMessage, messageSize } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
-
-/** Receives a channel's frames. */
-export interface Listener {
-  /** Sends whole frames. */
-  push(frames: Buffer): void
-}
+import { FanOut } from './fan-out.ts'
 
 /** A channel with listeners on this instance, and its newest messages for clients that resume. */
 export class Channel {
@@ -17,16 +11,13 @@ export class Channel {
   lastPosition: number | null | undefined
   /** How many subscriptions keep the channel. */
   references = 0
-  /** By the name under which they subscribed: a room's uid may have changed since. */
-  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly fanOut = new FanOut()
   /** The backlog: every message after `#from`, oldest first. */
   #messages: ChannelMessage[] = []
   #from: number
   /** Whether nothing at or before `#from` can be replayed, so that the database need not be read. */
   #isComplete = false
   #size = 0
-  /** Bodies that are not sent to the listeners yet. */
-  #outgoing: string[] = []
 
   /** `position` is the hub's. */
   constructor(key: ChannelKey, position: number) {
@@ -45,38 +36,12 @@ export class Channel {
 
   append(message: ChannelMessage): void {
     this.lastPosition = message.position
-    this.#outgoing.push(...message.bodies)
+    this.fanOut.append(message.bodies)
     // Frames on `global` are never replayed.
     if (this.key === 'global') return
     this.#messages.push(message)
     this.#size += messageSize(message)
     this.#dropOldest(this.#messages.length - MAX_BACKLOG_MESSAGES)
-  }
-
-  /** Sends what is outgoing; returns the number of frames. Called before a listener is added or removed. */
-  flush(): number {
-    if (this.#outgoing.length === 0) return 0
-    const bodies = this.#outgoing
-    this.#outgoing = []
-    let sent = 0
-    for (const [name, listeners] of this.#listeners) {
-      const frames = encodeFrames(bodies.map((body) => frameText(name, body)))
-      for (const listener of listeners) listener.push(frames)
-      sent += bodies.length * listeners.size
-    }
-    return sent
-  }
-
-  addListener(name: string, listener: Listener): void {
-    const listeners = this.#listeners.get(name)
-    if (listeners === undefined) this.#listeners.set(name, new Set([listener]))
-    else listeners.add(listener)
-  }
-
-  removeListener(name: string, listener: Listener): void {
-    const listeners = this.#listeners.get(name)
-    listeners?.delete(listener)
-    if (listeners?.size === 0) this.#listeners.delete(name)
   }
 
   /**

@@ -1,30 +1,86 @@
+import type { FanOut } from './fan-out.ts'
+
+/** How long frames are sent in one turn of the event loop; requests wait for it. */
+const SLICE_MS = 2
+/** The longest pause of a channel between two rounds. */
 const MAX_PAUSE_MS = 20
+/**
+ * By how much each listener of a channel lets others go first: small channels before big ones, and a channel of 5,000
+ * before those whose frames are half a second newer.
+ */
+const PATIENCE_PER_LISTENER_MS = 0.1
+
+interface Turn {
+  /** Channels with an earlier time go first. */
+  readonly dueAt: number
+  readonly startedAt: number
+}
 
 /**
- * Calls `flush` soon: at once when the last call is long past, otherwise after a pause as long as the last call took. A
- * lone event does not wait; under load, events go out together.
+ * Sends the pending frames of channels: at once when a channel's last round is long past, otherwise after a pause as
+ * long as that round took. A lone event does not wait; under load, a channel's events go out together. Long work is
+ * done in slices, with turns of the event loop in between.
  */
 export class FlushScheduler {
-  readonly #flush: () => void
-  #timer: NodeJS.Timeout | undefined
-  #notBefore = 0
+  readonly #onSent: (frames: number) => void
+  readonly #waiting = new Map<FanOut, Turn>()
+  /** Channels that pause. */
+  readonly #pauses = new Map<FanOut, NodeJS.Timeout>()
+  /** The next turn's slice. */
+  #slice: NodeJS.Immediate | undefined
 
-  constructor(flush: () => void) {
-    this.#flush = flush
+  /** `onSent` counts frames, once for each listener. */
+  constructor(onSent: (frames: number) => void) {
+    this.#onSent = onSent
   }
 
-  schedule(): void {
-    if (this.#timer !== undefined) return
-    const wait = this.#notBefore - performance.now()
-    if (wait < 1) this.#run()
-    else this.#timer = setTimeout(() => this.#run(), wait)
+  /** Takes channels that have pending frames. */
+  schedule(fanOuts: Iterable<FanOut>): void {
+    for (const fanOut of fanOuts) if (!this.#pauses.has(fanOut)) this.#enqueue(fanOut)
+    if (this.#waiting.size > 0 && this.#slice === undefined) this.#runSlice()
   }
 
-  #run(): void {
-    this.#timer = undefined
-    const startedAt = performance.now()
-    this.#flush()
+  /** Forgets a channel that has no listeners any more. */
+  remove(fanOut: FanOut): void {
+    this.#waiting.delete(fanOut)
+    clearTimeout(this.#pauses.get(fanOut))
+    this.#pauses.delete(fanOut)
+  }
+
+  #enqueue(fanOut: FanOut): void {
+    if (this.#waiting.has(fanOut)) return
     const now = performance.now()
-    this.#notBefore = now + Math.min(MAX_PAUSE_MS, now - startedAt)
+    this.#waiting.set(fanOut, { dueAt: now + fanOut.size * PATIENCE_PER_LISTENER_MS, startedAt: now })
+  }
+
+  #runSlice(): void {
+    const deadline = performance.now() + SLICE_MS
+    for (const [fanOut, { startedAt }] of [...this.#waiting].sort(([, a], [, b]) => a.dueAt - b.dueAt)) {
+      const { sent, hasEnded } = fanOut.sendUntil(deadline)
+      this.#onSent(sent)
+      if (hasEnded) {
+        this.#waiting.delete(fanOut)
+        this.#pause(fanOut, startedAt)
+      }
+      if (performance.now() >= deadline) break
+    }
+    // Also when nothing is left: a turn has one slice, however many pauses end in it.
+    this.#slice = setImmediate(() => {
+      this.#slice = undefined
+      if (this.#waiting.size > 0) this.#runSlice()
+    })
+  }
+
+  #pause(fanOut: FanOut, startedAt: number): void {
+    const pause = Math.min(MAX_PAUSE_MS, performance.now() - startedAt)
+    if (pause < 1) {
+      if (fanOut.isPending) this.#enqueue(fanOut)
+      return
+    }
+    const end = (): void => {
+      this.#pauses.delete(fanOut)
+      if (fanOut.isPending) this.schedule([fanOut])
+    }
+    this.#pauses.set(fanOut, setTimeout(end, pause))
   }
 }

@@ -4,9 +4,10 @@ import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { Profiles, RequiredIds } from '../frames/profiles.ts'
 import type { Backlog, BacklogReader } from './backlog-reader.ts'
-import { Channel, type Listener } from './channel.ts'
+import { Channel } from './channel.ts'
 import { type ChannelMessage, channelMessage } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
+import type { FanOut, FanOutMember, Listener } from './fan-out.ts'
 import { FlushScheduler } from './flush-scheduler.ts'
 import { ReplayQueue, sliceLength } from './replay-slices.ts'
 
@@ -62,8 +63,7 @@ export class Hub {
   readonly #channels = new Map<ChannelKey, Channel>()
   /** Channels without listeners, by when the last one left; longest ago first. */
   readonly #retained = new Map<Channel, number>()
-  readonly #outgoing = new Set<Channel>()
-  readonly #flushScheduler = new FlushScheduler(() => this.#flushAll())
+  readonly #flushScheduler: FlushScheduler
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   readonly #replayQueue = new ReplayQueue()
   /** Resumes that wait until the hub reaches a position. */
@@ -74,6 +74,7 @@ export class Hub {
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
+    this.#flushScheduler = new FlushScheduler(parts.onSent)
     const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
       const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
@@ -102,6 +103,7 @@ export class Hub {
       ])
       profiles = found
     }
+    const changed = new Set<FanOut>()
     for (const { event, channel: key, templates } of frames) {
       const channel = this.#channels.get(key)
       if (channel === undefined) continue
@@ -109,10 +111,10 @@ export class Hub {
       channel.append(
         channelMessage({ position, prev: channel.lastPosition ?? null, at: at / 1000 }, templates, profiles),
       )
-      this.#outgoing.add(channel)
+      changed.add(channel.fanOut)
     }
     this.#position = events.at(-1)?.position ?? this.#position
-    if (this.#outgoing.size > 0) this.#flushScheduler.schedule()
+    this.#flushScheduler.schedule(changed)
     for (const waiter of this.#waiters) {
       if (waiter.position > this.#position) continue
       this.#waiters.delete(waiter)
@@ -138,13 +140,6 @@ export class Hub {
       const channel = this.#channels.get(key)
       if (channel !== undefined) channel.lastPosition ??= position
     }
-  }
-
-  #flushAll(): void {
-    let sent = 0
-    for (const channel of this.#outgoing) sent += channel.flush()
-    this.#outgoing.clear()
-    this.#parts.onSent(sent)
   }
 
   /**
@@ -183,7 +178,6 @@ export class Hub {
   release(channel: Channel): void {
     channel.references -= 1
     if (channel.references > 0) return
-    this.flush(channel)
     // Clients that reconnect soon need not read it from the database again.
     if (channel.hasBacklog) this.#retained.set(channel, performance.now())
     else this.#remove(channel)
@@ -192,12 +186,7 @@ export class Hub {
   #remove(channel: Channel): void {
     this.#channels.delete(channel.key)
     this.#retained.delete(channel)
-    this.#outgoing.delete(channel)
-  }
-
-  /** Sends a channel's outgoing frames, so that a listener may be added or removed. */
-  flush(channel: Channel): void {
-    if (this.#outgoing.delete(channel)) this.#parts.onSent(channel.flush())
+    this.#flushScheduler.remove(channel.fanOut)
   }
 
   /**
@@ -211,13 +200,11 @@ export class Hub {
       queries += 1
       if (!(await this.#waitFor(since))) {
         // Beyond the ledger's head: not a position of this ledger.
-        this.flush(channel)
         await start({ messages: null, from: this.#position })
         return queries
       }
     }
     if (channel.key === 'global') {
-      this.flush(channel)
       await start({ messages: [], from: this.#position })
       return queries
     }
@@ -234,13 +221,11 @@ export class Hub {
           const backlog = await this.#backlogLookup.load(channel.key)
           channel.merge(backlog, backlog.upTo)
         } else if (messages === 'expired') {
-          this.flush(channel)
           await start({ messages: null, from: this.#position })
           return queries
         } else if (sliceLength(messages) < messages.length && release === undefined) {
           release = await this.#replayQueue.acquire()
         } else {
-          this.flush(channel)
           await start({ messages, from: since })
           return queries
         }
@@ -258,13 +243,18 @@ export class Hub {
     return true
   }
 
-  addListener(channel: Channel, name: string, listener: Listener): void {
-    this.flush(channel)
-    channel.addListener(name, listener)
+  /** The listener gets all events that are delivered from here on. */
+  addListener(channel: Channel, name: string, listener: Listener): FanOutMember {
+    return channel.fanOut.add(name, listener)
   }
 
-  removeListener(channel: Channel, name: string, listener: Listener): void {
-    this.flush(channel)
-    channel.removeListener(name, listener)
+  /** Sends a listener at once what it has not got yet of the events that were delivered. */
+  catchUp(channel: Channel, member: FanOutMember): void {
+    const sent = channel.fanOut.catchUp(member)
+    if (sent > 0) this.#parts.onSent(sent)
+  }
+
+  removeListener(channel: Channel, member: FanOutMember): void {
+    channel.fanOut.delete(member)
   }
 }

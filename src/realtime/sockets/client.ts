@@ -1,5 +1,5 @@
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
-import type { Listener } from '../channels/channel.ts'
+import type { Listener } from '../channels/fan-out.ts'
 
 /** Why a client cannot have a channel; with `retry`, the same frame may succeed later. */
 export interface ChannelRefusal {

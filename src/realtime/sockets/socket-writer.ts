@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Listener } from '../channels/channel.ts'
+import type { Listener } from '../channels/fan-out.ts'
 import { connectionKey } from './tcp-send-queues.ts'
 
 /** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a replay. */

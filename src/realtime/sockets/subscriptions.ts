@@ -4,6 +4,7 @@ import { yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import type { Channel } from '../channels/channel.ts'
 import { type ChannelMessage, frameText, messageSize } from '../channels/channel-message.ts'
 import { type ChannelKey, parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
+import type { FanOutMember } from '../channels/fan-out.ts'
 import type { Hub, Replay } from '../channels/hub.ts'
 import { sliceLength } from '../channels/replay-slices.ts'
 import type { ResumeBudget } from '../channels/resume-budget.ts'
@@ -33,9 +34,9 @@ interface Subscription {
   from: number
   /**
    * `held`: the user's own channel, before its first `sub` or the end of the hold. `resuming`: a `sub` is being answered,
-   * and the client does not listen. `live`: the client gets frames as they come.
+   * and the client does not listen. Otherwise live: the client gets frames as they come.
    */
-  state: 'held' | 'resuming' | 'live'
+  state: 'held' | 'resuming' | FanOutMember
 }
 
 type Sub = Extract<ClientFrame, { t: 'sub' }>
@@ -92,7 +93,12 @@ export class Subscriptions {
 
   async unsubscribe({ i, ch }: Unsub): Promise<void> {
     await this.#ownReplay
-    for (const [key, subscription] of this.#byChannel) if (subscription.name === ch) this.#remove(key, subscription)
+    for (const [key, subscription] of this.#byChannel) {
+      if (subscription.name !== ch) continue
+      const { channel, state } = subscription
+      if (typeof state !== 'string') this.#parts.hub.catchUp(channel, state)
+      this.#remove(key, subscription)
+    }
     this.#client.send({ t: 'unsubbed', i, ch })
   }
 
@@ -177,23 +183,25 @@ export class Subscriptions {
 
   /** Answers a `sub` of a live channel: replays what came before the subscription, and nothing twice. */
   async #resubscribe(subscription: Subscription, name: string, i: Echo, since: number | null): Promise<void> {
-    const { channel, from: subscribedFrom } = subscription
+    const { channel, from: subscribedFrom, state: member } = subscription
+    if (typeof member === 'string') throw new Error(`${name} is not live`)
     const { hub } = this.#parts
     if (name !== subscription.name) {
-      hub.removeListener(channel, subscription.name, this.#client)
-      hub.addListener(channel, name, this.#client)
+      hub.catchUp(channel, member)
+      member.name = name
       subscription.name = name
     }
     if (since === null || since >= subscribedFrom) {
-      hub.flush(channel)
+      hub.catchUp(channel, member)
       return this.#confirm(i, name, hub.position, true)
     }
     await this.#resume(channel, since, async ({ messages, from }) => {
       if (this.#isEnded) return
+      hub.catchUp(channel, member)
       this.#confirm(i, name, from, messages !== null)
       if (messages === null) return
       // Otherwise newer frames would go out between the slices, and a client that is cut then would miss the rest.
-      hub.removeListener(channel, name, this.#client)
+      hub.removeListener(channel, member)
       subscription.state = 'resuming'
       const earlier = messages.filter(({ position }) => position <= subscribedFrom)
       await this.#replay(channel, name, from, earlier)
@@ -248,8 +256,8 @@ export class Subscriptions {
   }
 
   #goLive(channel: Channel, name: string, from: number): void {
-    this.#byChannel.set(channel.key, { channel, name, from, state: 'live' })
-    this.#parts.hub.addListener(channel, name, this.#client)
+    const member = this.#parts.hub.addListener(channel, name, this.#client)
+    this.#byChannel.set(channel.key, { channel, name, from, state: member })
   }
 
   /** Starts the held channel by itself when the client has not asked for it in time. */
@@ -288,9 +296,9 @@ export class Subscriptions {
   }
 
   #remove(key: ChannelKey, subscription: Subscription): void {
-    const { channel, name, state } = subscription
+    const { channel, state } = subscription
     this.#byChannel.delete(key)
-    if (state === 'live') this.#parts.hub.removeListener(channel, name, this.#client)
+    if (typeof state !== 'string') this.#parts.hub.removeListener(channel, state)
     this.#parts.hub.release(channel)
   }
 }

@@ -1,0 +1,113 @@
+import { encodeFrames } from '../sockets/encode-frames.ts'
+import { frameText } from './channel-message.ts'
+
+/** Receives a channel's frames. */
+export interface Listener {
+  /** Sends whole frames. */
+  push(frames: Buffer): void
+}
+
+/** A listener's place in a channel. */
+export interface FanOutMember {
+  readonly listener: Listener
+  /** The name under which it subscribed: a room's uid may have changed since. */
+  name: string
+  /** The number of the first body that it has not got. */
+  next: number
+}
+
+/** One delivery to all members, in slices. */
+interface Round {
+  /** Bodies before this number are sent. */
+  readonly end: number
+  readonly members: Iterator<FanOutMember, undefined>
+  /** Encoded frames, by the first body and the name. */
+  readonly encoded: Map<string, Buffer>
+}
+
+/**
+ * Sends the bodies of a channel's frames to its listeners in rounds, which can stop after any listener. Each listener
+ * gets every body that is appended after it was added, once and in order.
+ */
+export class FanOut {
+  readonly #members = new Set<FanOutMember>()
+  /** Bodies that not all members have got. */
+  #bodies: string[] = []
+  /** The number of the first of them, counted from the channel's first body. */
+  #first = 0
+  #round: Round | undefined
+
+  /** The number of listeners. */
+  get size(): number {
+    return this.#members.size
+  }
+
+  /** Whether some listener lacks frames. */
+  get isPending(): boolean {
+    return this.#bodies.length > 0
+  }
+
+  /** The number of the next body. */
+  get #end(): number {
+    return this.#first + this.#bodies.length
+  }
+
+  append(bodies: readonly string[]): void {
+    if (this.#members.size === 0) this.#first += bodies.length
+    else this.#bodies.push(...bodies)
+  }
+
+  add(name: string, listener: Listener): FanOutMember {
+    const member = { listener, name, next: this.#end }
+    this.#members.add(member)
+    return member
+  }
+
+  /** Sends nothing more to it; see `catchUp`. */
+  delete(member: FanOutMember): void {
+    this.#members.delete(member)
+    if (this.#members.size > 0) return
+    this.#first = this.#end
+    this.#bodies = []
+    this.#round = undefined
+  }
+
+  /** Sends a member all that it lacks, ahead of the others. Returns the number of frames. */
+  catchUp(member: FanOutMember): number {
+    return this.#send(member, this.#end, new Map())
+  }
+
+  /**
+   * Goes on with the round, or begins one, until it ends or until `deadline` by `performance.now()`; one listener is
+   * served in any case. Returns the number of frames, and whether the round has ended.
+   */
+  sendUntil(deadline: number): { readonly sent: number; readonly hasEnded: boolean } {
+    const round = (this.#round ??= { end: this.#end, members: this.#members.values(), encoded: new Map() })
+    let sent = 0
+    for (;;) {
+      const { value: member } = round.members.next()
+      if (member === undefined) break
+      sent += this.#send(member, round.end, round.encoded)
+      if (performance.now() >= deadline) return { sent, hasEnded: false }
+    }
+    this.#bodies.splice(0, round.end - this.#first)
+    this.#first = round.end
+    this.#round = undefined
+    return { sent, hasEnded: true }
+  }
+
+  #send(member: FanOutMember, end: number, encoded: Map<string, Buffer>): number {
+    const { listener, name, next } = member
+    if (next >= end) return 0
+    const key = `${next} ${name}`
+    let frames = encoded.get(key)
+    if (frames === undefined) {
+      const bodies = this.#bodies.slice(next - this.#first, end - this.#first)
+      frames = encodeFrames(bodies.map((body) => frameText(name, body)))
+      encoded.set(key, frames)
+    }
+    member.next = end
+    listener.push(frames)
+    return end - next
+  }
+}
