@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import fc from 'fast-check'
+import { array, assert, constant, constantFrom, integer, nat, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
 import { FanOut, type FanOutMember } from '../../src/realtime/channels/fan-out.ts'
 import { FlushScheduler } from '../../src/realtime/channels/flush-scheduler.ts'
@@ -25,16 +25,16 @@ function join(fanOut: FanOut, name: string): Receiver {
   return { member: fanOut.add(name, listener), got, expected: [] }
 }
 
-const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('append' as const), count: fc.integer({ min: 1, max: 3 }) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('slice' as const), count: fc.integer({ min: 1, max: 4 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const), name: fc.constantFrom('one', 'two') }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), at: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('catch up' as const), at: fc.nat(20) }) },
+const step = oneof(
+  { weight: 4, arbitrary: record({ do: constant('append' as const), count: integer({ min: 1, max: 3 }) }) },
+  { weight: 4, arbitrary: record({ do: constant('slice' as const), count: integer({ min: 1, max: 4 }) }) },
+  { weight: 2, arbitrary: record({ do: constant('join' as const), name: constantFrom('one', 'two') }) },
+  { weight: 1, arbitrary: record({ do: constant('leave' as const), at: nat(20) }) },
+  { weight: 1, arbitrary: record({ do: constant('catch up' as const), at: nat(20) }) },
 )
 
 test('each listener gets what is appended while it is there, once and in order, however rounds are cut', (t) => {
-  const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+  const holds = property(array(step, { maxLength: 60 }), (steps) => {
     const fanOut = new FanOut()
     const present: Receiver[] = []
     let appended = 0
@@ -71,7 +71,7 @@ test('each listener gets what is appended while it is there, once and in order, 
       present.every((receiver) => isPrefix(receiver) && receiver.got.length === receiver.expected.length)
     )
   })
-  fc.assert(holds, { numRuns: 2_000 })
+  assert(holds, { numRuns: 2_000 })
   t.end()
 })
 
