@@ -36,6 +36,8 @@ export interface RealtimeIntervals {
 const DEFAULT_INTERVALS: RealtimeIntervals = { heartbeat: 25_000, auth: 10_000, sweep: 500 }
 /** Between two checks of the kernel's send queues. */
 const QUEUE_CHECK_INTERVAL_MS = 5_000
+/** Between two readings of names that frames show; a new name shows after as long. */
+const NAMES_INTERVAL_MS = 500
 const PRUNE_INTERVAL_MS = 60_000
 const MAX_MEMBERSHIPS_PER_QUERY = 500
 
@@ -112,6 +114,7 @@ export async function startRealtime(
       registry.checkSendQueues().catch(onError)
       socketFailures.expire(QUEUE_CHECK_INTERVAL_MS)
     }, QUEUE_CHECK_INTERVAL_MS)
+    const refreshingNames = setInterval(() => void profiles.refresh().catch(onError), NAMES_INTERVAL_MS)
     const pruning = setInterval(() => {
       if (!database.promotion.isStandby) index.prune().catch(onError)
       resumes.sweep()
@@ -119,6 +122,7 @@ export async function startRealtime(
     cleanUp.defer(() => {
       clearInterval(sweeping)
       clearInterval(checkingQueues)
+      clearInterval(refreshingNames)
       clearInterval(pruning)
     })
     const pusherParts: StatePusherParts = {
@@ -135,6 +139,7 @@ export async function startRealtime(
       for (const statePusher of statePushers) statePusher.stop()
     })
     tail.subscribe(position, async (events) => {
+      profiles.forgetPeople(events)
       await hub.onEvents(events)
       for (const statePusher of statePushers) statePusher.onEvents(events)
     })
