@@ -4,9 +4,11 @@ import { Id } from './common.ts'
 /** The frames of a websocket: each is a text message with one JSON object. */
 
 export const MAX_CHANNEL_LENGTH = 200
+/** Channels of one `sub`. */
+export const MAX_CHANNELS_PER_FRAME = 50
 
 const Position = Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: 'a ledger position' })
-const Channel = Type.String({
+export const Channel = Type.String({
   minLength: 1,
   maxLength: MAX_CHANNEL_LENGTH,
   pattern: '^[\\x21-\\x7e]*$',
@@ -19,6 +21,8 @@ const EchoText = Type.String({
   pattern: '^(?:[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
 })
 export const Echo = Type.Optional(Type.Union([Type.Number(), EchoText], { description: 'echoed in the answer' }))
+
+const Since = Type.Optional({ ...Position, description: 'the newest position that the client has of this channel' })
 
 /** `description` appears in the AsyncAPI document. */
 const frame = <P extends TProperties>(description: string, properties: P) => Type.Object(properties, { description })
@@ -39,8 +43,20 @@ export const clientFrames = {
     t: Type.Literal('sub'),
     i: Echo,
     ch: Channel,
-    since: Type.Optional({ ...Position, description: 'the newest position that the client has of this channel' }),
+    since: Since,
+    chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
   }),
+  subMany: frame(
+    'Subscribes to several channels; each is answered by its own subbed or err, in any order. A channel that is named ' +
+      'twice is answered twice.',
+    {
+      t: Type.Literal('sub'),
+      i: Echo,
+      chs: Type.Array(Type.Object({ ch: Channel, since: Since }), { minItems: 1, maxItems: MAX_CHANNELS_PER_FRAME }),
+      ch: Type.Optional(Type.Never({ description: 'not beside `chs`' })),
+      since: Type.Optional(Type.Never({ description: 'not beside `chs`: each channel has its own' })),
+    },
+  ),
   unsub: frame('Unsubscribes from a channel', { t: Type.Literal('unsub'), i: Echo, ch: Channel }),
   ping: frame('Asks for a pong', { t: Type.Literal('ping'), i: Echo }),
 } as const
@@ -102,8 +118,8 @@ export const serverFrames = {
     i: Echo,
     code: Type.String({ description: 'for programs; stable' }),
     message: Type.String({ description: 'for people' }),
-    ch: Type.Optional({ ...Channel, description: 'the channel of the refused frame, if it names one' }),
-    retry: Type.Optional(Type.Literal(true, { description: 'the same frame may succeed later' })),
+    ch: Type.Optional({ ...Channel, description: 'the channel that was refused, or the one of the refused frame' }),
+    retry: Type.Optional(Type.Literal(true, { description: 'the same request may succeed later' })),
   }),
   pong: frame('The answer to a ping', { t: Type.Literal('pong'), i: Echo }),
   hb: frame('Heartbeat', { t: Type.Literal('hb') }),

@@ -186,29 +186,29 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
     maxRunning = Math.max(maxRunning, running)
     await pause(1)
     running -= 1
-    return { queries: 2, messages: 100, characters: 0 }
+    return { channels: 1, queries: 2, messages: 100, characters: 0 }
   }
   // As a client of 50 rooms that comes back.
-  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, whole)))
+  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 0, whole)))
   t.equal(maxRunning, 2)
   let done = 0
   const more = Array.from({ length: 20 }, async () => {
-    await budget.run(1, whole)
+    await budget.run(1, 0, whole)
     done += 1
   })
   const began = performance.now()
-  await budget.run(2, whole)
+  await budget.run(2, 0, whole)
   t.ok(done < 20, 'another user does not wait for them')
   await Promise.all(more)
   // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
   t.ok(performance.now() - began > 1_000)
   await t.rejects(
-    budget.run(3, async () => {
+    budget.run(3, 0, async () => {
       throw new Error('failed')
     }),
     /failed/,
   )
-  await budget.run(3, whole)
+  await budget.run(3, 0, whole)
   budget.sweep()
 })
 

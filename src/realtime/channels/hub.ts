@@ -15,6 +15,8 @@ import { ReplayQueue, sliceLength } from './replay-slices.ts'
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
 /** Channels whose backlog is read in one go. */
 const MAX_CHANNELS_PER_READ = 16
+/** Clients that share one read of the ledger's head. */
+const MAX_HEADS_PER_READ = 1_000
 /** Reads of one resume; more are needed only while memory is short, and then the client has to come again. */
 const MAX_READS_PER_RESUME = 3
 /** How long, and for how many channels at most, a backlog is kept after the last listener has left. */
@@ -29,6 +31,14 @@ export interface HubParts {
   readonly head: () => Promise<number>
   /** Counts frames, once for each listener that got them. */
   readonly onSent: (frames: number) => void
+}
+
+/** What `load` did. */
+export interface Loaded {
+  /** Database queries. */
+  readonly queries: number
+  /** Messages that can be replayed now; null when the position is beyond the ledger's head. */
+  readonly messages: number | null
 }
 
 /** What a client that resumes gets first. */
@@ -64,6 +74,7 @@ export class Hub {
   /** Channels without listeners, by when the last one left; longest ago first. */
   readonly #retained = new Map<Channel, number>()
   readonly #flushScheduler: FlushScheduler
+  readonly #headLookup: BatchedLookup<null, number>
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   readonly #replayQueue = new ReplayQueue()
   /** Resumes that wait until the hub reaches a position. */
@@ -80,6 +91,11 @@ export class Hub {
       const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
       return channels.map((channel) => ({ from: upTo, messages: [], ...backlogs.get(channel), upTo }))
     }
+    const readHead = async (asked: readonly null[]) => {
+      const head = await parts.head()
+      return asked.map(() => head)
+    }
+    this.#headLookup = new BatchedLookup(MAX_HEADS_PER_READ, readHead, SOCKET_LIMITS)
     this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, readBacklogs, SOCKET_LIMITS)
   }
 
@@ -190,20 +206,37 @@ export class Hub {
   }
 
   /**
-   * Finds the messages of an acquired channel after a position that the client has, and calls `start` with them; events
-   * that are delivered later come after that call. A replay of several slices starts when no other is running. Returns
-   * the number of database queries.
+   * Gets the messages of an acquired channel after a position into memory, as far as they can be replayed; channels that
+   * are loaded together share their queries. Waits until the hub has reached the position.
    */
-  async resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<number> {
+  async load(channel: Channel, since: number): Promise<Loaded> {
     let queries = 0
     if (since > this.#position) {
       queries += 1
-      if (!(await this.#waitFor(since))) {
-        // Beyond the ledger's head: not a position of this ledger.
-        await start({ messages: null, from: this.#position })
-        return queries
-      }
+      if (since > (await this.#headLookup.load(null))) return { queries, messages: null }
+      await this.reach(since)
     }
+    if (channel.key === 'global') return { queries, messages: 0 }
+    if (channel.messagesAfter(since, Date.now()) === 'not-loaded') {
+      queries += 1
+      await this.#loadBacklog(channel)
+    }
+    const messages = channel.messagesAfter(since, Date.now())
+    return { queries, messages: typeof messages === 'string' ? 0 : messages.length }
+  }
+
+  async #loadBacklog(channel: Channel): Promise<void> {
+    const backlog = await this.#backlogLookup.load(channel.key)
+    channel.merge(backlog, backlog.upTo)
+  }
+
+  /**
+   * Finds the messages of an acquired channel after a position that the client has, and calls `start` with them; events
+   * that are delivered later come after that call. The hub must have reached the position. A replay of several slices
+   * starts when no other is running. Returns the number of database queries.
+   */
+  async resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<number> {
+    let queries = 0
     if (channel.key === 'global') {
       await start({ messages: [], from: this.#position })
       return queries
@@ -218,8 +251,7 @@ export class Hub {
           if (reads === MAX_READS_PER_RESUME) throw new Error(`backlog of ${channel.key} dropped while resuming`)
           reads += 1
           queries += 1
-          const backlog = await this.#backlogLookup.load(channel.key)
-          channel.merge(backlog, backlog.upTo)
+          await this.#loadBacklog(channel)
         } else if (messages === 'expired') {
           await start({ messages: null, from: this.#position })
           return queries
@@ -235,12 +267,10 @@ export class Hub {
     }
   }
 
-  /** Waits until the hub has reached a position; false when it is beyond the ledger's head. */
-  async #waitFor(position: number): Promise<boolean> {
-    if (position > (await this.#parts.head())) return false
-    if (position <= this.#position) return true
+  /** Waits until the hub has reached a position of the ledger. */
+  async reach(position: number): Promise<void> {
+    if (position <= this.#position) return
     await new Promise<void>((resolve) => this.#waiters.add({ position, resolve }))
-    return true
   }
 
   /** The listener gets all events that are delivered from here on. */

@@ -3,25 +3,32 @@ const MAX_CONCURRENT = 2
 /** Enough for 50 rooms at once, each with a backlog of 1,000 messages that is read from the database. */
 const BUDGET_CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** The cost of a resume: a base, each query, and the replayed messages; a long message counts as several. */
-const BASE_COST = 1
+/** The cost of resumes: each channel, each query, and the replayed messages; a long message counts as several. */
+const CHANNEL_COST = 1
 const QUERY_COST = 20
 const MESSAGES_PER_COST = 50
 const CHARACTERS_PER_MESSAGE = 1_000
 /** Pause before the user's next resume: replaying 1,000 messages takes the event loop some milliseconds. */
 const PAUSE_PER_MESSAGE_MS = 0.4
 
+interface Waiting {
+  readonly messages: number
+  readonly start: () => void
+}
+
 interface UserBudget {
   tokens: number
   /** By `performance.now()`. */
   refilledAt: number
   running: number
-  readonly waiting: (() => void)[]
+  /** Those with the fewest messages first. */
+  readonly waiting: Waiting[]
   timer: NodeJS.Timeout | undefined
 }
 
-/** What a resume used. */
+/** What resumes used. */
 export interface ResumeUsage {
+  readonly channels: number
   readonly queries: number
   /** Replayed messages, and their characters. */
   readonly messages: number
@@ -33,20 +40,24 @@ const messageCount = ({ messages, characters }: ResumeUsage): number =>
   Math.max(messages, characters / CHARACTERS_PER_MESSAGE)
 
 const costOf = (usage: ResumeUsage): number =>
-  BASE_COST + usage.queries * QUERY_COST + messageCount(usage) / MESSAGES_PER_COST
+  usage.channels * CHANNEL_COST + usage.queries * QUERY_COST + messageCount(usage) / MESSAGES_PER_COST
 
 /** A token bucket for each user's resumes: a user beyond it waits, other users do not. */
 export class ResumeBudget {
   readonly #budgets = new Map<number, UserBudget>()
 
-  /** Runs `resume` when the user has budget left and fewer than the allowed number run. */
-  async run(userId: number, resume: () => Promise<ResumeUsage>): Promise<void> {
+  /**
+   * Runs `resume` when the user has budget left and fewer than the allowed number run. Of those that wait, the one that
+   * expects the fewest messages goes first, so that a long replay does not hold short ones.
+   */
+  async run(userId: number, expectedMessages: number, resume: () => Promise<ResumeUsage>): Promise<void> {
     const budget = this.#budgetOf(userId)
     await new Promise<void>((start) => {
-      budget.waiting.push(start)
+      const place = budget.waiting.findIndex(({ messages }) => messages > expectedMessages)
+      budget.waiting.splice(place === -1 ? budget.waiting.length : place, 0, { messages: expectedMessages, start })
       this.#startNext(budget)
     })
-    let usage: ResumeUsage = { queries: 1, messages: 0, characters: 0 }
+    let usage: ResumeUsage = { channels: 1, queries: 1, messages: 0, characters: 0 }
     try {
       usage = await resume()
     } finally {
@@ -81,10 +92,10 @@ export class ResumeBudget {
   #startNext(budget: UserBudget): void {
     refill(budget)
     while (budget.running < MAX_CONCURRENT && budget.tokens > 0) {
-      const start = budget.waiting.shift()
-      if (start === undefined) return
+      const next = budget.waiting.shift()
+      if (next === undefined) return
       budget.running += 1
-      start()
+      next.start()
     }
     if (budget.waiting.length === 0 || budget.tokens > 0) return
     budget.timer ??= setTimeout(

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { ClientHints } from '../../http/auth/gate.ts'
+import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscriptions.ts'
 import type { ChannelRefusal } from './client.ts'
 import { closeCodes } from './close-codes.ts'
 import { encodeFrames } from './encode-frames.ts'
@@ -9,7 +10,6 @@ import { FixedWindow } from './fixed-window.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
 import { SocketWriter } from './socket-writer.ts'
-import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
 /** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
@@ -226,7 +226,7 @@ export class Connection {
     this.#isHandling = false
   }
 
-  async #handle({ frame, i }: ParsedFrame): Promise<void> {
+  async #handle({ frame, i, ch }: ParsedFrame): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Before authentication, frames get no answer.
@@ -234,7 +234,7 @@ export class Connection {
     }
     switch (frame?.t) {
       case undefined:
-        return this.#rejectFrame(i)
+        return this.#rejectFrame(i, ch)
       case 'auth':
       case 'refresh':
         await this.authenticate(frame.token)
@@ -248,10 +248,10 @@ export class Connection {
     }
   }
 
-  #rejectFrame(i: Echo): void {
+  #rejectFrame(i: Echo, ch: string | undefined): void {
     this.#invalidFrames += 1
     const message = 'Expected a JSON object that is one of the client frames of /docs/asyncapi.json.'
-    this.send({ t: 'err', i, code: 'bad_frame', message })
+    this.send({ t: 'err', i, ch, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
   }
 

@@ -1,34 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
-import type { ChannelKey } from '../../src/realtime/channels/channel-names.ts'
-import { Hub } from '../../src/realtime/channels/hub.ts'
-import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
-import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
-import type { Client } from '../../src/realtime/sockets/client.ts'
-import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
-import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
-import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
-import { DEADLINE_MS } from '../harness/until.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
+import { chatSlices, createRooms, postToRoom, postToUser } from '../../harness/app/realtime-fixtures.ts'
+import { connectAs, startInstance } from '../../harness/app/realtime-instance.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const MESSAGES = 1_000
 const ROOM = 'one-to-room:R1'
-
-const mapEvent = createEventMapper(
-  chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
-  (error) => {
-    throw error
-  },
-)
-
-const roomEvent = (position: number, n = 1): PositionedEvent => ({
-  type: 'room-defined',
-  data: { room_id: 1, owner_id: n },
-  movements: [],
-  position,
-  at: Date.now() * 1000,
-})
 
 const userEvent = (position: number): PositionedEvent => ({
   type: 'bag-items-added',
@@ -37,91 +16,6 @@ const userEvent = (position: number): PositionedEvent => ({
   position,
   at: Date.now() * 1000,
 })
-
-/** A hub with a subscribed channel, so that all its events can be replayed from memory. */
-function openHub() {
-  const noProfiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
-  const hub = new Hub(
-    {
-      mapEvent,
-      profiles: { get: async () => noProfiles },
-      backlogs: {
-        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
-        read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
-      },
-      head: async () => hub.position,
-      onSent: () => {},
-    },
-    0,
-  )
-  const referencesOf = (key: ChannelKey): number => {
-    const channel = hub.acquire(key)
-    hub.release(channel)
-    return channel.references
-  }
-  hub.acquire('room:1')
-  return { hub, referencesOf }
-}
-
-/** A client: the frames sent to it, and how many were replayed in each turn of the event loop. */
-function openClient(hub: Hub) {
-  const frames: {
-    readonly t: string
-    readonly ch: string
-    readonly position: string
-    readonly prev?: string | null
-    readonly i?: unknown
-  }[] = []
-  const replayedInTurn: number[] = []
-  let isSameTurn = false
-  const closed: number[] = []
-  const read = (bytes: Buffer): number => {
-    const texts = bytes.toString('latin1').match(/\{"t":"ev".*?\}\}/g) ?? []
-    frames.push(...texts.map((text) => JSON.parse(text)))
-    return texts.length
-  }
-  const client: Client = {
-    send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
-    push: read,
-    pushReplay: (bytes) => {
-      if (!isSameTurn) {
-        isSameTurn = true
-        replayedInTurn.push(0)
-        setImmediate(() => {
-          isSameTurn = false
-        })
-      }
-      replayedInTurn.push((replayedInTurn.pop() ?? 0) + read(bytes))
-    },
-    refuse: (refusal) => frames.push({ t: 'err', position: '', ...refusal }),
-    close: (code) => {
-      closed.push(code)
-      subscriptions.end()
-    },
-  }
-  const subscriptions = new Subscriptions(1, client, {
-    hub,
-    resumes: new ResumeBudget(),
-    memberRoom: async () => 1,
-    onError: (error) => {
-      throw error
-    },
-  })
-  const positions = (channel: string) =>
-    frames.filter(({ t, ch }) => t === 'ev' && ch === channel).map(({ position }) => Number(position))
-  return { subscriptions, frames, positions, replayedInTurn, closed }
-}
-
-/** Checks in each turn of the event loop, since a replay takes only some of them. */
-async function turnsUntil(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`did not happen: ${String(holds)}`)
-    await turn()
-  }
-}
-
-const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
 test('a replay is sent in slices, before newer messages, and each message once', async (t) => {
   const { hub } = openHub()

@@ -1,0 +1,87 @@
+import type { ChannelKey } from '../channels/channel-names.ts'
+import type { ResumeBudget } from '../channels/resume-budget.ts'
+import type { Client } from '../sockets/client.ts'
+import { type AccessRefusal, accessChannel, type MemberRoom } from './channel-access.ts'
+import { type ChannelRequest, isPlain, requestsIn, type SubFrame, withoutRepeats } from './channel-request.ts'
+
+const UNAVAILABLE = { code: 'unavailable', message: 'Not available now. Try again later.', retry: true } as const
+
+export interface AnswerParts {
+  readonly resumes: Pick<ResumeBudget, 'run'>
+  readonly memberRoom: MemberRoom
+  readonly onError: (error: unknown) => void
+}
+
+/** Called with the number of queries when all that an answer needs is in memory. */
+export type OnLoaded = (queries: number) => void
+
+/** The user that sent a frame, and how its socket subscribes. */
+export interface Subscriber {
+  readonly userId: number
+  readonly client: Client
+  /** Answers a request for a channel that the user may have. */
+  readonly subscribe: (key: ChannelKey, request: ChannelRequest, onLoaded: OnLoaded) => Promise<void>
+}
+
+/** A request that is being answered. */
+interface Answer {
+  /** The number of queries, when all that the answer needs is in memory. Never rejects. */
+  readonly loaded: Promise<number>
+  /** Never rejects. */
+  readonly sent: Promise<void>
+}
+
+/** Answers each request of a `sub`; one that is slow, refused or fails affects no other. */
+export async function answerSub(sub: SubFrame, subscriber: Subscriber, parts: AnswerParts): Promise<void> {
+  for (const requests of withoutRepeats(requestsIn(sub))) {
+    const [first] = requests
+    if (requests.length === 1 && first !== undefined && isPlain(first)) {
+      // The number of frames bounds how many of these a client may send.
+      for (const { sent } of await startAnswers(requests, subscriber, parts)) await sent
+      continue
+    }
+    let answers: readonly Answer[] = []
+    // Loads what all answers need in one turn of the user's budget; each is sent as soon as it can be.
+    await parts.resumes.run(subscriber.userId, 0, async () => {
+      answers = await startAnswers(requests, subscriber, parts)
+      const counts = await Promise.all(answers.map(({ loaded }) => loaded))
+      const queries = counts.reduce((sum, count) => sum + count, 0)
+      return { channels: requests.length, queries, messages: 0, characters: 0 }
+    })
+    await Promise.all(answers.map(({ sent }) => sent))
+  }
+}
+
+/** Starts to answer requests for different channels together, so that they share their queries. */
+async function startAnswers(
+  requests: readonly ChannelRequest[],
+  subscriber: Subscriber,
+  parts: AnswerParts,
+): Promise<readonly Answer[]> {
+  const { userId } = subscriber
+  const access = await Promise.allSettled(requests.map(({ ch }) => accessChannel(ch, userId, parts.memberRoom)))
+  return requests.map((request, n) => {
+    const { promise: loaded, resolve: onLoaded } = Promise.withResolvers<number>()
+    const sent = answer(request, access[n], subscriber, parts, onLoaded).finally(() => onLoaded(0))
+    return { loaded, sent }
+  })
+}
+
+/** Always answers the client. A failure is answered with `retry`. */
+async function answer(
+  request: ChannelRequest,
+  access: PromiseSettledResult<ChannelKey | AccessRefusal> | undefined,
+  { client, subscribe }: Subscriber,
+  { onError }: AnswerParts,
+  onLoaded: OnLoaded,
+): Promise<void> {
+  const { i, ch } = request
+  try {
+    if (access?.status !== 'fulfilled') throw access?.reason
+    if (typeof access.value === 'object') client.refuse({ i, ch, ...access.value })
+    else await subscribe(access.value, request, onLoaded)
+  } catch (error) {
+    onError(error)
+    client.refuse({ i, ch, ...UNAVAILABLE })
+  }
+}

@@ -1,0 +1,35 @@
+import type { ClientFrame, Echo } from '../../../schema/frames.ts'
+
+export type SubFrame = Extract<ClientFrame, { t: 'sub' }>
+
+/** What a client asks for of one channel. */
+export interface ChannelRequest {
+  readonly i: Echo
+  readonly ch: string
+  /** A position that the client has; null when it asks for what comes from now on. */
+  readonly since: number | null
+}
+
+/** Whether the answer needs nothing but the hub. */
+export const isPlain = ({ since }: ChannelRequest): boolean => since === null
+
+/** The requests of a frame, in its order. */
+export function requestsIn({ i, ch, since, chs }: SubFrame): readonly ChannelRequest[] {
+  const members = chs ?? [{ ch, since }]
+  return members.map((member) => ({
+    i,
+    ch: member.ch,
+    since: member.since === undefined ? null : Number(member.since),
+  }))
+}
+
+/** Requests in groups that name no channel twice; groups are answered one after another. */
+export function withoutRepeats(requests: readonly ChannelRequest[]): readonly (readonly ChannelRequest[])[] {
+  const groups: Map<string, ChannelRequest>[] = []
+  for (const request of requests) {
+    const group = groups.find((names) => !names.has(request.ch))
+    if (group === undefined) groups.push(new Map([[request.ch, request]]))
+    else group.set(request.ch, request)
+  }
+  return groups.map((group) => [...group.values()])
+}

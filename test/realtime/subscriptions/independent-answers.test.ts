@@ -1,0 +1,117 @@
+import { test } from 'tap'
+import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
+import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+
+const room = (n: number): string => `one-to-room:R${n}`
+
+test('a channel that cannot be looked up fails alone, with retry', async (t) => {
+  const errors: unknown[] = []
+  const { hub, referencesOf } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      read: async (channels) => {
+        if (channels.includes('room:3')) throw new Error('room 3 is damaged')
+        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+      },
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const { subscriptions, frames } = openClient(hub, {
+    memberRoom: async (uid) => {
+      if (uid === 'R4') throw new Error('the membership is damaged')
+      return Number(uid.slice(1))
+    },
+    onError: (error) => errors.push(error),
+  })
+  const chs = [2, 3, 4, 5].map((n) => ({ ch: room(n), since: '5' }))
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs })
+  const failure = { t: 'err', position: '', i: 1, code: 'unavailable', retry: true }
+  t.match(
+    frames.toSorted((a, b) => a.ch.localeCompare(b.ch)),
+    [
+      { t: 'subbed', ch: room(2), resumed: true },
+      { ...failure, ch: room(3) },
+      { ...failure, ch: room(4) },
+      { t: 'subbed', ch: room(5), resumed: true },
+    ],
+  )
+  t.same(errors.map(String).toSorted(), ['Error: room 3 is damaged', 'Error: the membership is damaged'])
+  t.equal(referencesOf('room:3'), 0)
+  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(3) })
+  t.match(frames.at(-1), { t: 'subbed', i: 2, ch: room(3) }, 'it is not in the way of the next attempt')
+  subscriptions.end()
+  for (const key of ['room:2', 'room:3', 'room:5'] satisfies ChannelKey[]) t.equal(referencesOf(key), 0)
+})
+
+test('a channel that waits for the ledger does not hold the others', async (t) => {
+  let headReads = 0
+  const { hub } = openHub({
+    head: async () => {
+      headReads += 1
+      return 30
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const { subscriptions, frames, positions } = openClient(hub)
+  const since = ['5', '20', '20', '99', '99']
+  const subscribed = subscriptions.subscribe({
+    t: 'sub',
+    i: 1,
+    chs: since.map((position, n) => ({ ch: room(n + 1), since: position })),
+  })
+  await turnsUntil(() => frames.filter(({ t: type }) => type === 'subbed').length === 3)
+  t.same(positions(room(1)), [10])
+  t.match(
+    frames.filter(({ t: type }) => type === 'subbed'),
+    [
+      { ch: room(1), resumed: true, position: '5' },
+      { ch: room(4), resumed: false, position: '10' },
+      { ch: room(5), resumed: false, position: '10' },
+    ],
+  )
+  await hub.onEvents([roomEvent(15, 1, 2), roomEvent(25, 1, 2)])
+  await subscribed
+  t.same(positions(room(2)), [25])
+  t.equal(headReads, 1, 'they share one read of the head')
+  subscriptions.end()
+})
+
+test('a long replay does not hold short ones', async (t) => {
+  const { hub } = openHub()
+  for (const n of upTo(10, 2)) hub.acquire(`room:${n}`)
+  await hub.onEvents(upTo(3_000).map((position) => roomEvent(position, 1, 1 + (position % 3))))
+  await hub.onEvents(upTo(10, 4).map((n) => roomEvent(3_000 + n, 1, n)))
+  const { subscriptions, frames, positions } = openClient(hub)
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(10).map((n) => ({ ch: room(n), since: '0' })) })
+  const order = frames.filter(({ t: type }) => type === 'subbed').map(({ ch }) => ch)
+  // One that is alone has begun.
+  t.same(order.slice(-2).toSorted(), [room(2), room(3)])
+  for (const n of upTo(3)) t.equal(positions(room(n)).length, 1_000)
+  subscriptions.end()
+})
+
+test('a socket that is closed while a list is answered keeps no channel', async (t) => {
+  const read = Promise.withResolvers<void>()
+  const { hub, referencesOf } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      read: async (channels) => {
+        await read.promise
+        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+      },
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const { subscriptions, frames } = openClient(hub)
+  const subscribed = subscriptions.subscribe({
+    t: 'sub',
+    i: 1,
+    chs: upTo(20, 2).map((n) => ({ ch: room(n), since: '5' })),
+  })
+  await turnsUntil(() => referencesOf('room:20') === 1)
+  subscriptions.end()
+  read.resolve()
+  await subscribed
+  t.same(frames, [])
+  for (const n of upTo(20, 2)) t.equal(referencesOf(`room:${n}`), 0)
+})
