@@ -123,7 +123,7 @@ export const serverFrames = {
   }),
   pong: frame('The answer to a ping', { t: Type.Literal('pong'), i: Echo }),
   hb: frame('Heartbeat', { t: Type.Literal('hb') }),
-  bye: frame('The instance stops; the close follows', {
+  bye: frame('The instance stops, or has no room for another socket now; the close follows', {
     t: Type.Literal('bye'),
     code: Type.Integer({ description: 'the close code that follows' }),
     retry_ms: Type.Integer({ description: 'milliseconds to wait before reconnecting' }),
@@ -137,7 +137,7 @@ export const closeCodes = {
   4004: 'frames that are too large or invalid',
   4009: 'replaced: the user has more than 10 sockets, and this was the oldest',
   4026: 'a forced update began: update the app',
-  4100: 'no capacity: back off, then resume with since',
+  4100: 'no capacity: reconnect after retry_ms of the bye frame, without one back off, and resume with since',
   4101: 'too slow: too much was unsent; back off, then resume with since',
   4103: 'maintenance began: show its screen, and poll app-status until it ends',
   4108: 'more than 20 frames in a second: back off, then resume with since',

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
@@ -11,6 +12,7 @@ import type { Sessions } from '../http/auth/sessions.ts'
 import type { VerifyToken } from '../http/auth/tokens.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
+import { ReturnTimes } from '../realtime/admission/return-times.ts'
 import { BacklogReader } from '../realtime/channels/backlog-reader.ts'
 import { ChannelIndex, INDEX_CURSOR } from '../realtime/channels/channel-index.ts'
 import { Hub } from '../realtime/channels/hub.ts'
@@ -51,6 +53,7 @@ interface RealtimeParts {
   readonly metrics: Metrics
   readonly log: Logger
   readonly times?: RealtimeIntervals
+  readonly returnTimes?: ReturnTimes
 }
 
 /**
@@ -98,6 +101,7 @@ export async function startRealtime(
       authenticate: authenticateWith(verifyToken, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
       checkAppState: appState.check,
+      returnTimes: parts.returnTimes ?? new ReturnTimes(availableParallelism()),
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
       onError,

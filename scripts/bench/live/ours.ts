@@ -5,6 +5,7 @@ import { alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { registerTokens, signToken } from '../../../src/http/auth/tokens.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { ReturnTimes } from '../../../src/realtime/admission/return-times.ts'
 import { Hub } from '../../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
@@ -39,6 +40,7 @@ export async function ours(sockets: number): Promise<Implementation> {
     hub,
     resumes: new ResumeBudget(),
     checkAppState: alwaysOpen.check,
+    returnTimes: new ReturnTimes(1),
     authenticate: authenticateWith(read, sessions),
     memberRoom: async () => 1,
     authMs: 10_000,

@@ -6,7 +6,7 @@ import { EventLoopLag } from './event-loop-lag.ts'
 import { SocketMetrics } from './socket-metrics.ts'
 
 /** Why a request was refused before its route ran. */
-const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded'] as const
+const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded', 'sockets'] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 
 /** The metrics of this instance, for Prometheus. */
@@ -52,7 +52,7 @@ export class Metrics {
   })
   readonly #refusals = new Counter({
     name: 'http_refusals_total',
-    help: 'Requests refused by the limit of an address or a user, by the allowance of stored bytes, or for overload',
+    help: 'Requests refused by the limit of an address or a user, the allowance of stored bytes, overload, or too many new sockets',
     labelNames: ['reason'],
     registers: [this.registry],
   })

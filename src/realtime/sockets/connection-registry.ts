@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
+import type { ReturnTimes } from '../admission/return-times.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
 import { readSendQueues } from './tcp-send-queues.ts'
@@ -16,16 +17,17 @@ const MAX_UNAUTHENTICATED_PER_ADDRESS = 200
 /** How long all clients may take to answer the close at shutdown, and one client to answer it at other times. */
 const SHUTDOWN_TIMEOUT_MS = 3_500
 const CLOSE_TIMEOUT_MS = 10_000
+/** How long clients are sent away in one turn of the event loop; requests wait for it. */
+const DRAIN_SLICE_MS = 2
 /** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
-/** Time over which the clients of a stopping instance spread their reconnects. */
-const RECONNECT_SPREAD_MS = { perSocket: 5, min: 1_000, max: 30_000 }
 
 export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
   readonly checkAppState: AppState['check']
+  readonly returnTimes: ReturnTimes
   /** Called with our close code, or null when the client closed. */
   readonly onSocketClosed: (code: CloseCode | null) => void
 }
@@ -40,7 +42,8 @@ export class ConnectionRegistry {
   /** Connections that wait for the client's close frame, by when they are cut. */
   readonly #closing = new Map<Connection, number>()
   readonly #unauthenticated = new UnauthenticatedSockets()
-  #isDraining = false
+  /** How many clients the shutdown sends away; null while there is none. */
+  #drained: number | null = null
 
   constructor(parts: ConnectionRegistryParts) {
     this.#parts = parts
@@ -55,19 +58,26 @@ export class ConnectionRegistry {
     return this.#all.size
   }
 
+  get returnTimes(): ReturnTimes {
+    return this.#parts.returnTimes
+  }
+
   /** Takes an opened socket; `token` is that of its upgrade request. */
   connect(opened: OpenedSocket, token: string | undefined): void {
     const connection = new Connection(opened, this.#parts.authMs, this.#connectionParts)
     this.#all.add(connection)
     opened.ws.on('close', () => this.#closing.delete(connection))
-    if (this.#isDraining) return this.#sendShutdownNotice(connection)
+    if (this.#drained !== null) return this.#sendShutdownNotice(connection, this.#drained)
     // The app state may have changed since the upgrade request was checked.
     this.#checkGate(connection)
     if (!this.#all.has(connection)) return
     if (token === undefined) this.#addUnauthenticated(connection)
     // A client with a token takes the place of one without.
     else if (this.#all.size > MAX_SOCKETS) this.#unauthenticated.oldest?.close(closeCodes.capacity)
-    if (this.#all.size > MAX_SOCKETS) return connection.close(closeCodes.capacity)
+    if (this.#all.size > MAX_SOCKETS) {
+      const retry_ms = this.returnTimes.next(performance.now())
+      return this.#sendAway(connection, closeCodes.capacity, retry_ms)
+    }
     if (token !== undefined) void connection.authenticate(token)
   }
 
@@ -108,20 +118,30 @@ export class ConnectionRegistry {
     for (const connection of this.#all) connection.checkSendQueue(queues)
   }
 
-  /** Closes all connections with a shutdown notice, and those that still come. */
+  /** Closes all connections with a shutdown notice, some in each turn of the event loop, and those that still come. */
   async drain(): Promise<void> {
-    this.#isDraining = true
-    for (const connection of this.#all) this.#sendShutdownNotice(connection)
+    const count = this.#all.size
+    this.#drained = count
     const until = performance.now() + SHUTDOWN_TIMEOUT_MS
+    let sliceEndsAt = performance.now() + DRAIN_SLICE_MS
+    for (const connection of this.#all) {
+      this.#sendShutdownNotice(connection, count)
+      if (performance.now() < sliceEndsAt) continue
+      await nextTurn()
+      sliceEndsAt = performance.now() + DRAIN_SLICE_MS
+    }
     while (this.#closing.size > 0 && performance.now() < until) await sleep(20)
     for (const connection of this.#closing.keys()) connection.terminate()
   }
 
-  #sendShutdownNotice(connection: Connection): void {
-    const { perSocket, min, max } = RECONNECT_SPREAD_MS
-    const within = Math.min(max, Math.max(min, this.#all.size * perSocket))
-    connection.send({ t: 'bye', code: closeCodes.drain, retry_ms: Math.floor(Math.random() * within) })
-    connection.close(closeCodes.drain)
+  #sendShutdownNotice(connection: Connection, count: number): void {
+    this.#sendAway(connection, closeCodes.drain, this.returnTimes.oneOf(count))
+  }
+
+  /** Closes a connection whose client may come back after `retry_ms`. */
+  #sendAway(connection: Connection, code: CloseCode, retry_ms: number): void {
+    connection.send({ t: 'bye', code, retry_ms })
+    connection.close(code)
   }
 
   /** Called when the app state has changed: closes the connections to which the service is closed now. */

@@ -11,6 +11,8 @@ import type { AddressLimit } from '../../http/limits/address-limit.ts'
 import { addressKey } from '../../http/limits/client-address.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
 import { socketPaths } from '../../http/socket-upgrade.ts'
+import { refuseUpgrade } from '../admission/refuse-upgrade.ts'
+import { UpgradeQueue } from '../admission/upgrade-queue.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
 
@@ -44,6 +46,7 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRo
   await app.register(async (routes) => {
     for (const check of beforeToken) routes.addHook('onRequest', check)
     routes.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
+    routes.addHook('onRequest', admit(parts))
     for (const check of tokenChecks) routes.addHook('onRequest', ifTokenIsSent(check))
     routes.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
     for (const path of socketPaths) {
@@ -59,10 +62,27 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRo
   app.addHook('preClose', () => registry.drain())
 }
 
+/** Opens sockets one after the other, and refuses them while a second's worth of them waits. */
+function admit({ registry, metrics }: Pick<SocketRoutesParts, 'registry' | 'metrics'>): onRequestHookHandler {
+  const { returnTimes } = registry
+  const upgrades = new UpgradeQueue(returnTimes.perSecond)
+  return ({ raw }, reply, done) => {
+    if (upgrades.enter(done)) return
+    metrics.refused('sockets')
+    reply.hijack()
+    detachResponse(raw.socket)
+    refuseUpgrade(raw.socket, raw.headers['sec-websocket-key'] ?? '', returnTimes.next(performance.now()))
+  }
+}
+
 /** Releases request and response: a socket outlives them by hours, and they take more memory than all the rest of it. */
 function detachRequest(ws: WebSocket, socket: Socket): void {
   // The plugin's listener, which holds the request and would log how the connection ends.
   ws.removeAllListeners('error')
+  detachResponse(socket)
+}
+
+function detachResponse(socket: Socket): void {
   const response: unknown = Reflect.get(socket, '_httpMessage')
   if (response instanceof ServerResponse) response.detachSocket(socket)
 }

@@ -19,6 +19,7 @@ import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
+import type { ReturnTimes } from '../../../src/realtime/admission/return-times.ts'
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
@@ -37,6 +38,7 @@ export interface InstanceOptions {
   readonly lookups?: ProfileLookups
   readonly appState?: AppState
   readonly addressLimit?: AddressLimit
+  readonly returnTimes?: ReturnTimes
 }
 
 /** An instance of the service in this process that listens, with all of `realtime` and its own connections. */
@@ -107,6 +109,7 @@ export async function startInstance(
       metrics,
       log,
       ...(options.times !== undefined && { times: options.times }),
+      ...(options.returnTimes !== undefined && { returnTimes: options.returnTimes }),
     },
     cleanUp,
   )

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'tap'
+import { ReturnTimes } from '../../src/realtime/admission/return-times.ts'
+import { UpgradeQueue } from '../../src/realtime/admission/upgrade-queue.ts'
+import { token } from '../harness/app/minimal-app.ts'
+import { chatSlices, createRooms } from '../harness/app/realtime-fixtures.ts'
+import { startInstance, TestClient } from '../harness/app/realtime-instance.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
+
+test('those who are refused come back one by one, and so do those whom a stop sends away', (t) => {
+  const times = new ReturnTimes(2)
+  t.equal(times.perSecond, 600)
+  const waits = Array.from({ length: 6_000 }, () => times.next(50_000))
+  t.equal(waits[0], 1_002)
+  t.equal(waits[599], 2_000)
+  t.equal(waits[5_999], 11_000)
+  t.equal(times.next(60_000), 1_002, 'all of them are back')
+
+  const spread = (count: number): readonly number[] => {
+    const many = Array.from({ length: 2_000 }, () => times.oneOf(count)).toSorted((a, b) => a - b)
+    return [many.at(0) ?? -1, many.at(1_000) ?? -1, many.at(-1) ?? -1]
+  }
+  for (const [count, longest] of [
+    [1, 1_000],
+    [12_000, 20_000],
+    [50_000, 83_333],
+  ] as const) {
+    const [first = 0, middle = 0, last = 0] = spread(count)
+    t.ok(first >= 0 && first < longest / 50, `${count}: the first after ${first} ms`)
+    t.ok(middle > longest * 0.4 && middle < longest * 0.6, `half after ${middle} ms`)
+    t.ok(last > longest * 0.98 && last < longest, `the last after ${last} ms`)
+  }
+  t.end()
+})
+
+test('sockets are opened in order and in slices, and refused while too many wait', async (t) => {
+  const queue = new UpgradeQueue(30)
+  const opened: number[] = []
+  const open = (n: number) => (): void => {
+    opened.push(n)
+    for (const until = performance.now() + 1; performance.now() < until; ) continue
+  }
+  const entered = Array.from({ length: 40 }, (_, n) => queue.enter(open(n)))
+  t.same(opened, [0], 'the first at once')
+  t.equal(entered.filter(Boolean).length, 31)
+  t.equal(entered.indexOf(false), 31)
+  let most = 0
+  while (queue.size > 0) {
+    const before = opened.length
+    await turn()
+    most = Math.max(most, opened.length - before)
+  }
+  t.same(
+    opened,
+    Array.from({ length: 31 }, (_, n) => n),
+  )
+  t.ok(most <= 3, `${most} in a turn`)
+  t.ok(queue.enter(open(40)), 'there is room again')
+})
+
+const HANDSHAKE = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n'
+
+const upgradeRequest = (path: string, headers: string): string =>
+  `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`
+
+test('clients who come all at once are told when to come back, and get in then', async (t) => {
+  const database = await testDatabase(t)
+  await createRooms(database, 1, 1)
+  const returnTimes = new ReturnTimes(1 / 30)
+  t.equal(returnTimes.perSecond, 10)
+  const { origin, metrics, log } = await startInstance(t, database, chatSlices, { returnTimes })
+  const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(origin).port), '127.0.0.1'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const answers = sockets.map((socket) => {
+    const answer = { text: '', hasEnded: false }
+    socket.on('data', (chunk) => (answer.text += chunk.toString('latin1')))
+    socket.on('end', () => (answer.hasEnded = true))
+    return answer
+  })
+  // An answer shows that the service has accepted the connection; it then reads all of them in one turn.
+  for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(() => answers.every(({ text }) => text.includes('200 OK')))
+  for (const answer of answers) answer.text = ''
+  for (const socket of sockets) socket.write(upgradeRequest('/ws', HANDSHAKE))
+  await until(() => answers.every(({ text, hasEnded }) => text.includes('"bye"') === hasEnded && text !== ''))
+  const refused = answers.filter(({ text }) => text.includes('"bye"'))
+  t.ok(refused.length > 0 && refused.length < 30, `${refused.length} of 40 are refused`)
+  const waits = refused.map(({ text }) => Number(/\{"t":"bye","code":4100,"retry_ms":(\d+)\}/.exec(text)?.[1]))
+  t.same(waits[0], 1_100)
+  t.ok(waits.every((wait, i) => i === 0 || Math.abs(wait - (waits[i - 1] ?? 0) - 100) < 50))
+  for (const { text, hasEnded } of refused) {
+    t.ok(hasEnded)
+    t.match(text, 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n')
+    t.ok(text.endsWith('\x88\x02\x10\x04'), '4100')
+  }
+  t.match(await metrics.registry.metrics(), `http_refusals_total{reason="sockets"} ${refused.length}`)
+  for (const socket of sockets) socket.destroy()
+
+  const client = new TestClient(origin, { headers: { authorization: `Bearer ${token({ sub: '1' })}` } })
+  await client.waitForFrame('ready')
+  client.send({ t: 'ping', i: 1 })
+  t.match(await client.waitForFrame('pong', 1), { i: 1 })
+  await client.close()
+  t.same(log, [])
+})
+
+test('a refused client closes in order, and an invalid upgrade gets its error all the same', async (t) => {
+  const database = await testDatabase(t)
+  const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
+  const client = new TestClient(origin, { headers: {} })
+  t.equal(await client.waitForClose(), 4100)
+  t.match(client.frames, [{ t: 'bye', code: 4100 }])
+  const answerTo = async (path: string, headers: string): Promise<string> => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    socket.write(upgradeRequest(path, headers))
+    const [chunk] = await once(socket, 'data')
+    socket.destroy()
+    return String(chunk).split('\r\n', 1)[0] ?? ''
+  }
+  t.equal(await answerTo('/ws?token=x', HANDSHAKE), 'HTTP/1.1 400 Bad Request')
+  t.equal(await answerTo('/ws', `${HANDSHAKE}Origin: https://elsewhere.test\r\n`), 'HTTP/1.1 403 Forbidden')
+  t.equal(await answerTo('/ws', HANDSHAKE), 'HTTP/1.1 101 Switching Protocols')
+})
