@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap'
-import { ProfileCache } from '../../src/realtime/frames/profile-cache.ts'
-import { readDb } from '../harness/app/test-app.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
+import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 /** A cache of people whose names and clock the test sets; `reads` has the ids of each query. */
 async function openCache(t: Test) {
