@@ -82,9 +82,9 @@ test('every npm script that a document names exists', (t) => {
 const CHECKED_BY: Readonly<Record<string, string>> = {
   sh: 'test/journeys runs it',
   json: 'test/journeys/documents.test.ts looks for it in the log',
-  'js browser': 'test/journeys/room-clients.test.ts runs it',
-  'js node': 'test/journeys/room-clients.test.ts runs it',
-  kotlin: 'nothing does: there is no Kotlin where the tests run',
+  'js browser': 'test/journeys/room-clients runs it',
+  'js node': 'test/journeys/room-clients runs it',
+  kotlin: 'test/journeys/room-clients runs it where there is a Kotlin compiler',
   dart: 'nothing does: there is no Dart where the tests run',
   ts: 'nothing does: excerpts of files in the same folder',
   mermaid: 'nothing does: a drawing',

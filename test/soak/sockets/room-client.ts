@@ -47,7 +47,7 @@ class ChannelState {
 const MAX_RECONNECT_DELAY_MS = 500
 
 /**
- * Subscribes to channels as src/realtime/clients.md describes: reconnects to another instance and resumes. Records as
+ * Subscribes to channels as src/realtime/clients/README.md describes: reconnects to another instance and resumes. Records as
  * faults an event twice on a socket, out of order, or after another one than its `prev`.
  */
 export class RoomClient {
