@@ -1,9 +1,8 @@
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { type Bench, progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 import type { DatabaseUrls } from '../run/cluster.ts'
+import { seedWith } from '../run/seed-with.ts'
 import type { Server } from '../run/servers.ts'
 import { seed } from '../seed.ts'
 
@@ -34,7 +33,7 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<Agai
   const results = new Map(CONNECTIONS.map((connections) => [connections, { ours: [] as Turn[], other: [] as Turn[] }]))
   const start = async (name: Name): Promise<Server> => {
     const server =
-      name === 'ours' ? await servers.ours(databases.ours) : await servers.checkout(folder, databases.other)
+      name === 'ours' ? await servers.ours(databases.ours) : await servers.product(databases.other, { folder })
     await generator.call({ kind: 'warm', port: server.port, mix: 'uniform' }, Measured)
     return server
   }
@@ -65,12 +64,4 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<Agai
     }
   }
   return results
-}
-
-/** Migrates and seeds with the other checkout's code, as older code refuses newer migrations. */
-async function seedWith(folder: string, database: DatabaseUrls): Promise<void> {
-  const module: object = await import(pathToFileURL(join(folder, 'scripts/bench/seed.ts')).href)
-  if (!('seed' in module) || typeof module.seed !== 'function')
-    throw new Error(`${folder} has no scripts/bench/seed.ts`)
-  await module.seed(database)
 }

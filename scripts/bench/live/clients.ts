@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { clock } from '../../../test/harness/load/clock.ts'
 import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import { FrameCounter } from '../../../test/harness/websocket/frame-counter.ts'
 import { ClientJob, type ImplementationName, type Listening } from './jobs.ts'
@@ -14,6 +15,8 @@ const openings: { readonly [Name in ImplementationName]: readonly [path: string,
   'one string': ['/', '', '\r\n\r\n'],
   'socket.io': ['/socket.io/?EIO=4&transport=websocket', '40', '40{"sid"'],
 }
+
+const arrivals = { first: Number.MAX_SAFE_INTEGER, last: 0 }
 
 async function open(
   implementation: ImplementationName,
@@ -32,6 +35,8 @@ async function open(
   const onFrames = (more: number): void => {
     if (frames === 0) setImmediate(sendReport)
     frames += more
+    arrivals.last = clock()
+    arrivals.first = Math.min(arrivals.first, arrivals.last)
   }
   const [path, first, until] = openings[implementation]
   for (let i = 0; i < tokens.length; i += AT_A_TIME) {
@@ -43,4 +48,10 @@ async function open(
   return { connected: tokens.length }
 }
 
-serve(ClientJob, ({ contender, to }) => open(contender, to))
+serve(ClientJob, async (job) => {
+  if (job.do === 'connect') return open(job.contender, job.to)
+  const taken = { ...arrivals }
+  arrivals.first = Number.MAX_SAFE_INTEGER
+  arrivals.last = 0
+  return taken
+})

@@ -30,9 +30,21 @@ export const Listening = Type.Object({
 })
 export type Listening = Static<typeof Listening>
 /** Frames that reached clients, with the time and the server's CPU time that this took. */
-export const Measured = Type.Object({ frames: Type.Integer(), seconds: Type.Number(), cpuMicros: Type.Number() })
+export const Measured = Type.Object({
+  frames: Type.Integer(),
+  seconds: Type.Number(),
+  cpuMicros: Type.Number(),
+  /** When the first event was sent, by `clock`; checkouts of before do not say it. */
+  startedAt: Type.Optional(Type.Number()),
+})
 export type Measured = Static<typeof Measured>
 export const Memory = Type.Object({ bytes: Type.Integer() })
 
-export const ClientJob = Type.Object({ contender: ImplementationSchema, to: Listening })
+export const ClientJob = Type.Union([
+  Type.Object({ do: Type.Literal('connect'), contender: ImplementationSchema, to: Listening }),
+  /** When the first and the last frame since the last such job came. */
+  Type.Object({ do: Type.Literal('arrivals') }),
+])
 export const Connected = Type.Object({ connected: Type.Integer() })
+/** By `clock`; the first is huge and the last 0 when there was none. */
+export const Arrivals = Type.Object({ first: Type.Number(), last: Type.Number() })

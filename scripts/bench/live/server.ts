@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { clock } from '../../../test/harness/load/clock.ts'
 import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import type { Implementation } from './implementation.ts'
 import { type ImplementationName, type Listening, type Measured, ServerJob } from './jobs.ts'
@@ -52,6 +53,7 @@ async function measure({ sockets, atOnce, underWay, ms }: Measurement): Promise<
   frames = 0
   let published = 0
   const began = performance.now()
+  const startedAt = clock()
   const cpu = process.cpuUsage()
   while (performance.now() - began < ms) {
     implementation?.publish(atOnce)
@@ -61,7 +63,7 @@ async function measure({ sockets, atOnce, underWay, ms }: Measurement): Promise<
   }
   while (frames < published) await nextReport()
   const { user, system } = process.cpuUsage(cpu)
-  return { frames, seconds: (performance.now() - began) / 1000, cpuMicros: user + system }
+  return { frames, seconds: (performance.now() - began) / 1000, cpuMicros: user + system, startedAt }
 }
 
 const nextReport = (): Promise<void> =>
