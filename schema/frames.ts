@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { Id } from './common.ts'
+import { RoomResource } from './rooms.ts'
 
 /** The frames of a websocket: each is a text message with one JSON object. */
 
@@ -24,6 +25,10 @@ export const Echo = Type.Optional(Type.Union([Type.Number(), EchoText], { descri
 
 const Since = Type.Optional({ ...Position, description: 'the newest position that the client has of this channel' })
 
+const WantsState = Type.Optional(
+  Type.Boolean({ description: 'true: the answer carries the state of the room; ignored for other channels' }),
+)
+
 /** `description` appears in the AsyncAPI document. */
 const frame = <P extends TProperties>(description: string, properties: P) => Type.Object(properties, { description })
 
@@ -39,11 +44,12 @@ export const clientFrames = {
     i: Echo,
     token: Token,
   }),
-  sub: frame('Subscribes to a channel; with since, what the client missed is replayed first', {
+  sub: frame('Subscribes to a channel; with since, what the client missed is replayed first, and with state skipped', {
     t: Type.Literal('sub'),
     i: Echo,
     ch: Channel,
     since: Since,
+    state: WantsState,
     chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
   }),
   subMany: frame(
@@ -52,7 +58,11 @@ export const clientFrames = {
     {
       t: Type.Literal('sub'),
       i: Echo,
-      chs: Type.Array(Type.Object({ ch: Channel, since: Since }), { minItems: 1, maxItems: MAX_CHANNELS_PER_FRAME }),
+      chs: Type.Array(Type.Object({ ch: Channel, since: Since, state: WantsState }), {
+        minItems: 1,
+        maxItems: MAX_CHANNELS_PER_FRAME,
+      }),
+      state: Type.Optional(Type.Boolean({ description: 'for all channels that do not say it themselves' })),
       ch: Type.Optional(Type.Never({ description: 'not beside `chs`' })),
       since: Type.Optional(Type.Never({ description: 'not beside `chs`: each channel has its own' })),
     },
@@ -81,7 +91,13 @@ export const serverFrames = {
     ch: Channel,
     position: Position,
     resumed: Type.Boolean({
-      description: 'false: some events after since can no longer be replayed; reload by REST',
+      description:
+        'false: some events after since can no longer be replayed; reload by REST. With state: some events after since ' +
+        'are not sent, as the state includes them',
+    }),
+    state: Type.Optional({
+      ...RoomResource,
+      description: 'the room as GET /v1/rooms/{uid} answers it, as of `position`; only when it was asked for',
     }),
   }),
   unsubbed: frame('The client is unsubscribed: nothing more of this channel follows', {

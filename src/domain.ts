@@ -18,6 +18,7 @@ import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
 import type { ProfileLookups } from './realtime/frames/profiles.ts'
+import type { FindRoomStates } from './realtime/subscriptions/room-state.ts'
 import { vaultTables } from './vault/tables.ts'
 
 const models: readonly Model[] = [
@@ -55,6 +56,8 @@ interface Slices {
   readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
   /** Looks up the profiles that frames show; addresses of pictures begin with the base. */
   readonly createLookups: (assetBaseUrl: () => string) => ProfileLookups
+  /** Finds the states of rooms that sockets ask for. */
+  readonly createRoomStates: (assetBaseUrl: () => string) => FindRoomStates
 }
 
 /**
@@ -105,6 +108,7 @@ export async function loadSlices(): Promise<Slices> {
       decorations: gifts.decorationNames,
       packages: privilege.packageNames,
     }),
+    createRoomStates: (assetBaseUrl) => rooms.roomStatesWith(roulette.activeGame, assetBaseUrl),
   }
 }
 

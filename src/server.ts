@@ -54,7 +54,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
-  const { slices, createVerbs, createLookups } = await loadSlices()
+  const { slices, createVerbs, createLookups, createRoomStates } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -95,8 +95,9 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 
   const reads = await startReads(database, ledger, cleanUp)
   const lookups = createLookups(() => address.assetBaseUrl)
+  const findRoomStates = createRoomStates(() => address.assetBaseUrl)
   const createRegistry = await startRealtime(
-    { database, tail, sessions, appState, slices, lookups, metrics, log },
+    { database, tail, sessions, appState, slices, lookups, findRoomStates, metrics, log },
     cleanUp,
   )
 

@@ -23,6 +23,7 @@ import type { ProfileLookups } from '../realtime/frames/profiles.ts'
 import { StatePusher, type StatePusherParts } from '../realtime/frames/state-pusher.ts'
 import { authenticateWith } from '../realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
+import { type FindRoomStates, roomStateLookup } from '../realtime/subscriptions/room-state.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds. */
@@ -50,6 +51,7 @@ interface RealtimeParts {
   readonly appState: Pick<AppState, 'check' | 'onChange'>
   readonly slices: readonly Slice[]
   readonly lookups: ProfileLookups
+  readonly findRoomStates: FindRoomStates
   readonly metrics: Metrics
   readonly log: Logger
   readonly times?: RealtimeIntervals
@@ -94,12 +96,14 @@ export async function startRealtime(
       (pairs: readonly UserAndRoomUid[]) => roomIdsOfMembers(database.db, pairs),
       SOCKET_LIMITS,
     )
+    const roomStates = roomStateLookup(database.db, parts.findRoomStates)
     const resumes = new ResumeBudget()
     const registry = new ConnectionRegistry({
       hub,
       resumes,
       authenticate: authenticateWith(verifyToken, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
+      roomState: (roomId) => roomStates.load(roomId),
       checkAppState: appState.check,
       returnTimes: parts.returnTimes ?? new ReturnTimes(availableParallelism()),
       authMs: times.auth,

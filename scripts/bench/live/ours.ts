@@ -43,6 +43,7 @@ export async function ours(sockets: number): Promise<Implementation> {
     returnTimes: new ReturnTimes(1),
     authenticate: authenticateWith(read, sessions),
     memberRoom: async () => 1,
+    roomState: async () => null,
     authMs: 10_000,
     heartbeatMs: 25_000,
     onError: fail,

@@ -6,6 +6,7 @@ import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import type { FindRoomStates } from '../../realtime/subscriptions/room-state.ts'
 import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
@@ -74,29 +75,50 @@ export type FindRooms = (
 
 /** Finds rooms as users see them; unknown ones are missing. */
 export function findRoomsWith(activeGame: ActiveGameColumn): FindRooms {
-  // sum(bigint) is numeric; the cast back cannot overflow for a count of members.
-  const statement = new PreparedStatement<PublicRoomRow>(
-    'rooms as users see them',
-    `select requested.place, r.room_id, p.uid, p.name, p.cover_url, r.trophy_points,
-            ${microsOf('p.created_at')} as created_at,
-            o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
-            (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
-              as members_count,
-            ${activeGame.sql('r.room_id')} as active_game
-     from ${requestedRooms}
-     join user_profiles o on o.user_id = r.owner_id`,
-  )
+  const statement = new PreparedStatement<PublicRoomRow>('rooms as users see them', roomsStatement(activeGame))
   return async (db, refs, assetBaseUrl) => {
     const distinct = [...new Set(refs)]
     const found = new Map<RoomRef, RoomResource>()
     for (const row of await statement.execute(db, roomRefLists(distinct))) {
       const ref = distinct[row.place - 1]
       if (ref === undefined) throw new Error(`no room was requested at ${row.place}`)
-      const game = activeGame.present(row.active_game, row.uid)
-      found.set(ref, { ...toPublicRoom(row, assetBaseUrl), active_roulette_game: game })
+      found.set(ref, publicRoom(row, activeGame, assetBaseUrl))
     }
     return found
   }
+}
+
+/**
+ * Finds the same by id, each with the position that it is as of: a statement sees the ledger's head and the rows that
+ * were written with it.
+ */
+export function roomStatesWith(activeGame: ActiveGameColumn, assetBaseUrl: () => string): FindRoomStates {
+  const statement = new PreparedStatement<PublicRoomRow & { readonly position: number }>(
+    'rooms as users see them, with the position',
+    roomsStatement(activeGame, '(select h.position from ledger_head h) as position,'),
+  )
+  return async (db, ids) => {
+    const rows = await statement.execute(db, roomRefLists(ids))
+    return new Map(
+      rows.map((row) => [row.room_id, { position: row.position, room: publicRoom(row, activeGame, assetBaseUrl()) }]),
+    )
+  }
+}
+
+// sum(bigint) is numeric; the cast back cannot overflow for a count of members.
+const roomsStatement = (activeGame: ActiveGameColumn, moreColumns = ''): string =>
+  `select ${moreColumns} requested.place, r.room_id, p.uid, p.name, p.cover_url, r.trophy_points,
+          ${microsOf('p.created_at')} as created_at,
+          o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
+          (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
+            as members_count,
+          ${activeGame.sql('r.room_id')} as active_game
+   from ${requestedRooms}
+   join user_profiles o on o.user_id = r.owner_id`
+
+function publicRoom(row: PublicRoomRow, activeGame: ActiveGameColumn, assetBaseUrl: string): RoomResource {
+  const game = activeGame.present(row.active_game, row.uid)
+  return { ...toPublicRoom(row, assetBaseUrl), active_roulette_game: game }
 }
 
 const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string) => ({

@@ -3,7 +3,7 @@ import { roomAdminRoutes } from './admin-routes.ts'
 import { type ActiveGameColumn, findRoomsWith } from './reads.ts'
 import { roomRoutes } from './routes.ts'
 
-export { roomNames } from './reads.ts'
+export { roomNames, roomStatesWith } from './reads.ts'
 
 /** Rooms and their members. */
 export function createRoomsSlice(activeGame: ActiveGameColumn): Slice {

@@ -22,4 +22,8 @@ export function parseChannelName(name: string): NamedChannel | undefined {
 }
 
 export const userChannel = (userId: number): ChannelKey => `user:${userId}`
+const ROOM_KEY = 'room:'
 export const roomChannel = (roomId: number): ChannelKey => `room:${roomId}`
+/** The room of a channel; null for one that is not of a room. */
+export const roomIdOf = (key: ChannelKey): number | null =>
+  key.startsWith(ROOM_KEY) ? Number(key.slice(ROOM_KEY.length)) : null

@@ -1,3 +1,4 @@
+import { MAX_CHANNELS_PER_FRAME } from '../../../schema/frames.ts'
 import { BatchedLookup, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
@@ -75,6 +76,7 @@ export class Hub {
   readonly #retained = new Map<Channel, number>()
   readonly #flushScheduler: FlushScheduler
   readonly #headLookup: BatchedLookup<null, number>
+  readonly #lastPositionLookup: BatchedLookup<ChannelKey, ChannelKey>
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   readonly #replayQueue = new ReplayQueue()
   /** Resumes that wait until the hub reaches a position. */
@@ -95,6 +97,11 @@ export class Hub {
       const head = await parts.head()
       return asked.map(() => head)
     }
+    const readLastPositions = async (channels: readonly ChannelKey[]) => {
+      await this.#loadLastPositions([...new Set(channels)])
+      return channels
+    }
+    this.#lastPositionLookup = new BatchedLookup(MAX_CHANNELS_PER_FRAME, readLastPositions, SOCKET_LIMITS)
     this.#headLookup = new BatchedLookup(MAX_HEADS_PER_READ, readHead, SOCKET_LIMITS)
     this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, readBacklogs, SOCKET_LIMITS)
   }
@@ -265,6 +272,13 @@ export class Hub {
     } finally {
       release?.()
     }
+  }
+
+  /** Loads the position of an acquired channel's newest message. Returns the number of database queries. */
+  async loadLastPosition(channel: Channel): Promise<number> {
+    if (channel.lastPosition !== undefined) return 0
+    await this.#lastPositionLookup.load(channel.key)
+    return 1
   }
 
   /** Waits until the hub has reached a position of the ledger. */

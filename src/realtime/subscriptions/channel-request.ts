@@ -8,18 +8,21 @@ export interface ChannelRequest {
   readonly ch: string
   /** A position that the client has; null when it asks for what comes from now on. */
   readonly since: number | null
+  /** Whether it asks for the state of a room; no other channel has one. */
+  readonly wantsState: boolean
 }
 
 /** Whether the answer needs nothing but the hub. */
-export const isPlain = ({ since }: ChannelRequest): boolean => since === null
+export const isPlain = ({ since, wantsState }: ChannelRequest): boolean => since === null && !wantsState
 
 /** The requests of a frame, in its order. */
-export function requestsIn({ i, ch, since, chs }: SubFrame): readonly ChannelRequest[] {
-  const members = chs ?? [{ ch, since }]
+export function requestsIn({ i, ch, since, state = false, chs }: SubFrame): readonly ChannelRequest[] {
+  const members = chs ?? [{ ch, since, state }]
   return members.map((member) => ({
     i,
     ch: member.ch,
     since: member.since === undefined ? null : Number(member.since),
+    wantsState: member.state ?? state,
   }))
 }
 

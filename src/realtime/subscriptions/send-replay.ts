@@ -52,7 +52,12 @@ export async function sendReplay(hub: Pick<Hub, 'position'>, replay: PendingRepl
 /** Sends the first slice of these messages; returns the rest. */
 function sendSlice(client: Client, name: string, messages: readonly ChannelMessage[]): readonly ChannelMessage[] {
   const count = sliceLength(messages)
-  const texts = messages.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
-  if (texts.length > 0) client.pushReplay(encodeFrames(texts))
+  sendMessages(client, name, messages.slice(0, count))
   return messages.slice(count)
+}
+
+/** Sends messages at once. */
+export function sendMessages(client: Client, name: string, messages: readonly ChannelMessage[]): void {
+  const texts = messages.flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
+  if (texts.length > 0) client.pushReplay(encodeFrames(texts))
 }

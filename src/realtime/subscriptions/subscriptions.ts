@@ -1,15 +1,13 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
-import type { Channel } from '../channels/channel.ts'
-import { type ChannelMessage, messageSize } from '../channels/channel-message.ts'
-import { type ChannelKey, userChannel } from '../channels/channel-names.ts'
-import type { FanOutMember } from '../channels/fan-out.ts'
+import { type ChannelKey, roomIdOf, userChannel } from '../channels/channel-names.ts'
 import type { Hub, Replay } from '../channels/hub.ts'
-import type { ResumeUsage } from '../channels/resume-budget.ts'
 import type { Client } from '../sockets/client.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
 import { type AnswerParts, answerSub, type OnLoaded, type Subscriber } from './answer-sub.ts'
+import { answerWithState, type StateParts } from './answer-with-state.ts'
 import type { ChannelRequest, SubFrame } from './channel-request.ts'
-import { sendReplay } from './send-replay.ts'
+import { resumeWithinBudget } from './resume-within-budget.ts'
+import { Subscription } from './subscription.ts'
 
 /** Rooms to which a socket may be subscribed at a time. */
 const MAX_ROOMS = 50
@@ -21,20 +19,8 @@ const TOO_MANY_ROOMS = {
   message: `A socket may be subscribed to ${MAX_ROOMS} rooms at most.`,
 } as const
 
-export interface SubscriptionParts extends AnswerParts {
+export interface SubscriptionParts extends AnswerParts, Pick<StateParts, 'roomState'> {
   readonly hub: Hub
-}
-
-interface Subscription {
-  readonly channel: Channel
-  name: string
-  /** The client gets everything after this position. */
-  from: number
-  /**
-   * `held`: the user's own channel, before its first `sub` or the end of the hold. `resuming`: a `sub` is being answered,
-   * and the client does not listen. Otherwise live: the client gets frames as they come.
-   */
-  state: 'held' | 'resuming' | FanOutMember
 }
 
 type Unsub = Extract<ClientFrame, { t: 'unsub' }>
@@ -54,14 +40,10 @@ export class Subscriptions {
     this.#userId = userId
     this.#client = client
     this.#parts = parts
-    const { hub } = parts
-    const own = hub.acquire(userChannel(userId))
-    this.#byChannel.set(own.key, { channel: own, name: own.key, from: hub.position, state: 'held' })
-    this.#holdTimer = this.#startAfterHold(own.key)
-    const everyone = hub.acquire('global')
-    const global: Subscription = { channel: everyone, name: everyone.key, from: hub.position, state: 'resuming' }
-    this.#byChannel.set(everyone.key, global)
-    this.#goLive(global)
+    const own = userChannel(userId)
+    this.#open(own, own, 'held')
+    this.#holdTimer = this.#startAfterHold(own)
+    this.#open('global', 'global', 'resuming').goLive(parts.hub.position)
   }
 
   /** Whether the client is subscribed to its user's own channel. */
@@ -79,19 +61,24 @@ export class Subscriptions {
     await this.#ownReplay
     if (this.#isEnded) return
     const subscription = this.#byChannel.get(key)
-    if (subscription === undefined) await this.#add(key, request, onLoaded)
-    else if (subscription.state === 'held') await this.#startHeld(subscription, request, onLoaded)
-    // Only when a room's uid changed while the channels of a frame were looked up.
-    else if (subscription.state === 'resuming') throw new Error(`two names of ${key} in one frame`)
-    else await this.#resubscribe(subscription, subscription.state, request, onLoaded)
+    switch (subscription?.state) {
+      case undefined:
+        return this.#add(key, request, onLoaded)
+      case 'held':
+        return this.#startHeld(subscription, request, onLoaded)
+      case 'live':
+        return this.#resubscribe(subscription, request, onLoaded)
+      case 'resuming':
+        // Only when a room's uid changed while the channels of a frame were looked up.
+        throw new Error(`two names of ${key} in one frame`)
+    }
   }
 
   async unsubscribe({ i, ch }: Unsub): Promise<void> {
     await this.#ownReplay
     for (const subscription of this.#byChannel.values()) {
       if (subscription.name !== ch) continue
-      const { channel, state } = subscription
-      if (typeof state !== 'string') this.#parts.hub.catchUp(channel, state)
+      subscription.catchUp()
       this.#remove(subscription)
     }
     this.#client.send({ t: 'unsubbed', i, ch })
@@ -104,22 +91,24 @@ export class Subscriptions {
   }
 
   async #add(key: ChannelKey, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
-    const { i, ch, since } = request
-    const rooms = [...this.#byChannel.keys()].filter((other) => other.startsWith('room:')).length
-    if (key.startsWith('room:') && rooms >= MAX_ROOMS) return this.#client.refuse({ i, ch, ...TOO_MANY_ROOMS })
+    const { i, ch, since, wantsState } = request
+    const roomId = roomIdOf(key)
+    const rooms = [...this.#byChannel.keys()].filter((other) => roomIdOf(other) !== null).length
+    if (roomId !== null && rooms >= MAX_ROOMS) return this.#client.refuse({ i, ch, ...TOO_MANY_ROOMS })
     const { hub } = this.#parts
-    const channel = hub.acquire(key)
-    const subscription: Subscription = { channel, name: ch, from: hub.position, state: 'resuming' }
-    this.#byChannel.set(key, subscription)
-    if (since === null) {
-      this.#confirm(request, hub.position, true)
-      return this.#goLive(subscription)
-    }
+    const subscription = this.#open(key, ch, 'resuming')
     try {
-      await this.#resume(subscription, since, onLoaded, async ({ messages, from }) => {
-        this.#confirm(request, from, messages !== null)
-        await this.#replay(subscription, messages ?? [], from)
-      })
+      if (wantsState && roomId !== null) {
+        await this.#answerWithState(subscription, roomId, request, onLoaded)
+      } else if (since === null) {
+        subscription.confirm(request, hub.position, true)
+        subscription.goLive(hub.position)
+      } else {
+        await this.#resume(subscription, since, onLoaded, async ({ messages, from }) => {
+          subscription.confirm(request, from, messages !== null)
+          await subscription.replay(messages ?? [], from)
+        })
+      }
     } catch (error) {
       this.#remove(subscription)
       throw error
@@ -129,11 +118,11 @@ export class Subscriptions {
   /** Starts the held channel, after the client's position or after the one at which it was held. */
   async #startHeld(subscription: Subscription, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
     const { channel, from: heldFrom } = subscription
-    subscription.state = 'resuming'
+    subscription.pause()
     let isResumed = true
     const start = async ({ messages, from }: Replay): Promise<void> => {
-      this.#confirm(request, from, isResumed && messages !== null)
-      await this.#replay(subscription, messages ?? [], from)
+      subscription.confirm(request, from, isResumed && messages !== null)
+      await subscription.replay(messages ?? [], from)
     }
     try {
       await this.#resume(subscription, request.since ?? heldFrom, onLoaded, async (replay) => {
@@ -142,96 +131,66 @@ export class Subscriptions {
       })
       if (!isResumed) await this.#resume(subscription, heldFrom, onLoaded, start)
     } catch (error) {
-      subscription.state = 'held'
+      subscription.hold()
       if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(channel.key)
       throw error
     }
   }
 
   /** Answers a `sub` of a live channel: replays what came before the subscription, and nothing twice. */
-  async #resubscribe(
-    subscription: Subscription,
-    member: FanOutMember,
-    request: ChannelRequest,
-    onLoaded: OnLoaded,
-  ): Promise<void> {
+  async #resubscribe(subscription: Subscription, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
     const { channel, from: subscribedFrom } = subscription
-    const { ch, since } = request
-    const { hub } = this.#parts
-    if (ch !== subscription.name) {
-      hub.catchUp(channel, member)
-      member.name = ch
-      subscription.name = ch
-    }
+    const { ch, since, wantsState } = request
+    subscription.rename(ch)
+    const roomId = roomIdOf(channel.key)
+    if (wantsState && roomId !== null) return this.#answerWithState(subscription, roomId, request, onLoaded)
     if (since === null || since >= subscribedFrom) {
-      hub.catchUp(channel, member)
-      return this.#confirm(request, hub.position, true)
+      subscription.catchUp()
+      return subscription.confirm(request, this.#parts.hub.position, true)
     }
     await this.#resume(subscription, since, onLoaded, async ({ messages, from }) => {
-      hub.catchUp(channel, member)
-      this.#confirm(request, from, messages !== null)
+      subscription.catchUp()
+      subscription.confirm(request, from, messages !== null)
       if (messages === null) return
-      this.#stopListening(subscription, member)
+      // Otherwise newer frames would go out between the slices, and a client that is cut then would miss the rest.
+      subscription.pause()
       const earlier = messages.filter(({ position }) => position <= subscribedFrom)
-      await this.#replay(subscription, earlier, from)
+      await subscription.replay(earlier, from)
     })
   }
 
-  /**
-   * Finds the messages after a position, within the user's resume budget, and calls `start` with them unless the client
-   * does not want them any more.
-   */
+  #answerWithState(
+    subscription: Subscription,
+    roomId: number,
+    request: ChannelRequest,
+    onLoaded: OnLoaded,
+  ): Promise<void> {
+    const { hub, roomState } = this.#parts
+    const resume: StateParts['resume'] = (since, start) => this.#resumeLoaded(subscription, since, 0, start)
+    return answerWithState(subscription, roomId, request, onLoaded, { hub, client: this.#client, roomState, resume })
+  }
+
+  /** Loads the messages after a position, and calls `start` with them within the user's budget. */
   async #resume(
     subscription: Subscription,
     since: number,
     onLoaded: OnLoaded,
     start: (replay: Replay) => Promise<void>,
   ): Promise<void> {
+    const { queries, messages } = await this.#parts.hub.load(subscription.channel, since)
+    onLoaded(queries)
+    await this.#resumeLoaded(subscription, since, messages, start)
+  }
+
+  #resumeLoaded(
+    subscription: Subscription,
+    since: number,
+    expectedMessages: number | null,
+    start: (replay: Replay) => Promise<void>,
+  ): Promise<void> {
     const { hub, resumes } = this.#parts
-    const { channel } = subscription
-    const loaded = await hub.load(channel, since)
-    onLoaded(loaded.queries)
-    await resumes.run(this.#userId, loaded.messages ?? 0, async () => {
-      let replayed: readonly ChannelMessage[] = []
-      const startOnce = async (replay: Replay): Promise<void> => {
-        if (this.#isGone(subscription)) return
-        replayed = replay.messages ?? []
-        await start(replay)
-      }
-      if (this.#isGone(subscription)) return usageOf(0, [])
-      if (loaded.messages === null) {
-        await startOnce({ messages: null, from: hub.position })
-        return usageOf(0, [])
-      }
-      const queries = await hub.resume(channel, since, startOnce)
-      return usageOf(queries, replayed)
-    })
-  }
-
-  /** Sends messages to a client that does not listen, and makes it live. They are all that it lacks so far. */
-  #replay(subscription: Subscription, messages: readonly ChannelMessage[], from: number): Promise<void> {
-    const { channel, name } = subscription
-    return sendReplay(this.#parts.hub, {
-      client: this.#client,
-      channel,
-      name,
-      messages,
-      isAbandoned: () => this.#isGone(subscription),
-      goLive: () => {
-        subscription.from = from
-        this.#goLive(subscription)
-      },
-    })
-  }
-
-  #goLive(subscription: Subscription): void {
-    subscription.state = this.#parts.hub.addListener(subscription.channel, subscription.name, this.#client)
-  }
-
-  /** Otherwise newer frames would go out between the slices of a replay, and a client cut then would miss the rest. */
-  #stopListening(subscription: Subscription, member: FanOutMember): void {
-    this.#parts.hub.removeListener(subscription.channel, member)
-    subscription.state = 'resuming'
+    const resume = { userId: this.#userId, subscription, since, expectedMessages, start }
+    return resumeWithinBudget(hub, resumes, resume)
   }
 
   /** Starts the held channel by itself when the client has not asked for it in time. */
@@ -239,13 +198,14 @@ export class Subscriptions {
     return setTimeout(() => {
       const subscription = this.#byChannel.get(key)
       if (subscription === undefined) return
+      const { channel, from } = subscription
       this.#parts.hub
-        .resume(subscription.channel, subscription.from, async ({ messages }) => {
+        .resume(channel, from, async ({ messages }) => {
           // The client may have subscribed or unsubscribed meanwhile.
-          if (subscription.state !== 'held' || this.#isGone(subscription)) return
+          if (subscription.state !== 'held' || subscription.isRemoved) return
           if (messages === null) return this.#client.close(closeCodes.capacity)
           // A `sub` that comes from here on waits until the channel is live.
-          const replay = this.#replay(subscription, messages, subscription.from)
+          const replay = subscription.replay(messages, from)
           this.#ownReplay = Promise.allSettled([replay])
           await replay
         })
@@ -256,26 +216,16 @@ export class Subscriptions {
     }, HOLD_MS)
   }
 
-  #confirm({ i, ch }: ChannelRequest, position: number, resumed: boolean): void {
-    this.#client.send({ t: 'subbed', i, ch, position: String(position), resumed })
-  }
-
-  /** Whether the socket was closed, or the client unsubscribed meanwhile. */
-  #isGone(subscription: Subscription): boolean {
-    return this.#byChannel.get(subscription.channel.key) !== subscription
+  #open(key: ChannelKey, name: string, state: 'held' | 'resuming'): Subscription {
+    const { hub } = this.#parts
+    const subscription = new Subscription(hub, this.#client, hub.acquire(key), name, state)
+    this.#byChannel.set(key, subscription)
+    return subscription
   }
 
   #remove(subscription: Subscription): void {
-    if (this.#isGone(subscription)) return
-    const { channel, state } = subscription
-    this.#byChannel.delete(channel.key)
-    if (typeof state !== 'string') this.#parts.hub.removeListener(channel, state)
-    this.#parts.hub.release(channel)
+    const { key } = subscription.channel
+    if (this.#byChannel.get(key) === subscription) this.#byChannel.delete(key)
+    subscription.remove()
   }
-}
-
-/** The channels of resumes are counted when they are loaded. */
-function usageOf(queries: number, messages: readonly ChannelMessage[]): ResumeUsage {
-  const characters = messages.reduce((sum, message) => sum + messageSize(message), 0)
-  return { channels: 0, queries, messages: messages.length, characters }
 }

@@ -21,6 +21,7 @@ import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import type { ReturnTimes } from '../../../src/realtime/admission/return-times.ts'
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
+import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
@@ -36,6 +37,7 @@ export interface InstanceOptions {
   readonly times?: RealtimeIntervals
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: ProfileLookups
+  readonly findRoomStates?: FindRoomStates
   readonly appState?: AppState
   readonly addressLimit?: AddressLimit
   readonly returnTimes?: ReturnTimes
@@ -106,6 +108,7 @@ export async function startInstance(
       appState,
       slices,
       lookups: options.lookups ?? noLookups,
+      findRoomStates: options.findRoomStates ?? (async () => new Map()),
       metrics,
       log,
       ...(options.times !== undefined && { times: options.times }),

@@ -8,6 +8,7 @@ import type { Client } from '../../../src/realtime/sockets/client.ts'
 import { type SubscriptionParts, Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
 import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
+import { headerBytes, payloadBytes } from '../../harness/websocket/raw-frames.ts'
 
 const mapEvent = createEventMapper(
   chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
@@ -61,14 +62,22 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     readonly code?: string
     readonly retry?: boolean
     readonly resumed?: boolean
+    readonly state?: { readonly id: number; readonly trophy_points: number }
   }[] = []
   const replayedInTurn: number[] = []
   let isSameTurn = false
   const closed: number[] = []
   const read = (bytes: Buffer): number => {
-    const texts = bytes.toString('latin1').match(/\{"t":"ev".*?\}\}/g) ?? []
-    frames.push(...texts.map((text) => JSON.parse(text)))
-    return texts.length
+    let events = 0
+    for (let at = 0; at < bytes.length; ) {
+      const start = at + headerBytes(bytes[at + 1] ?? 0)
+      const end = start + payloadBytes(bytes, at)
+      const frame = JSON.parse(bytes.toString('utf8', start, end))
+      frames.push(frame)
+      if (frame.t === 'ev') events += 1
+      at = end
+    }
+    return events
   }
   const client: Client = {
     send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
@@ -93,6 +102,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     hub,
     resumes: new ResumeBudget(),
     memberRoom: async (uid) => Number(uid.slice(1)),
+    roomState: async () => null,
     onError: (error) => {
       throw error
     },

@@ -1,0 +1,192 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'tap'
+import type { RoomState } from '../../../src/realtime/subscriptions/room-state.ts'
+import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+
+const room = (n: number): string => `one-to-room:R${n}`
+const ROOM = room(1)
+
+/** A room as of a position, which its points repeat. */
+const stateAt = (position: number, id = 1): RoomState => ({
+  position,
+  room: {
+    id,
+    uid: `R${id}`,
+    name: 'Room',
+    cover_url: '',
+    owner: { id: 1, name: '', avatar: '', uid: '' },
+    members_count: 1,
+    trophy_points: position,
+    created_at: '2026-01-01T00:00:00.000000Z',
+    active_roulette_game: null,
+  },
+})
+
+/** States that are read when the test says so. */
+function openReads() {
+  const reads: { readonly roomId: number; readonly resolve: (state: RoomState | null) => void }[] = []
+  const roomState = (roomId: number): Promise<RoomState | null> =>
+    new Promise((resolve) => reads.push({ roomId, resolve }))
+  const next = async () => {
+    await turnsUntil(() => reads.length > 0)
+    const read = reads.shift()
+    if (read === undefined) throw new Error('no read')
+    return read
+  }
+  return { roomState, next }
+}
+
+/** The room's frames, shortened: `subbed` as its position. */
+const told = (frames: ReturnType<typeof openClient>['frames'], ch = ROOM) =>
+  frames
+    .filter((frame) => frame.ch === ch)
+    .map(({ t, position, state }) => (t === 'ev' ? Number(position) : `${t} ${position}, ${state?.trophy_points}`))
+
+test('events after the state follow it, whenever they are delivered', async (t) => {
+  const { hub } = openHub()
+  await hub.onEvents(upTo(3).map((position) => roomEvent(position)))
+  const { roomState, next } = openReads()
+  const ahead = openClient(hub, { roomState })
+  const done = ahead.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, state: true })
+  const read = await next()
+  await hub.onEvents([roomEvent(4)])
+  read.resolve(stateAt(6))
+  await hub.onEvents([roomEvent(5)])
+  await turn()
+  t.same(told(ahead.frames), [], 'the hub has not reached the state')
+  await hub.onEvents([roomEvent(6), roomEvent(7)])
+  await done
+  await hub.onEvents([roomEvent(8)])
+  await turnsUntil(() => ahead.positions(ROOM).includes(8))
+  t.same(told(ahead.frames), ['subbed 6, 6', 7, 8])
+
+  const behind = openClient(hub, { roomState })
+  const later = behind.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, state: true })
+  const slow = await next()
+  await hub.onEvents([roomEvent(9), roomEvent(10)])
+  slow.resolve(stateAt(8))
+  await later
+  t.same(told(behind.frames), ['subbed 8, 8', 9, 10])
+  t.match(behind.frames[0], { t: 'subbed', i: 1, resumed: true, state: { id: 1 } })
+  ahead.subscriptions.end()
+  behind.subscriptions.end()
+})
+
+test('a live client gets what came before the state ahead of it, and the rest after it', async (t) => {
+  const { hub } = openHub()
+  const { roomState, next } = openReads()
+  const { subscriptions, frames, positions } = openClient(hub, { roomState })
+  await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+  await hub.onEvents([roomEvent(1)])
+  const done = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, state: true, since: '0' })
+  const read = await next()
+  await hub.onEvents([roomEvent(2), roomEvent(3)])
+  read.resolve(stateAt(4))
+  await hub.onEvents([roomEvent(4), roomEvent(5)])
+  await done
+  await hub.onEvents([roomEvent(6)])
+  await turnsUntil(() => positions(ROOM).includes(6))
+  t.same(told(frames), ['subbed 0, undefined', 1, 2, 3, 4, 'subbed 4, 4', 5, 6])
+  t.match(
+    frames.findLast(({ t: type }) => type === 'subbed'),
+    { i: 2, resumed: true },
+    'it has all since then',
+  )
+  await subscriptions.subscribe({ t: 'sub', i: 3, ch: ROOM, since: '0' })
+  t.same(positions(ROOM), upTo(6), 'it had everything since its first subscription')
+  subscriptions.end()
+})
+
+test('a client without the state that it asked for stays as it was, and others get theirs', async (t) => {
+  const { hub, referencesOf } = openHub()
+  const { roomState, next } = openReads()
+  const errors: unknown[] = []
+  const { subscriptions, frames, positions } = openClient(hub, { roomState, onError: (error) => errors.push(error) })
+  await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+  await hub.onEvents([roomEvent(1)])
+  const chs = [1, 2, 3].map((n) => ({ ch: room(n), state: true }))
+  const done = subscriptions.subscribe({ t: 'sub', i: 2, chs })
+  const reads = [await next(), await next(), await next()]
+  await hub.onEvents([roomEvent(2), roomEvent(3, 1, 3)])
+  for (const { roomId, resolve } of reads) resolve(roomId === 3 ? stateAt(2, 3) : null)
+  await done
+  await hub.onEvents([roomEvent(4), roomEvent(5, 1, 2), roomEvent(6, 1, 3)])
+  await turnsUntil(() => positions(room(3)).includes(6))
+  t.same(told(frames), ['subbed 0, undefined', 1, 2, 'err , undefined', 4])
+  t.same(told(frames, room(2)), ['err , undefined'])
+  t.same(told(frames, room(3)), ['subbed 2, 2', 3, 6])
+  for (const frame of frames.filter(({ t: type }) => type === 'err')) {
+    t.match(frame, { i: 2, code: 'unavailable', retry: true })
+  }
+  t.equal(errors.length, 2)
+  t.equal(referencesOf('room:2'), 0)
+  subscriptions.end()
+})
+
+test('with a state, `resumed` says whether the client has missed an event before it', async (t) => {
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, channel === 'room:2' ? 3 : null])),
+      read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
+    },
+  })
+  await hub.onEvents([roomEvent(5, 1, 9)])
+  const cases: readonly (readonly [string | undefined, number, boolean])[] = [
+    [undefined, 2, true],
+    ['3', 2, true],
+    ['2', 2, false],
+    ['0', 3, true],
+    ['5', 2, true],
+    // Not of this ledger.
+    ['6', 2, false],
+  ]
+  for (const [since, n, isWhole] of cases) {
+    const { subscriptions, frames } = openClient(hub, { roomState: async (id) => stateAt(5, id) })
+    await subscriptions.subscribe({ t: 'sub', i: 1, ch: room(n), state: true, ...(since !== undefined && { since }) })
+    t.match(frames, [{ t: 'subbed', position: '5', resumed: isWhole, state: { id: n } }], `since ${since}`)
+    subscriptions.end()
+  }
+  const { roomState, next } = openReads()
+  const { subscriptions, frames } = openClient(hub, { roomState })
+  const done = subscriptions.subscribe({ t: 'sub', i: 1, ch: room(2), state: true, since: '5' })
+  const read = await next()
+  await hub.onEvents([roomEvent(6, 1, 2), roomEvent(7, 1, 2)])
+  read.resolve(stateAt(6, 2))
+  await done
+  t.same(told(frames, room(2)), ['subbed 6, 6', 7])
+  t.match(frames[0], { resumed: false }, 'the state includes an event that is not sent')
+  subscriptions.end()
+})
+
+test('only rooms have a state', async (t) => {
+  const { hub } = openHub()
+  const { subscriptions, frames } = openClient(hub, {
+    roomState: async () => {
+      throw new Error('nobody asked')
+    },
+  })
+  await subscriptions.subscribe({
+    t: 'sub',
+    chs: [
+      { ch: 'user:1', state: true },
+      { ch: 'global', state: true },
+    ],
+  })
+  t.same(
+    frames.map((frame) => [frame.t, 'state' in frame]),
+    [
+      ['subbed', false],
+      ['subbed', false],
+    ],
+  )
+  subscriptions.end()
+})
+
+test('`state` of a frame is for all members that do not say it themselves', async (t) => {
+  const { hub } = openHub()
+  const { subscriptions, frames } = openClient(hub, { roomState: async (id) => stateAt(0, id) })
+  const chs = [{ ch: room(2) }, { ch: room(3), state: false }]
+  await subscriptions.subscribe({ t: 'sub', state: true, chs })
+  t.same(Object.fromEntries(frames.map(({ ch, state }) => [ch, state?.id])), { [room(2)]: 2, [room(3)]: undefined })
+  subscriptions.end()
+})
