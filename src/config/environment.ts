@@ -13,6 +13,8 @@ const integer = (pattern: string, defaultValue: string, description: string) =>
   Type.String({ pattern, default: defaultValue, description })
 const percent = integer('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
 
+const PORTS = '[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]'
+
 /** Each description finishes the sentence that begins with the variable's name. */
 export const environment = Type.Object({
   NODE_ENV: Type.Optional(
@@ -22,11 +24,8 @@ export const environment = Type.Object({
       description: 'must be production, development or test',
     }),
   ),
-  PORT: integer(
-    '^(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$',
-    '3000',
-    'must be a port from 0 to 65535',
-  ),
+  PORT: integer(`^(0|${PORTS})$`, '3000', 'must be a port from 0 to 65535'),
+  LIVE_PORT: Type.Optional(Type.String({ pattern: `^(${PORTS})$`, description: 'must be a port from 1 to 65535' })),
   HOST: Type.String({ default: '127.0.0.1' }),
   DATABASE_URL: text,
   DATABASE_OWNER_URL: text,

@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 'fastify'
 import { closeWithError, handleClientError } from './errors/client-errors.ts'
 import { HttpError } from './errors/http-error.ts'
@@ -30,14 +31,17 @@ export const serverOptions = {
 export function handleMalformedRequests(app: FastifyInstance): void {
   app.addHook('preParsing', checkFraming)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.server.on('connect', (_request, socket) => {
-    // Node no longer handles this socket: without a listener a reset would end the process.
-    socket.on('error', () => socket.destroy())
-    closeWithError(socket, {
-      status: 400,
-      code: 'bad_request',
-      message: 'CONNECT is not supported: this is not a proxy.',
-    })
+  app.server.on('connect', refuseConnect)
+}
+
+/** For a server's `connect` event. */
+export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
+  // Node no longer handles this socket: without a listener a reset would end the process.
+  socket.on('error', () => socket.destroy())
+  closeWithError(socket, {
+    status: 400,
+    code: 'bad_request',
+    message: 'CONNECT is not supported: this is not a proxy.',
   })
 }
 

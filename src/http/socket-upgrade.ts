@@ -3,12 +3,16 @@ import type { IncomingMessage } from 'node:http'
 /** The paths of the websocket. */
 export const socketPaths: readonly string[] = ['/ws', '/v1/ws', '/api/v1/ws']
 
+/** Whether a request's address is one of them. */
+export function isSocketPath(url = ''): boolean {
+  return socketPaths.includes(url.replace(/[?#].*$/s, '').replace(/\/$/, ''))
+}
+
 /** Whether an upgrade request becomes a websocket; all others are answered as ordinary requests. */
 export function isSocketUpgrade({
   method,
-  url = '',
+  url,
   headers,
 }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
-  const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '')
-  return method === 'GET' && socketPaths.includes(path) && headers.upgrade?.toLowerCase() === 'websocket'
+  return method === 'GET' && isSocketPath(url) && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -89,7 +89,8 @@ test('clients who come all at once are told when to come back, and get in then',
   const refused = answers.filter(({ text }) => text.includes('"bye"'))
   t.ok(refused.length > 0 && refused.length < 30, `${refused.length} of 40 are refused`)
   const waits = refused.map(({ text }) => Number(/\{"t":"bye","code":4100,"retry_ms":(\d+)\}/.exec(text)?.[1]))
-  t.same(waits[0], 1_100)
+  // Its second and its tenth of one, of which a fraction of a millisecond may be rounded up.
+  t.ok([1_100, 1_101].includes(waits[0] ?? 0), `the first after ${waits[0]} ms`)
   t.ok(waits.every((wait, i) => i === 0 || Math.abs(wait - (waits[i - 1] ?? 0) - 100) < 50))
   for (const { text, hasEnded } of refused) {
     t.ok(hasEnded)

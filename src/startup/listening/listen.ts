@@ -1,0 +1,97 @@
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import { errorCode } from '../../config/error-code.ts'
+import { Acceptors, type ListenOptions, listenOn, listenOptions } from './acceptors.ts'
+import { createLiveServer } from './live-server.ts'
+import { untilQuiet } from './until-quiet.ts'
+
+/** How long responses ask clients to close kept-alive connections, before the service closes them. */
+export const KEEP_ALIVE_NOTICE_MS = 150
+/** How long running requests may take when nobody listens any more. */
+const DRAIN_TIMEOUT_MS = 4_000
+/** Between two looks for connections that have become idle. */
+const IDLE_INTERVAL_MS = 50
+
+/**
+ * Listens until `cleanUp`, which lets accepted requests finish; where `LIVE_PORT` is given, for websockets there, too.
+ * Resolves to the port. Throws an Error that names the address.
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, livePort }: Pick<Config, 'host' | 'port' | 'livePort'>,
+  cleanUp: AsyncDisposableStack,
+): Promise<number> {
+  const servers: Server[] = [app.server]
+  const acceptors: Acceptors[] = []
+  const stopping = new AsyncDisposableStack()
+  // The sockets are drained by then. Responses ask clients to close: without this time, one that is about to send its
+  // next request would be cut off.
+  app.addHook('preClose', async () => {
+    await sleep(KEEP_ALIVE_NOTICE_MS)
+    await untilQuiet(servers)
+    // In the same turn the app's own server stops.
+    const ended = stopListening(servers.slice(1), acceptors)
+    stopping.defer(closeConnections(servers))
+    stopping.defer(() => ended)
+  })
+  cleanUp.use(stopping)
+  cleanUp.defer(() => app.close())
+  const mainPort = await listenAt(host, 'PORT', port, async (options) => {
+    await app.listen(options)
+    acceptors.push(await Acceptors.open(app.server, options))
+  })
+  if (livePort !== null) {
+    await listenAt(host, 'LIVE_PORT', livePort, async (options) => {
+      const live = createLiveServer(app)
+      await listenOn(live, options)
+      servers.push(live)
+      acceptors.push(await Acceptors.open(live, options))
+    })
+  }
+  return mainPort
+}
+
+/** Resolves to the port; an error names the address, and `variable` where another port would help. */
+async function listenAt(
+  host: string,
+  variable: string,
+  port: number,
+  open: (options: ListenOptions) => Promise<void>,
+): Promise<number> {
+  try {
+    const options = await listenOptions(host, port)
+    await open(options)
+    return options.port
+  } catch (error) {
+    const reason =
+      errorCode(error) === 'EADDRINUSE'
+        ? `the port is in use; set ${variable} to another one`
+        : error instanceof Error
+          ? error.message
+          : String(error)
+    throw new Error(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
+  }
+}
+
+async function stopListening(servers: readonly Server[], acceptors: readonly Acceptors[]): Promise<void> {
+  await Promise.all([
+    ...acceptors.map((acceptor) => acceptor.close()),
+    ...servers.map((server) => new Promise((resolve) => server.close(resolve))),
+  ])
+}
+
+/** Closes connections when they become idle, and all others after a while. Returns how to end that. */
+function closeConnections(servers: readonly Server[]): () => void {
+  const idle = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections()
+  }, IDLE_INTERVAL_MS)
+  const timeout = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections()
+  }, DRAIN_TIMEOUT_MS)
+  return () => {
+    clearInterval(idle)
+    clearTimeout(timeout)
+  }
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { connect } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import websocket from '@fastify/websocket'
+import { type FastifyInstance, fastify } from 'fastify'
+import { test } from 'tap'
+import { WebSocket } from 'ws'
+import { errorCode } from '../../src/config/error-code.ts'
+import { freePort } from '../../src/db/cluster/free-port.ts'
+import { isSocketUpgrade } from '../../src/http/socket-upgrade.ts'
+import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listening/listen.ts'
+import { until } from '../harness/until.ts'
+
+const HOST = '127.0.0.1'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+async function listening(t: Test, livePort: number | null = null) {
+  const app = fastify({ http: { shouldUpgradeCallback: isSocketUpgrade }, return503OnClosing: false })
+  await app.register(websocket)
+  await app.register(async (routes: FastifyInstance) => {
+    routes.get('/ws', { websocket: true }, (ws) => ws.send('hello'))
+    routes.get('/slow', async () => {
+      await sleep(300)
+      return 'slow'
+    })
+    routes.get('/', async () => 'here')
+  })
+  const cleanUp = new AsyncDisposableStack()
+  const port = await listen(app, { host: HOST, port: 0, livePort }, cleanUp)
+  const stop = (): Promise<void> => cleanUp.disposeAsync()
+  t.teardown(stop)
+  return { app, port, stop }
+}
+
+/** The status of an answer, or the code of the error. */
+function ask(port: number, path = '/'): Promise<number | string | undefined> {
+  return new Promise((resolve) => {
+    get({ host: HOST, port, path, agent: false }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode))
+      response.on('error', (error) => resolve(errorCode(error)))
+    }).on('error', (error) => resolve(errorCode(error)))
+  })
+}
+
+test('several connections are accepted in a turn of the event loop', async (t) => {
+  const { app, port } = await listening(t)
+  let accepted = 0
+  app.server.on('connection', () => (accepted += 1))
+  const sockets = Array.from({ length: 200 }, () => connect(port, HOST))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  let most = 0
+  while (accepted < sockets.length) {
+    const before = accepted
+    await nextTurn()
+    most = Math.max(most, accepted - before)
+  }
+  t.ok(most > 1, `${most} in a turn`)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a port that another instance shares among its listening sockets is in use', async (t) => {
+  const { port } = await listening(t)
+  const message = `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`
+  const rejectedListen = async (
+    options: { port: number; livePort: number | null },
+    expected: string,
+  ): Promise<void> => {
+    await using cleanUp = new AsyncDisposableStack()
+    await t.rejects(listen(fastify(), { host: HOST, ...options }, cleanUp), { message: expected })
+  }
+  await rejectedListen({ port, livePort: null }, message)
+  await rejectedListen({ port: 0, livePort: port }, message.replace('PORT', 'LIVE_PORT'))
+})
+
+test('LIVE_PORT serves websockets and nothing else', async (t) => {
+  const livePort = await freePort()
+  const { port, stop } = await listening(t, livePort)
+  const greetingAt = async (at: number): Promise<string> => {
+    const ws = new WebSocket(`ws://${HOST}:${at}/ws`)
+    const [data] = await once(ws, 'message')
+    ws.terminate()
+    return String(data)
+  }
+  t.equal(await greetingAt(livePort), 'hello')
+  t.equal(await greetingAt(port), 'hello')
+  t.equal(await ask(port), 200)
+  t.equal(await ask(livePort), 404)
+  const socket = connect(livePort, HOST)
+  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  t.match(String((await once(socket, 'data'))[0]), 'HTTP/1.1 400')
+  await stop()
+  t.equal(await ask(livePort), 'ECONNREFUSED')
+})
+
+/** A connection, and all that it received. */
+function openConnection(port: number) {
+  const socket = connect(port, HOST)
+  const connection = { socket, text: '', error: undefined as unknown, hasEnded: false }
+  socket.on('data', (chunk) => (connection.text += chunk.toString('latin1')))
+  socket.on('error', (error) => (connection.error = errorCode(error)))
+  socket.on('close', () => (connection.hasEnded = true))
+  return connection
+}
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+test('a stop answers whoever is connected by then, accepted or not, and what kept connections have sent', async (t) => {
+  const { port, stop } = await listening(t)
+  const kept = Array.from({ length: 20 }, () => openConnection(port))
+  for (const { socket } of kept) socket.write(REQUEST)
+  await until(() => kept.every(({ text }) => text.endsWith('here')))
+  for (const connection of kept) connection.text = ''
+  const slow = ask(port, '/slow')
+  const waiting = Array.from({ length: 60 }, () => openConnection(port))
+  await Promise.all(waiting.map(({ socket }) => once(socket, 'connect')))
+  for (const { socket } of waiting) socket.write(REQUEST)
+  const stopped = stop()
+  // When the event loop is busy, the time to close idle connections comes before it has read what they sent.
+  await sleep(KEEP_ALIVE_NOTICE_MS / 2)
+  for (const { socket } of kept) socket.write(REQUEST)
+  for (const end = performance.now() + 2 * KEEP_ALIVE_NOTICE_MS; performance.now() < end; ) continue
+  await stopped
+  t.equal(await slow, 200)
+  await until(() => [...kept, ...waiting].every(({ hasEnded }) => hasEnded))
+  for (const connections of [kept, waiting]) {
+    t.same(new Set(connections.map(({ error }) => error)), new Set([undefined]))
+    t.ok(connections.every(({ text }) => /^HTTP\/1.1 200 OK\r\n.*connection: close.*here$/is.test(text)))
+  }
+  t.equal(await ask(port), 'ECONNREFUSED')
+})
