@@ -118,6 +118,17 @@ test('a data directory is initialised, owned by one process, stopped and started
   await again.stop()
 })
 
+test('a PostgreSQL that was killed while it wrote its process id is started again', async (t) => {
+  const dataDir = newDataDir(t)
+  await (await openEmbeddedCluster(t, dataDir)).stop()
+  const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+  writeFileSync(pidFile, '')
+  const again = await openEmbeddedCluster(t, dataDir)
+  t.same(await queryRows(again.ownerUrl, 'select 1 as one'), [{ one: 1 }])
+  t.ok(statSync(pidFile).size > 0)
+  await again.stop()
+})
+
 test('PostgreSQL killed under load is restarted', async (t) => {
   const dataDir = newDataDir(t)
   const embedded = await openEmbeddedCluster(t, dataDir)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeDataDir, secretFile } from '../../config/secret-file.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { initCluster } from './init-cluster.ts'
-import { clearReusedPid, findPostmaster, type Postmaster } from './postmaster.ts'
+import { findPostmaster, type Postmaster, repairPidFile } from './postmaster.ts'
 import { type Account, chooseRunner } from './run-as.ts'
 
 /** The superuser that initdb makes, the owner of the database, and the service's own restricted role. */
@@ -61,7 +61,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
     dataDir: realDir,
     running: () => findPostmaster(path),
     start: async (port) => {
-      clearReusedPid(path)
+      repairPidFile(path)
       closeSync(openSync(log, 'a', 0o600))
       runner.own(log)
       const before = statSync(log).size

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
 
@@ -17,16 +17,25 @@ export function findPostmaster(cluster: string): Postmaster | null {
 /** More than any system's largest process id. */
 const UNUSED_PID = 2_147_483_647
 
+/** A starting PostgreSQL writes the file that it has created at once. */
+const EMPTY_FILE_AGE_MS = 500
+
 /**
- * Repairs a left-over `postmaster.pid` whose process id is in use again: by another program, as in a container that
- * counts from 1 at every start, or by the dead PostgreSQL as a zombie. PostgreSQL would refuse to start, believing to run
- * already. Only the id is replaced: the rest of the file shows it whether processes of its former run still use the
- * shared memory, and it waits for them.
+ * Repairs a left-over `postmaster.pid` with which PostgreSQL would refuse to start, believing to run already:
+ * - One whose process id is in use again: by another program, as in a container that counts from 1 at every start, or by
+ *   the dead PostgreSQL as a zombie. Only the id is replaced: the rest of the file shows PostgreSQL whether processes of
+ *   its former run still use the shared memory, and it waits for them.
+ * - An empty one, of a PostgreSQL that was killed while it started. It is removed.
  */
-export function clearReusedPid(cluster: string): void {
+export function repairPidFile(cluster: string): void {
+  const path = join(cluster, 'postmaster.pid')
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (file?.size === 0) {
+    if (Date.now() - file.mtimeMs > EMPTY_FILE_AGE_MS) rmSync(path, { force: true })
+    return
+  }
   const recorded = readPidFile(cluster)
   if (recorded === null || !isAlive(recorded.pid) || isPostmasterOf(recorded.pid, cluster)) return
-  const path = join(cluster, 'postmaster.pid')
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^\d+/, `${UNUSED_PID}`))
 }
 
