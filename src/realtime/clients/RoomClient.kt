@@ -12,7 +12,8 @@ import org.json.JSONObject
 
 /**
  * Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
- * Starts paused; made anew for another user. `token` answers a valid token, a new one if the last had expired.
+ * Starts paused; made anew for another user. `token` answers a valid token, a new one if the last had expired, and throws
+ * an IOException when it cannot.
  */
 class RoomClient(
   private val url: String,
@@ -177,7 +178,7 @@ class RoomClient(
       if (id in channel.seen) return
       val position = frame.getString("position")
       // The connection may break between two frames of one event: until the next heartbeat it is asked for again.
-      if (position != channel.newest) channel.advance(position, if (frame.isNull("prev")) "0" else frame.getString("prev"))
+      if (position != channel.newest) channel.advance(position, frame.opt("prev") as? String ?: "0")
       channel.seen += id
     }
     listener.onEvent(frame)

@@ -1,3 +1,4 @@
+import { headOf } from '../../../src/db/head.ts'
 import { bagCounts, bagItemKey, bagItems } from '../../../src/features/gifts/bag/bag.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
 import type { Slice } from '../../../src/features/slice.ts'
@@ -7,6 +8,7 @@ import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
 import type { FrameMapper } from '../../../src/realtime/frames/frame-mapper.ts'
+import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { queryRows } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 
@@ -98,5 +100,30 @@ export async function createRooms(database: TestDatabase, count: number, users: 
     `insert into room_profiles select r, 'R' || r, 'Room', '', now(), now(), 'test' from generate_series(1, ${count}) r;
      insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${users}) u;
      insert into room_members select r, u from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
+  )
+}
+
+/** The states of these rooms. Those of the service need owners, which numbers that were posted are not. */
+export const chatRoomStates: FindRoomStates = async (db, roomIds) => {
+  // Read before the rooms, which do not change.
+  const position = await headOf(db)
+  return new Map(
+    roomIds.map((id) => [
+      id,
+      {
+        position,
+        room: {
+          id,
+          uid: `R${id}`,
+          name: 'Room',
+          cover_url: '',
+          owner: { id: 1, name: '', avatar: '', uid: '' },
+          members_count: 0,
+          trophy_points: 0,
+          created_at: '2026-01-01T00:00:00.000000Z',
+          active_roulette_game: null,
+        },
+      },
+    ]),
   )
 }

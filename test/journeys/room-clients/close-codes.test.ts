@@ -95,6 +95,7 @@ test('browser: how soon it reconnects depends on the close code and on the failu
     { before: [ready, hb], code: 'cut', delay: 2_500 },
     { before: [ready, hb], code: 4201, delay: 500 },
     { before: [ready, hb, { t: 'bye', code: 4200, retry_ms: 1_700 }], code: 4200, delay: 1_700 },
+    { before: [{ t: 'bye', code: 4100, retry_ms: 12_300 }], code: 4100, delay: 12_300 },
     { before: [ready, hb], code: 4202, delay: 500, token: 'second' },
     { before: [ready], code: 4201, delay: 5_000, token: 'first' },
     { before: [ready], code: 4100, delay: 10_000 },
@@ -149,6 +150,7 @@ for (const { kind, skip } of clientsOfApps) {
     const client = startRoomClient(t, kind, { url: server.url, ...options })
     const subbed = { t: 'subbed', ch: CH, position: '5', resumed: true }
     const ev = { t: 'ev', ch: CH, event: 'moved', position: '7', prev: '5', data: {} }
+    const afterHeartbeat = { t: 'ev', ch: 'global', event: 'heartbeat-received', data: {} }
     const subs = async (index: number) => {
       const { frames } = await server.connection(index, kind)
       await until(() => frames.some((frame) => frame['t'] === 'sub'))
@@ -172,7 +174,8 @@ for (const { kind, skip } of clientsOfApps) {
     second.send(ready)
     t.same(await subs(1), [[{ ch: CH, since: '7' }, own]])
     // A heartbeat before the replay proves nothing about it.
-    second.send(hb)
+    second.send(hb, afterHeartbeat)
+    await until(() => client.eventsOf('global').length === 1)
     second.socket.terminate()
 
     const third = await server.connection(2, kind)
@@ -183,8 +186,9 @@ for (const { kind, skip } of clientsOfApps) {
       { ...ev, position: '9', prev: '7', id: '9.0' },
       { ...ev, position: '9', prev: '7', id: '9.1' },
       hb,
+      afterHeartbeat,
     )
-    await until(() => client.eventsOf(CH).length === 3)
+    await until(() => client.eventsOf('global').length === 2)
     third.socket.terminate()
 
     const fourth = await server.connection(3, kind)
@@ -195,6 +199,21 @@ for (const { kind, skip } of clientsOfApps) {
       client.lines.find(({ what }) => what === 'state'),
       { channel: CH, what: 'state', data: { uid: 'R1' } },
     )
+  })
+
+  test(`${kind}: it asks for at most 50 channels with one frame`, { skip }, async (t) => {
+    const server = await startServer(t)
+    const rooms = Array.from({ length: 60 }, (_, n) => `R${n}`)
+    startRoomClient(t, kind, { url: server.url, ...options, rooms })
+    const { send, frames } = await server.connection(0, kind)
+    send(ready)
+    const subs = () => frames.flatMap(({ chs }) => (Array.isArray(chs) ? [chs.map(({ ch }) => ch)] : []))
+    await until(() => subs().flat().length >= 61)
+    t.same(
+      subs().map(({ length }) => length),
+      [50, 11],
+    )
+    t.same(subs().flat(), [...rooms.map((room) => `one-to-room:${room}`), 'user:1'])
   })
 
   test(`${kind}: a refused subscription is tried again if that may help, else given up`, { skip }, async (t) => {

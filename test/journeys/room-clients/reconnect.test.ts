@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import type { RealtimeIntervals } from '../../../src/startup/realtime.ts'
 import { token } from '../../harness/app/minimal-app.ts'
-import { chatSlices, createRooms, postToRoom, postToUser } from '../../harness/app/realtime-fixtures.ts'
+import { chatRoomStates, chatSlices, createRooms, postToRoom, postToUser } from '../../harness/app/realtime-fixtures.ts'
 import { startInstance } from '../../harness/app/realtime-instance.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -25,7 +25,7 @@ const TWO_FRAMES = 1_000_001
 async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: RealtimeIntervals) {
   const database = await testDatabase(t)
   await createRooms(database, 2, 1)
-  const instance = await startInstance(t, database, chatSlices, { times })
+  const instance = await startInstance(t, database, chatSlices, { times, findRoomStates: chatRoomStates })
   const network = await proxy(t, `${instance.origin.replace('http', 'ws')}/ws`)
   const client = startRoomClient(t, kind, { url: network.url, token: token({ sub: '1' }), rooms: ['R1', 'R2'] })
   const received = (channel: string) => client.eventsOf(channel).map(({ what, data }) => `${what} ${Object(data).n}`)
@@ -66,6 +66,8 @@ async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Realtim
       await until(() => [...sent].every(([channel, due]) => received(channel).at(-1) === due.at(-1)))
       for (const [channel, due] of sent) t.same(received(channel), due, channel)
     },
+    /** Channels whose state was received. */
+    states: () => client.lines.filter(({ what }) => what === 'state').map(({ channel }) => channel),
     reloads: () => client.lines.filter(({ what }) => what === 'reload').map(({ channel }) => channel),
     /** Waits until a socket was closed with this code, or by the client. */
     closed: (code: number | 'client') =>
@@ -75,7 +77,7 @@ async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Realtim
 
 for (const { kind, skip } of clientsOfApps) {
   test(`${kind}: after a cut connection all rooms are restored, and nothing comes twice`, { skip }, async (t) => {
-    const { network, post, postEverywhere, receivesAll, reloads } = await connectClient(t, kind, NO_HEARTBEATS)
+    const { network, post, postEverywhere, receivesAll, states, reloads } = await connectClient(t, kind, NO_HEARTBEATS)
     for (let cut = 0; cut < 2; cut += 1) {
       await post(R1, TWO_FRAMES + cut)
       await receivesAll()
@@ -84,6 +86,8 @@ for (const { kind, skip } of clientsOfApps) {
       await network.up()
       await receivesAll()
     }
+    // Only a room without a position is asked for with its state.
+    t.same(states(), [R1, R2])
     t.same(reloads(), [])
   })
 
