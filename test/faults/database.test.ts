@@ -6,4 +6,4 @@ import { silence } from '../soak/scenarios/database/silence.ts'
 import { runScenarios } from './run-scenarios.ts'
 
 // Run in parallel: they mostly wait.
-runScenarios({ always: [lostCommit, silence], others: [hangingStatement, postgresAway, frozenPostgres, diskFull] }, 2)
+runScenarios({ short: [lostCommit, silence], long: [hangingStatement, postgresAway, frozenPostgres, diskFull] }, 2)

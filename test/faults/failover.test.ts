@@ -1,4 +1,4 @@
 import { failover } from '../soak/scenarios/database/failover.ts'
 import { runScenarios } from './run-scenarios.ts'
 
-runScenarios({ others: [failover] })
+runScenarios({ long: [failover] })

@@ -3,4 +3,4 @@ import { endurance } from '../soak/scenarios/load/endurance.ts'
 import { twoInstances } from '../soak/scenarios/processes/instances.ts'
 import { runScenarios } from './run-scenarios.ts'
 
-runScenarios({ always: [twoInstances], others: [clocks, endurance] })
+runScenarios({ short: [twoInstances], long: [clocks, endurance] })

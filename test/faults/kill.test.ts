@@ -3,4 +3,4 @@ import { killService } from '../soak/scenarios/processes/kill-service.ts'
 import { sigterm } from '../soak/scenarios/processes/sigterm.ts'
 import { runScenarios } from './run-scenarios.ts'
 
-runScenarios({ always: [killService, killPostgres], others: [sigterm] })
+runScenarios({ short: [killService, killPostgres], long: [sigterm] })

@@ -1,4 +1,5 @@
 import tap, { test } from 'tap'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { formatHeadline, runScenario, type Scenario } from '../harness/scenario/scenario.ts'
 import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 
@@ -8,22 +9,15 @@ const FILE_MS = 900_000
 /** Time left before tap ends a test, which would leave its processes running. */
 const CLEAR_UP_MS = 15_000
 
-/** `npm test` runs the scenarios that show most in the shortest time; `.ci/run` runs the others, too. */
-const areOthersWanted = process.env['TEST_FAULTS'] === 'others'
-
-/**
- * Runs the short form of soak scenarios, a test each, `atATime` in parallel: `always`, or `others` instead when
- * `TEST_FAULTS=others`.
- */
+/** Runs the short form of soak scenarios, a test each, `atATime` in parallel. */
 export function runScenarios(
-  { always = [], others = [] }: { readonly always?: readonly Scenario[]; readonly others?: readonly Scenario[] },
+  { short = [], long = [] }: { readonly short?: readonly Scenario[]; readonly long?: readonly Scenario[] },
   atATime = 1,
 ): void {
   tap.setTimeout(FILE_MS)
   tap.jobs = atATime
-  for (const scenario of [...always, ...others]) {
-    const skip =
-      always.includes(scenario) === areOthersWanted && `with TEST_FAULTS${areOthersWanted ? ' unset' : '=others'}`
+  for (const scenario of [...short, ...long]) {
+    const skip = skipUnlessWanted(long.includes(scenario))
     test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS, buffered: true, skip }, async (t) => {
       const progress = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)

@@ -2,4 +2,4 @@ import { twoVersions } from '../soak/scenarios/writer/two-versions.ts'
 import { elections, writerCutOff, writerFrozen } from '../soak/scenarios/writer/writer-faults.ts'
 import { runScenarios } from './run-scenarios.ts'
 
-runScenarios({ always: [elections], others: [writerFrozen, writerCutOff, twoVersions] })
+runScenarios({ short: [elections], long: [writerFrozen, writerCutOff, twoVersions] })

@@ -1,4 +1,5 @@
 import tap, { test } from 'tap'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { formatHeadline, runScenario } from '../harness/scenario/scenario.ts'
 import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 import { growth } from './scenarios/growth.ts'
@@ -12,7 +13,8 @@ tap.setTimeout(330_000)
 
 // What is judged by time is not among the tests: they may share their machine.
 for (const scenario of [poisonedBatches, growth, overload]) {
-  test(`a short form of ${scenario.name}`, { timeout: PATIENCE_MS + 10_000 }, async (t) => {
+  const skip = skipUnlessWanted(scenario !== poisonedBatches)
+  test(`a short form of ${scenario.name}`, { timeout: PATIENCE_MS + 10_000, skip }, async (t) => {
     const progress = (line: string): void => t.comment(line)
     const context = new ScenarioContext(progress, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true })
     const verdict = await runScenario(scenario, scenario.short, context)
