@@ -186,7 +186,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
     maxRunning = Math.max(maxRunning, running)
     await pause(1)
     running -= 1
-    return { channels: 1, queries: 2, messages: 100, characters: 0 }
+    return { channels: 1, queries: 2, readMessages: 0, messages: 100, characters: 0 }
   }
   // As a client of 50 rooms that comes back.
   await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 0, whole)))

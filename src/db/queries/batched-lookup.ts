@@ -42,6 +42,9 @@ export const SOCKET_LIMITS: LookupLimits = {
   maxWaitMs: null,
 }
 
+/** Instead of the value of a key that did not fit into a query. It is loaded by the next one, before all others. */
+export const DEFERRED = Symbol('deferred')
+
 /** How long values may be delivered, with all that their receivers do at once, before other work gets its turn. */
 const MAX_DELIVERY_MS = 4
 
@@ -61,7 +64,7 @@ interface Member<Key, Value> {
  */
 export class BatchedLookup<Key, Value> {
   readonly #maxKeys: number
-  readonly #query: (keys: readonly Key[]) => Promise<readonly Value[]>
+  readonly #query: (keys: readonly Key[]) => Promise<readonly (Value | typeof DEFERRED)[]>
   readonly #limits: LookupLimits
   /** In the order in which they came. */
   #waiting: Member<Key, Value>[] = []
@@ -71,8 +74,15 @@ export class BatchedLookup<Key, Value> {
   /** Set while keys wait that may wait for too long. */
   #deadlineTimer: NodeJS.Timeout | undefined
 
-  /** `query` gets at most `maxKeys` keys, some of which may be the same, and returns their values in that order. */
-  constructor(maxKeys: number, query: (keys: readonly Key[]) => Promise<readonly Value[]>, limits = UNSHARED_LIMITS) {
+  /**
+   * `query` gets at most `maxKeys` keys, some of which may be the same, and returns their values in that order, at least
+   * that of the first.
+   */
+  constructor(
+    maxKeys: number,
+    query: (keys: readonly Key[]) => Promise<readonly (Value | typeof DEFERRED)[]>,
+    limits = UNSHARED_LIMITS,
+  ) {
     this.#maxKeys = maxKeys
     this.#query = query
     this.#limits = limits
@@ -126,6 +136,7 @@ export class BatchedLookup<Key, Value> {
     if (failure?.status === 'rejected') {
       for (const { reject } of this.#waiting.splice(0)) reject(failure.reason)
     }
+    this.#waiting.unshift(...batch.filter((_member, i) => isDeferred(results[i])))
     if (this.#waiting.length > 0) this.#schedule()
     await deliver(batch, results)
   }
@@ -149,13 +160,13 @@ export class BatchedLookup<Key, Value> {
 /** Receivers need long for large values, and other work must not wait for all of them. */
 async function deliver<Key, Value>(
   batch: readonly Member<Key, Value>[],
-  results: readonly PromiseSettledResult<Value>[],
+  results: readonly PromiseSettledResult<Value | typeof DEFERRED>[],
 ): Promise<void> {
   let started = performance.now()
   for (const [i, { resolve, reject }] of batch.entries()) {
     const result = results[i]
-    if (result?.status === 'fulfilled') resolve(result.value)
-    else reject(result?.reason)
+    if (result?.status !== 'fulfilled') reject(result?.reason)
+    else if (result.value !== DEFERRED) resolve(result.value)
     // The receivers run before the time is taken.
     await Promise.resolve()
     if (performance.now() - started < MAX_DELIVERY_MS) continue
@@ -163,6 +174,9 @@ async function deliver<Key, Value>(
     started = performance.now()
   }
 }
+
+const isDeferred = (result: PromiseSettledResult<unknown> | undefined): boolean =>
+  result?.status === 'fulfilled' && result.value === DEFERRED
 
 /** A statement that was too slow says nothing about the next one. */
 const isOutage = (error: unknown): boolean => isConnectionError(error) && !isOverload(error)

@@ -10,6 +10,8 @@ import { PacedPages } from './paced-pages.ts'
 
 /** Characters of one backlog: as much as may be unsent of a replay. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
+/** Characters of backlogs that are read together; beyond them no further one is begun. */
+const MAX_CHARACTERS_PER_READ = 2 * MAX_BACKLOG_CHARACTERS
 
 /** The messages of a channel that can be replayed. */
 export interface Backlog {
@@ -43,14 +45,17 @@ export class BacklogReader {
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
   }
 
-  /** The backlogs of these channels up to a position. */
-  async read(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, Backlog>> {
+  /**
+   * The backlogs of these channels up to a position: of as many as fit into one read, at least of the first; the others
+   * are missing.
+   */
+  async read(requested: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, Backlog>> {
     const since = Date.now() - MAX_BACKLOG_AGE_MS
-    const { upTo, positions: lastPositions } = await this.#index.lastBefore(channels, position + 1)
-    const indexed = await this.#index.newestEntries(channels, Math.min(upTo, position), since)
+    const { upTo, positions: lastPositions } = await this.#index.lastBefore(requested, position + 1)
+    const indexed = await this.#index.newestEntries(requested, Math.min(upTo, position), since)
     const pages = new PacedPages(true)
-    const entries = new Map(channels.map((channel) => [channel, [...(indexed.get(channel) ?? [])]]))
-    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(channels), pages)) {
+    const entries = new Map([...indexed].map(([channel, list]) => [channel, [...list]]))
+    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(indexed.keys()), pages)) {
       const list = entries.get(channel) ?? []
       list.push({ position: event.position, prev: lastPositions.get(channel) ?? null, at: event.at / 1000 })
       lastPositions.set(channel, event.position)
@@ -61,39 +66,45 @@ export class BacklogReader {
     }
     const messages = await this.#buildMessages(entries)
     return new Map(
-      channels.map((channel) => {
-        const list = messages.get(channel) ?? []
+      [...messages].map(([channel, list]) => {
         const [oldest] = list
-        return [
-          channel,
-          { from: (oldest === undefined ? lastPositions.get(channel) : oldest.prev) ?? 0, messages: list },
-        ]
+        const from = (oldest === undefined ? lastPositions.get(channel) : oldest.prev) ?? 0
+        return [channel, { from, messages: list }]
       }),
     )
   }
 
-  /** Builds the messages of these entries page by page, newest first, until a channel's limit is reached. */
+  /**
+   * Builds the messages of these entries page by page, newest first, until a channel's limit is reached. Channels that
+   * were not begun before the limit of all are missing.
+   */
   async #buildMessages(
     entries: ReadonlyMap<ChannelKey, readonly IndexEntry[]>,
   ): Promise<ReadonlyMap<ChannelKey, readonly ChannelMessage[]>> {
     const pending = [...entries].flatMap(([channel, list]) => list.toReversed().map((entry) => ({ channel, entry })))
     const newestFirst = new Map<ChannelKey, ChannelMessage[]>()
+    for (const [channel, list] of entries) if (list.length === 0) newestFirst.set(channel, [])
     const characters = new Map<ChannelKey, number>()
+    let totalCharacters = 0
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
+    const isWanted = (channel: ChannelKey): boolean =>
+      newestFirst.has(channel) ? !isFull(channel) : totalCharacters <= MAX_CHARACTERS_PER_READ
     const pages = new PacedPages(true)
     for (let at = 0; at < pending.length; ) {
       const page: typeof pending = []
       const pageEvents = await pages.next()
       for (; at < pending.length && page.length < pageEvents; at += 1) {
         const next = pending[at]
-        if (next !== undefined && !isFull(next.channel)) page.push(next)
+        if (next === undefined || !isWanted(next.channel)) continue
+        if (!newestFirst.has(next.channel)) newestFirst.set(next.channel, [])
+        page.push(next)
       }
       for (const { channel, message } of await this.#messagesOf(page, pages)) {
         if (isFull(channel)) continue
-        characters.set(channel, (characters.get(channel) ?? 0) + messageSize(message))
-        const list = newestFirst.get(channel)
-        if (list === undefined) newestFirst.set(channel, [message])
-        else list.push(message)
+        const size = messageSize(message)
+        characters.set(channel, (characters.get(channel) ?? 0) + size)
+        totalCharacters += size
+        newestFirst.get(channel)?.push(message)
       }
     }
     return new Map([...newestFirst].map(([channel, list]) => [channel, list.toReversed()]))

@@ -10,6 +10,8 @@ export const INDEX_CURSOR = 'live'
 /** A channel's backlog: its newest messages, up to this number and age. */
 export const MAX_BACKLOG_MESSAGES = 1_000
 export const MAX_BACKLOG_AGE_MS = 600_000
+/** Entries that are read together: parsing them occupies the event loop. */
+const MAX_ENTRIES_PER_READ = 16 * MAX_BACKLOG_MESSAGES
 /** Rows are kept for longer than a backlog reaches back, since clocks differ. */
 const INDEX_RETENTION = '12 minutes'
 /** Pause between two writes. Readers scan the ledger after the index, which takes longer the longer the pause is. */
@@ -112,7 +114,10 @@ export class ChannelIndex {
     return { upTo: rows[0]?.up_to ?? 0, positions }
   }
 
-  /** The newest entries of these channels up to a position and since a time, oldest first. */
+  /**
+   * The newest entries of these channels up to a position and since a time, oldest first. Reads as many channels as fit
+   * into one read, at least the first; the others are missing.
+   */
   async newestEntries(
     channels: readonly ChannelKey[],
     upTo: number,
@@ -121,15 +126,19 @@ export class ChannelIndex {
     const { rows } = await this.#pool.query<IndexEntry & { readonly channel: ChannelKey }>({
       name: 'newest channel entries',
       text: `select a.channel, l.position, l.prev, l.at
-             from unnest($1::text[]) as a (channel)
+             from unnest($1::text[]) with ordinality as a (channel, place)
              cross join lateral (
                select position, prev, floor(extract(epoch from at) * 1000)::bigint as at from live_announcements
                where channel = a.channel and position <= $2 and at >= to_timestamp($3::bigint / 1000.0)
                order by position desc limit ${MAX_BACKLOG_MESSAGES}
-             ) l order by l.position`,
+             ) l order by a.place, l.position limit ${MAX_ENTRIES_PER_READ}`,
       values: [channels, upTo, since],
     })
-    return Map.groupBy(rows, ({ channel }) => channel)
+    const entries = Map.groupBy(rows, ({ channel }) => channel)
+    // More rows of the last channel may have been cut off.
+    const last = rows.length < MAX_ENTRIES_PER_READ ? undefined : rows.at(-1)
+    const whole = last === undefined ? channels : channels.slice(0, channels.indexOf(last.channel))
+    return new Map(whole.map((channel) => [channel, entries.get(channel) ?? []]))
   }
 
   /** Deletes rows past their retention. Several instances may do so at once. */

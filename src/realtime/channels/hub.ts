@@ -1,5 +1,5 @@
 import { MAX_CHANNELS_PER_FRAME } from '../../../schema/frames.ts'
-import { BatchedLookup, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, DEFERRED, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
@@ -14,8 +14,6 @@ import { ReplayQueue, sliceLength } from './replay-slices.ts'
 
 /** Characters of backlog in memory, of all channels together. */
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
-/** Channels whose backlog is read in one go. */
-const MAX_CHANNELS_PER_READ = 16
 /** Clients that share one read of the ledger's head. */
 const MAX_HEADS_PER_READ = 1_000
 /** Reads of one resume; more are needed only while memory is short, and then the client has to come again. */
@@ -36,8 +34,10 @@ export interface HubParts {
 
 /** What `load` did. */
 export interface Loaded {
-  /** Database queries. */
+  /** Database queries, which may be shared with other channels. */
   readonly queries: number
+  /** Messages that were read from the database. */
+  readonly readMessages: number
   /** Messages that can be replayed now; null when the position is beyond the ledger's head. */
   readonly messages: number | null
 }
@@ -91,7 +91,10 @@ export class Hub {
     const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
       const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
-      return channels.map((channel) => ({ from: upTo, messages: [], ...backlogs.get(channel), upTo }))
+      return channels.map((channel) => {
+        const backlog = backlogs.get(channel)
+        return backlog === undefined ? DEFERRED : { ...backlog, upTo }
+      })
     }
     const readHead = async (asked: readonly null[]) => {
       const head = await parts.head()
@@ -103,7 +106,7 @@ export class Hub {
     }
     this.#lastPositionLookup = new BatchedLookup(MAX_CHANNELS_PER_FRAME, readLastPositions, SOCKET_LIMITS)
     this.#headLookup = new BatchedLookup(MAX_HEADS_PER_READ, readHead, SOCKET_LIMITS)
-    this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, readBacklogs, SOCKET_LIMITS)
+    this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_FRAME, readBacklogs, SOCKET_LIMITS)
   }
 
   /** The position of the newest event delivered. */
@@ -218,23 +221,26 @@ export class Hub {
    */
   async load(channel: Channel, since: number): Promise<Loaded> {
     let queries = 0
+    let readMessages = 0
     if (since > this.#position) {
       queries += 1
-      if (since > (await this.#headLookup.load(null))) return { queries, messages: null }
+      if (since > (await this.#headLookup.load(null))) return { queries, readMessages, messages: null }
       await this.reach(since)
     }
-    if (channel.key === 'global') return { queries, messages: 0 }
+    if (channel.key === 'global') return { queries, readMessages, messages: 0 }
     if (channel.messagesAfter(since, Date.now()) === 'not-loaded') {
       queries += 1
-      await this.#loadBacklog(channel)
+      readMessages = await this.#loadBacklog(channel)
     }
     const messages = channel.messagesAfter(since, Date.now())
-    return { queries, messages: typeof messages === 'string' ? 0 : messages.length }
+    return { queries, readMessages, messages: typeof messages === 'string' ? 0 : messages.length }
   }
 
-  async #loadBacklog(channel: Channel): Promise<void> {
+  /** Returns the number of messages that were read. */
+  async #loadBacklog(channel: Channel): Promise<number> {
     const backlog = await this.#backlogLookup.load(channel.key)
     channel.merge(backlog, backlog.upTo)
+    return backlog.messages.length
   }
 
   /**

@@ -3,7 +3,7 @@ const MAX_CONCURRENT = 2
 /** Enough for 50 rooms at once, each with a backlog of 1,000 messages that is read from the database. */
 const BUDGET_CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** The cost of resumes: each channel, each query, and the replayed messages; a long message counts as several. */
+/** The cost of resumes: each channel, each query, and the messages read and replayed; a long one counts as several. */
 const CHANNEL_COST = 1
 const QUERY_COST = 20
 const MESSAGES_PER_COST = 50
@@ -30,6 +30,8 @@ interface UserBudget {
 export interface ResumeUsage {
   readonly channels: number
   readonly queries: number
+  /** Messages that were read from the database. */
+  readonly readMessages: number
   /** Replayed messages, and their characters. */
   readonly messages: number
   readonly characters: number
@@ -40,7 +42,9 @@ const messageCount = ({ messages, characters }: ResumeUsage): number =>
   Math.max(messages, characters / CHARACTERS_PER_MESSAGE)
 
 const costOf = (usage: ResumeUsage): number =>
-  usage.channels * CHANNEL_COST + usage.queries * QUERY_COST + messageCount(usage) / MESSAGES_PER_COST
+  usage.channels * CHANNEL_COST +
+  usage.queries * QUERY_COST +
+  (usage.readMessages + messageCount(usage)) / MESSAGES_PER_COST
 
 /** A token bucket for each user's resumes: a user beyond it waits, other users do not. */
 export class ResumeBudget {
@@ -57,7 +61,7 @@ export class ResumeBudget {
       budget.waiting.splice(place === -1 ? budget.waiting.length : place, 0, { messages: expectedMessages, start })
       this.#startNext(budget)
     })
-    let usage: ResumeUsage = { channels: 1, queries: 1, messages: 0, characters: 0 }
+    let usage: ResumeUsage = { channels: 1, queries: 1, readMessages: 0, messages: 0, characters: 0 }
     try {
       usage = await resume()
     } finally {

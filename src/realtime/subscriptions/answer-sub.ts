@@ -1,5 +1,5 @@
 import type { ChannelKey } from '../channels/channel-names.ts'
-import type { ResumeBudget } from '../channels/resume-budget.ts'
+import type { ResumeBudget, ResumeUsage } from '../channels/resume-budget.ts'
 import type { Client } from '../sockets/client.ts'
 import { type AccessRefusal, accessChannel, type MemberRoom } from './channel-access.ts'
 import { type ChannelRequest, isPlain, requestsIn, type SubFrame, withoutRepeats } from './channel-request.ts'
@@ -12,8 +12,11 @@ export interface AnswerParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Called with the number of queries when all that an answer needs is in memory. */
-export type OnLoaded = (queries: number) => void
+/** Called with what was read when all that an answer needs is in memory. */
+export type OnLoaded = (read: DatabaseReads) => void
+
+/** What an answer needed of the database. */
+export type DatabaseReads = Pick<ResumeUsage, 'queries' | 'readMessages'>
 
 /** The user that sent a frame, and how its socket subscribes. */
 export interface Subscriber {
@@ -25,8 +28,8 @@ export interface Subscriber {
 
 /** A request that is being answered. */
 interface Answer {
-  /** The number of queries, when all that the answer needs is in memory. Never rejects. */
-  readonly loaded: Promise<number>
+  /** What was read, when all that the answer needs is in memory. Never rejects. */
+  readonly loaded: Promise<DatabaseReads>
   /** Never rejects. */
   readonly sent: Promise<void>
 }
@@ -44,9 +47,11 @@ export async function answerSub(sub: SubFrame, subscriber: Subscriber, parts: An
     // Loads what all answers need in one turn of the user's budget; each is sent as soon as it can be.
     await parts.resumes.run(subscriber.userId, 0, async () => {
       answers = await startAnswers(requests, subscriber, parts)
-      const counts = await Promise.all(answers.map(({ loaded }) => loaded))
-      const queries = counts.reduce((sum, count) => sum + count, 0)
-      return { channels: requests.length, queries, messages: 0, characters: 0 }
+      const reads = await Promise.all(answers.map(({ loaded }) => loaded))
+      // They share their queries.
+      const queries = Math.max(...reads.map((read) => read.queries))
+      const readMessages = reads.reduce((sum, read) => sum + read.readMessages, 0)
+      return { channels: requests.length, queries, readMessages, messages: 0, characters: 0 }
     })
     await Promise.all(answers.map(({ sent }) => sent))
   }
@@ -61,8 +66,10 @@ async function startAnswers(
   const { userId } = subscriber
   const access = await Promise.allSettled(requests.map(({ ch }) => accessChannel(ch, userId, parts.memberRoom)))
   return requests.map((request, n) => {
-    const { promise: loaded, resolve: onLoaded } = Promise.withResolvers<number>()
-    const sent = answer(request, access[n], subscriber, parts, onLoaded).finally(() => onLoaded(0))
+    const { promise: loaded, resolve: onLoaded } = Promise.withResolvers<DatabaseReads>()
+    const sent = answer(request, access[n], subscriber, parts, onLoaded).finally(() =>
+      onLoaded({ queries: 0, readMessages: 0 }),
+    )
     return { loaded, sent }
   })
 }

@@ -39,7 +39,8 @@ export async function answerWithState(
     if (found === null) throw new Error(`room ${roomId} has no state`)
     const { position, room } = found
     await hub.reach(position)
-    onLoaded(since === null ? 1 : 1 + (await hub.loadLastPosition(channel)))
+    const queries = since === null ? 1 : 1 + (await hub.loadLastPosition(channel))
+    onLoaded({ queries, readMessages: 0 })
     await resume(wasLive ? sentUpTo : position, async ({ messages }) => {
       if (messages === null) throw new Error(`the backlog of ${channel.key} expired while its state was read`)
       const following = messages.filter((message) => message.position > position)

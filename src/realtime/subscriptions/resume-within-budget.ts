@@ -36,8 +36,8 @@ export function resumeWithinBudget(
   })
 }
 
-/** The channels of resumes are counted when they are loaded. */
+/** The channels of resumes, and what is read for them, are counted when they are loaded. */
 function usageOf(queries: number, messages: readonly ChannelMessage[]): ResumeUsage {
   const characters = messages.reduce((sum, message) => sum + messageSize(message), 0)
-  return { channels: 0, queries, messages: messages.length, characters }
+  return { channels: 0, queries, readMessages: 0, messages: messages.length, characters }
 }

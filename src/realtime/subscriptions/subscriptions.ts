@@ -177,9 +177,9 @@ export class Subscriptions {
     onLoaded: OnLoaded,
     start: (replay: Replay) => Promise<void>,
   ): Promise<void> {
-    const { queries, messages } = await this.#parts.hub.load(subscription.channel, since)
-    onLoaded(queries)
-    await this.#resumeLoaded(subscription, since, messages, start)
+    const loaded = await this.#parts.hub.load(subscription.channel, since)
+    onLoaded(loaded)
+    await this.#resumeLoaded(subscription, since, loaded.messages, start)
   }
 
   #resumeLoaded(

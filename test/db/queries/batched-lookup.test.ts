@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { PoolExhausted } from '../../../src/db/pool.ts'
-import { BatchedLookup, type LookupLimits, SOCKET_LIMITS } from '../../../src/db/queries/batched-lookup.ts'
+import { BatchedLookup, DEFERRED, type LookupLimits, SOCKET_LIMITS } from '../../../src/db/queries/batched-lookup.ts'
 import { until } from '../../harness/until.ts'
 
 const oneQuery: LookupLimits = { maxQueries: 1, slots: null, maxWaiting: 10, maxWaitMs: null }
@@ -92,6 +92,20 @@ test('a key that cannot be loaded fails alone', async (t) => {
   const lookup = new BatchedLookup(10, query, oneQuery)
   const results = await Promise.allSettled([1, 2, 3, 4].map((key) => lookup.load(key)))
   t.match(results, [{ value: 1 }, { value: 2 }, { reason: { message: '3 is damaged' } }, { value: 4 }])
+})
+
+test('a key that did not fit into a query is in the next one, before keys that came later', async (t) => {
+  const asked: (readonly number[])[] = []
+  const lookup = new BatchedLookup(
+    3,
+    async (keys: readonly number[]) => {
+      asked.push(keys)
+      return keys.map((key, i) => (i > 0 && key < 10 ? DEFERRED : key * 10))
+    },
+    oneQuery,
+  )
+  t.same(await Promise.all([1, 2, 30, 3, 4].map((key) => lookup.load(key))), [10, 20, 300, 30, 40])
+  t.same(asked, [[1, 2, 30], [2, 3, 4], [3, 4], [4]])
 })
 
 test('a query that hangs delays only its own keys', async (t) => {

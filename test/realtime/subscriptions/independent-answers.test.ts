@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
+import type { ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
 import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
@@ -41,6 +42,34 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   t.match(frames.at(-1), { t: 'subbed', i: 2, ch: room(3) }, 'it is not in the way of the next attempt')
   subscriptions.end()
   for (const key of ['room:2', 'room:3', 'room:5'] satisfies ChannelKey[]) t.equal(referencesOf(key), 0)
+})
+
+test('the queries that the channels of a frame share are counted once', async (t) => {
+  const messages = upTo(3).map((position) => ({ position, prev: position - 1, at: Date.now(), bodies: [] }))
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages }])),
+    },
+  })
+  await hub.onEvents([roomEvent(10, 1, 99)])
+  const used: ResumeUsage[] = []
+  const { subscriptions } = openClient(hub, {
+    resumes: {
+      run: async (_userId, _messages, resume) => {
+        used.push(await resume())
+      },
+    },
+  })
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })) })
+  const [loaded, ...replays] = used.toSorted((a, b) => b.channels - a.channels)
+  t.same(loaded, { channels: 50, queries: 1, readMessages: 150, messages: 0, characters: 0 })
+  t.same(
+    replays.map(({ queries, messages: replayed }) => [queries, replayed]),
+    replays.map(() => [0, 1]),
+  )
+  t.equal(replays.length, 50)
+  subscriptions.end()
 })
 
 test('a channel that waits for the ledger does not hold the others', async (t) => {
