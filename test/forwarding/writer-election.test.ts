@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -28,6 +28,8 @@ interface Candidate {
   readonly router: CommandRouter
   /** Types of the events that the writer has shared. */
   readonly events: string[]
+  readonly warnings: string[]
+  readonly failures: string[]
 }
 
 /** An instance whose executor answers with what `run` makes of a command. */
@@ -35,6 +37,8 @@ function candidate(t: Test, { serviceUrl }: TestDatabase, folder: string, run: R
   const executor = executorOf(run)
   const router = new CommandRouter(executor, async () => true)
   const events: string[] = []
+  const warnings: string[] = []
+  const failures: string[] = []
   const election = new WriterElection({
     url: serviceUrl,
     folder,
@@ -43,11 +47,11 @@ function candidate(t: Test, { serviceUrl }: TestDatabase, folder: string, run: R
     serve: { executor, version: 'v', verbsFor: () => new Map([[echo.name, echo]]), presentRefusal },
     terms: () => null,
     onEvents: (shared) => events.push(...shared.map(({ type }) => type)),
-    log: { info: () => {}, warn: () => {} },
-    failureLog: { failed: () => {}, succeeded: () => {} },
+    log: { info: () => {}, warn: (_fields, message) => warnings.push(message) },
+    failureLog: { failed: (error) => failures.push(String(error)), succeeded: () => failures.push('none') },
   })
   t.teardown(() => election.stop())
-  return { election, router, events }
+  return { election, router, events, warnings, failures }
 }
 
 const at = (position: number) => (command: Parameters<Runs['run']>[0]) => Promise.resolve(resultOf(command, position))
@@ -158,3 +162,48 @@ test('it stops at any time, also while it connects to the writer', async (t) => 
   }
   await until(async () => writer.election.instances === 0)
 })
+
+test('an instance that can listen nowhere leaves the lock to another, and writes itself until then', async (t) => {
+  const database = await testDatabase(t)
+  const folder = makeFolder(t)
+  const deaf = candidate(t, database, join(folder, 'a'.repeat(100)), at(1))
+  deaf.election.start()
+  await until(() => deaf.warnings.length > 0)
+  t.match(await deaf.router.run(echoCommand(1)), { position: 1 })
+  const other = candidate(t, database, folder, at(2))
+  other.election.start()
+  await until(() => other.election.isWriter)
+  t.notOk(deaf.election.isWriter)
+  t.same(deaf.warnings, ['cannot listen for commands of other instances'])
+  // It cannot reach the other's folder either.
+  t.match(await deaf.router.run(echoCommand(1)), { position: 1 })
+  await other.election.stop()
+  await until(async () => (await sessionsWithLock(database)) === 0)
+  t.notOk(deaf.election.isWriter)
+})
+
+test('an instance that cannot advertise itself gives up lock and socket, and tries again', async (t) => {
+  const database = await testDatabase(t)
+  const folder = makeFolder(t)
+  await queryRows(database, 'alter table ledger_writer add constraint none check (writer is null) not valid')
+  const instance = candidate(t, database, folder, at(1))
+  instance.election.start()
+  await until(() => instance.failures.length > 0)
+  t.match(instance.failures[0], 'violates check constraint')
+  t.notOk(instance.election.isWriter)
+  t.match(await instance.router.run(echoCommand(1)), { position: 1 })
+  await until(async () => (await sessionsWithLock(database)) === 0)
+  t.same(readdirSync(folder), [])
+  await queryRows(database, 'alter table ledger_writer drop constraint none')
+  await until(() => instance.election.isWriter)
+  t.equal(instance.failures.at(-1), 'none')
+})
+
+async function sessionsWithLock(database: TestDatabase): Promise<number> {
+  const rows = await queryRows(
+    database,
+    `select from pg_locks join pg_stat_activity using (pid)
+     where locktype = 'advisory' and datname = current_database() and application_name = 'ledger election'`,
+  )
+  return rows.length
+}
