@@ -82,12 +82,7 @@ export class WriterLock {
     const lock = new WriterLock(client, url)
     try {
       await client.connect()
-      // The lock of a host that vanished is released soon, also when no other instance ends its session.
-      await prepareSession(
-        client,
-        url,
-        'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
-      )
+      await prepareSession(client, url)
       lock.#ping = setInterval(() => void lock.#speak(), PING_INTERVAL_MS)
       return lock
     } catch (error) {

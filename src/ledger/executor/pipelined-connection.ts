@@ -14,7 +14,6 @@ const sessionSettings = `
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
   -- Durable, whatever the role or the database were set to.
   set synchronous_commit = on;
-  set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
   -- All lookups are by primary key, whatever the tables held when the plan was made. Citus cannot plan a statement that
   -- writes in a WITH without its parameters.
   select set_config('plan_cache_mode',

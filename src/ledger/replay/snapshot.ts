@@ -40,6 +40,8 @@ export class Snapshot {
     // Reading a long ledger may take longer than a role's timeouts allow.
     await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
       set idle_in_transaction_session_timeout = 0; set datestyle = 'ISO';
+      -- A reader may pause for longer than a session may otherwise be unable to send.
+      set tcp_user_timeout = 0;
       -- No parallel workers: they would take processors from those who serve users.
       set max_parallel_workers_per_gather = 0;
       -- Joins a million events with their replies in memory; on disk that takes half as long again.

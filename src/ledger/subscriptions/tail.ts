@@ -185,14 +185,9 @@ export class Tail {
       })
       try {
         await client.connect()
-        // The lock of an instance that vanished must be released soon. A stored position may be lost in a crash: then
-        // its events come again. So it must not make the commands wait for its flush to disk.
-        await prepareSession(
-          client,
-          this.#options.url,
-          `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
-           set synchronous_commit = off`,
-        )
+        // A stored position may be lost in a crash: then its events come again. So it must not make the commands wait
+        // for its flush to disk.
+        await prepareSession(client, this.#options.url, 'set synchronous_commit = off')
         while (!this.#isStopped && !isBroken) {
           const lock = await client.query<{ mine: boolean }>(
             // A standby would give the lock, too, and refuse all that follows.

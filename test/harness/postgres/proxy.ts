@@ -13,12 +13,16 @@ export interface Proxy {
   /** Closes the connection at the next COMMIT, before it reaches the server or before its answer reaches the client. */
   cutAtCommit(lost: 'request' | 'answer'): void
   /**
-   * Silences all connections for good: they pass on neither data nor the end of a connection. New connections are
-   * silent, too, until `resume`.
+   * Loses everything that is sent, also the end of a connection, as a network without a way through. New connections do
+   * not reach the server.
    */
   silence(): void
+  /**
+   * Connections pass from now on. Those that were there, or came, during the silence pass on no more data; but the server
+   * learns that the client has closed one, from the keepalives that it sends.
+   */
   resume(): void
-  /** Silences the next connection that sends this text, before the text is passed on. */
+  /** Silences the next connection that sends this text for good, before the text is passed on. */
   silenceAt(text: string): void
   /** Replaces the first letter of this text the next time it is sent. */
   garble(text: string): void
@@ -29,9 +33,17 @@ export interface Proxy {
   retarget(url: string): void
 }
 
+interface Pair {
+  readonly client: Socket
+  /** Undefined for a connection that did not reach the server. */
+  readonly upstream: Socket | undefined
+  /** Whether it passes data on, or has lost some with the whole network, or by itself. */
+  state: 'open' | 'lost' | 'silent'
+}
+
 export async function proxy(t: Test, url: string): Promise<Proxy> {
   let target = new URL(url)
-  const pairs = new Set<{ readonly sockets: readonly Socket[]; silent: boolean }>()
+  const pairs = new Set<Pair>()
   let lose: 'request' | 'answer' | undefined
   let cuts = 0
   let silent = false
@@ -39,23 +51,27 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   let garbledText: string | undefined
 
   const server = createServer((client) => {
+    if (silent) {
+      const lost: Pair = { client, upstream: undefined, state: 'lost' }
+      pairs.add(lost)
+      client.resume()
+      client.on('error', () => {})
+      client.on('close', () => pairs.delete(lost))
+      return
+    }
     const upstream = connect(Number(target.port), target.hostname)
-    const pair = { sockets: [client, upstream], silent }
+    const pair: Pair = { client, upstream, state: 'open' }
     pairs.add(pair)
     let dropsAnswers = false
     // The end of the chunk before, as an answer may come in two chunks.
     let tail = ''
-    const cut = () => {
-      pairs.delete(pair)
-      client.destroy()
-      upstream.destroy()
-    }
+    const cut = () => close(pair)
     client.on('data', (chunk) => {
       if (silencingText !== undefined && chunk.includes(silencingText)) {
         silencingText = undefined
-        pair.silent = true
+        pair.state = 'silent'
       }
-      if (pair.silent) return
+      if (pair.state !== 'open') return
       if (garbledText !== undefined && chunk.includes(garbledText)) {
         chunk.write('?', chunk.indexOf(garbledText))
         garbledText = undefined
@@ -71,7 +87,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (pair.silent) return
+      if (pair.state !== 'open') return
       if (!dropsAnswers) {
         client.write(chunk)
         return
@@ -80,14 +96,23 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       tail = received.slice(-16)
       if (received.includes('COMMIT\0')) cut()
     })
-    for (const socket of pair.sockets) {
-      const ended = () => {
-        if (!pair.silent) cut()
-      }
-      socket.on('error', ended)
-      socket.on('close', ended)
+    const clientEnded = () => {
+      if (pair.state === 'open' || (pair.state === 'lost' && !silent)) cut()
     }
+    const serverEnded = () => {
+      if (pair.state === 'open') cut()
+    }
+    client.on('error', clientEnded)
+    client.on('close', clientEnded)
+    upstream.on('error', serverEnded)
+    upstream.on('close', serverEnded)
   })
+
+  const close = (pair: Pair) => {
+    pairs.delete(pair)
+    pair.client.destroy()
+    pair.upstream?.destroy()
+  }
 
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1')
@@ -96,8 +121,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   const down = async () => {
     const closed = once(server, 'close')
     server.close()
-    for (const { sockets } of pairs) for (const socket of sockets) socket.destroy()
-    pairs.clear()
+    for (const pair of pairs) close(pair)
     await closed
   }
   await listen(0)
@@ -119,10 +143,11 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     },
     silence: () => {
       silent = true
-      for (const pair of pairs) pair.silent = true
+      for (const pair of pairs) if (pair.state === 'open') pair.state = 'lost'
     },
     resume: () => {
       silent = false
+      for (const pair of pairs) if (pair.state === 'lost' && pair.client.destroyed) close(pair)
     },
     silenceAt: (text) => {
       silencingText = text
