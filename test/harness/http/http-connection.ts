@@ -41,6 +41,11 @@ export class HttpConnection {
     })
   }
 
+  /** Whether the next request needs no new connection, as far as is known. */
+  get isOpen(): boolean {
+    return this.#open !== null
+  }
+
   async close(): Promise<void> {
     const open = this.#open
     this.#open = null

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { headerBytes, maskedFrame, PONG_FRAME, payloadBytes, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
+import { FrameReader } from './frame-reader.ts'
+import { maskedFrame, PONG_FRAME, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
 
 /** What a socket received: the number of events of the room, the last position, and errors in their order. */
 export interface Received {
@@ -18,7 +19,7 @@ export class CountingClient {
   readonly ready: Promise<void>
   readonly #socket: Socket
   readonly #onEvent: (position: number) => void
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #reader = new FrameReader()
 
   /** `onEvent` is called for each event of the room. */
   constructor(port: number, token: string, room: string, onEvent: (position: number) => void) {
@@ -27,18 +28,21 @@ export class CountingClient {
     this.ready = new Promise((resolve, reject) => {
       this.#socket.on('error', reject)
       this.#socket.write(upgradeRequest(port, '/ws', token))
-      let opened = false
-      this.#socket.on('data', (chunk) => {
-        this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-        if (!opened) {
-          const end = this.#rest.indexOf('\r\n\r\n')
-          if (end === -1) return
-          if (!this.#rest.subarray(0, 12).toString().endsWith('101')) reject(new Error(this.#rest.toString()))
-          opened = true
-          this.#rest = this.#rest.subarray(end + 4)
-          this.#socket.write(maskedFrame(TEXT_FRAME, `{"t":"sub","ch":"one-to-room:${room}"}`))
-        }
-        this.#read(resolve)
+      const onFrame = (opcode: number, bytes: Buffer, start: number, end: number): void => {
+        if (opcode === 1) this.#onText(bytes.toString('latin1', start, Math.min(end, start + 160)), resolve)
+        if (opcode === 8) this.received.code ??= bytes.readUInt16BE(start)
+        if (opcode === 9) this.#socket.write(maskedFrame(PONG_FRAME, ''))
+      }
+      let head: Buffer | null = Buffer.alloc(0)
+      this.#socket.on('data', (chunk: Buffer) => {
+        if (head === null) return this.#reader.read(chunk, onFrame)
+        head = Buffer.concat([head, chunk])
+        const end = head.indexOf('\r\n\r\n')
+        if (end === -1) return
+        if (!head.subarray(0, 12).toString().endsWith('101')) reject(new Error(head.toString()))
+        this.#socket.write(maskedFrame(TEXT_FRAME, `{"t":"sub","ch":"one-to-room:${room}"}`))
+        this.#reader.read(head.subarray(end + 4), onFrame)
+        head = null
       })
     })
   }
@@ -58,25 +62,6 @@ export class CountingClient {
 
   end(): void {
     this.#socket.destroy()
-  }
-
-  #read(onSubscribed: () => void): void {
-    let at = 0
-    for (;;) {
-      const { length } = this.#rest
-      if (length - at < 2) break
-      const headerLength = headerBytes(this.#rest[at + 1] ?? 0)
-      if (length - at < headerLength) break
-      const size = payloadBytes(this.#rest, at)
-      if (length - at < headerLength + size) break
-      const opcode = (this.#rest[at] ?? 0) & 0x0f
-      const start = at + headerLength
-      at = start + size
-      if (opcode === 1) this.#onText(this.#rest.toString('latin1', start, Math.min(at, start + 160)), onSubscribed)
-      if (opcode === 8) this.received.code ??= this.#rest.readUInt16BE(start)
-      if (opcode === 9) this.#socket.write(maskedFrame(PONG_FRAME, ''))
-    }
-    this.#rest = this.#rest.subarray(at)
   }
 
   #onText(text: string, onSubscribed: () => void): void {

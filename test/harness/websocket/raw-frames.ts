@@ -8,10 +8,12 @@ export const upgradeRequest = (port: number, path: string, token: string): strin
 export const TEXT_FRAME = 0x81
 export const PONG_FRAME = 0x8a
 
-/** A client's frame of at most 125 bytes, with a mask of zeros. */
+/** A client's frame of less than 64 KiB, with a mask of zeros. */
 export function maskedFrame(firstByte: number, payload: string): Buffer {
   const bytes = Buffer.from(payload)
-  return Buffer.concat([Buffer.from([firstByte, 0x80 | bytes.length, 0, 0, 0, 0]), bytes])
+  const { length } = bytes
+  const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from([firstByte, ...size, 0, 0, 0, 0]), bytes])
 }
 
 /** Length of the header of a server's frame, by its second byte. Frames of 64 KiB and more are not supported. */

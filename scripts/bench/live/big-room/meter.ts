@@ -56,21 +56,27 @@ async function measure({ port, rooms, seconds, bigPerSecond }: Extract<Static<ty
   big = new Map()
   let next = 0
   const nextSmall = (): Buffer => giftIn(FIRST_SMALL_ROOM + (next++ % rooms))
-  const gifts = new PacedCalls([port], REST_PER_SECOND, () => giftIn(quietRoom()))
-  const wallets = new PacedCalls([port], REST_PER_SECOND, walletOfAny)
+  const at = { port: () => port, perSecond: REST_PER_SECOND }
+  const gifts = new PacedCalls({ ...at, next: () => giftIn(quietRoom()) })
+  const wallets = new PacedCalls({ ...at, next: walletOfAny })
   const load = [
     gifts,
     wallets,
-    new PacedCalls([port], SMALL_PER_SECOND, nextSmall, ({ text }, at) => small.set(positionIn(text), at)),
+    new PacedCalls({
+      ...at,
+      perSecond: SMALL_PER_SECOND,
+      next: nextSmall,
+      onAnswer: ({ text }, answeredAt) => small.set(positionIn(text), answeredAt),
+    }),
     ...(bigPerSecond === 0
       ? []
       : [
-          new PacedCalls(
-            [port],
-            bigPerSecond,
-            () => giftIn(BIG_ROOM),
-            ({ text }, at) => big.set(positionIn(text), at),
-          ),
+          new PacedCalls({
+            ...at,
+            perSecond: bigPerSecond,
+            next: () => giftIn(BIG_ROOM),
+            onAnswer: ({ text }, answeredAt) => big.set(positionIn(text), answeredAt),
+          }),
         ]),
   ]
   for (const calls of load) calls.start()

@@ -12,36 +12,36 @@ export interface Call {
   readonly outcome: number | 'reset' | 'refused'
 }
 
+export interface Pace {
+  /** Where the next connection goes. */
+  readonly port: () => number
+  readonly perSecond: number
+  /** The next request. */
+  readonly next: () => Buffer
+  /** Whether each request has a connection of its own, as that of a phone that was asleep; default: they are kept. */
+  readonly isFresh?: boolean
+  /** Called for each answer with status 200. */
+  readonly onAnswer?: (response: HttpResponse, at: number) => void
+}
+
 /**
- * Sends so many requests a second at even intervals, whether earlier ones were answered or not, on kept-alive connections
- * with one request at a time.
+ * Sends so many requests a second at even intervals, whether earlier ones were answered or not, with one request at a
+ * time on a connection.
  */
 export class PacedCalls {
   readonly calls: Call[] = []
-  readonly #ports: number[]
-  readonly #perSecond: number
-  readonly #next: () => Buffer
-  readonly #onAnswer: (response: HttpResponse, at: number) => void
+  readonly #pace: Pace
   readonly #idle: HttpConnection[] = []
   #run: Promise<void> = Promise.resolve()
   #isStopped = true
 
-  /** `ports`: of servers; the next one is taken when one does not listen. */
-  constructor(
-    ports: readonly number[],
-    perSecond: number,
-    next: () => Buffer,
-    onAnswer: (response: HttpResponse, at: number) => void = () => {},
-  ) {
-    this.#ports = [...ports]
-    this.#perSecond = perSecond
-    this.#next = next
-    this.#onAnswer = onAnswer
+  constructor(pace: Pace) {
+    this.#pace = pace
   }
 
   start(): void {
     this.#isStopped = false
-    this.#run = this.#pace()
+    this.#run = this.#send()
   }
 
   /** Resolves when the last request has ended. */
@@ -51,35 +51,39 @@ export class PacedCalls {
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()))
   }
 
-  async #pace(): Promise<void> {
+  async #send(): Promise<void> {
     const began = clock()
     const calls: Promise<void>[] = []
     for (let i = 0; ; i += 1) {
-      const due = began + (i * 1_000) / this.#perSecond
+      const due = began + (i * 1_000) / this.#pace.perSecond
       await sleep(Math.max(0, due - clock()))
       if (this.#isStopped) break
-      calls.push(this.#call(due, this.#next(), this.#ports.length))
+      calls.push(this.#call(due))
     }
     await Promise.all(calls)
   }
 
-  async #call(due: number, request: Buffer, attempts: number): Promise<void> {
-    const [port = 0] = this.#ports
-    const connection = this.#idle.pop() ?? new HttpConnection(port)
+  async #call(due: number): Promise<void> {
+    const { port, next, isFresh = false, onAnswer } = this.#pace
+    const connection = this.#takeOpen() ?? new HttpConnection(port())
     try {
-      const response = await connection.send(request)
+      const response = await connection.send(next())
       const at = clock()
       this.calls.push({ due, ms: at - due, outcome: response.status })
-      this.#idle.push(connection)
-      if (response.status === 200) this.#onAnswer(response, at)
+      if (isFresh) await connection.close()
+      else this.#idle.push(connection)
+      if (response.status === 200) onAnswer?.(response, at)
     } catch (error) {
       if (!(error instanceof ConnectionClosed)) throw error
       const isRefused = error.message.includes('ECONNREFUSED')
-      if (isRefused && attempts > 1) {
-        if (this.#ports[0] === port) this.#ports.push(...this.#ports.splice(0, 1))
-        return this.#call(due, request, attempts - 1)
-      }
       this.calls.push({ due, ms: clock() - due, outcome: isRefused ? 'refused' : 'reset' })
+    }
+  }
+
+  #takeOpen(): HttpConnection | undefined {
+    for (;;) {
+      const connection = this.#idle.pop()
+      if (connection === undefined || connection.isOpen) return connection
     }
   }
 }
