@@ -3,14 +3,20 @@ import { describeRun } from '../run/machine.ts'
 import { runAndExit } from '../run/run-and-exit.ts'
 import { measureBigRoom } from './big-room/big-room.ts'
 import { measureFanOut } from './fan-out.ts'
+import { measureIdle } from './idle/idle.ts'
 import { type LivePart, readLiveOptions } from './options.ts'
+import { measureRestore } from './restore/restore.ts'
 import { type LiveBench, openLiveBench } from './service/live-service.ts'
+import { measureStorm } from './storm/storm.ts'
 
 const options = readLiveOptions(process.argv)
 
 /** The parts that start the service itself. */
 const serviceParts: { readonly [Part in Exclude<LivePart, 'fan-out'>]: (bench: LiveBench) => Promise<string> } = {
   'big-room': measureBigRoom,
+  storm: measureStorm,
+  restore: measureRestore,
+  idle: measureIdle,
 }
 
 /** Prints each part when it is measured. */

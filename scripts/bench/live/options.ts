@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-export const liveParts = ['fan-out', 'big-room'] as const
+export const liveParts = ['fan-out', 'big-room', 'storm', 'restore', 'idle'] as const
 export type LivePart = (typeof liveParts)[number]
 
 export interface LiveOptions {
@@ -10,7 +10,7 @@ export interface LiveOptions {
   readonly rounds: number | null
   /** Of a turn of the big room. */
   readonly seconds: number
-  /** Of the big room and of the parts with sockets in many rooms; null: those of each part. */
+  /** Null: those of each part. */
   readonly sockets: number | null
   /** Rooms of 100 sockets beside the big one. */
   readonly smallRooms: number
@@ -41,9 +41,17 @@ export function readLiveOptions(argv: readonly string[]): LiveOptions {
   const flags = new Command('npm run bench:live --')
     .description('Measures sockets; markdown tables on stdout')
     .addOption(new Option('--only <part>', 'one part').choices(liveParts))
-    .option('--rounds <n>', 'rounds of each contender; default: 5', wholePositive)
+    .option(
+      '--rounds <n>',
+      'rounds of each contender; default: 5, of the storm 1; of the restore cuts, 20',
+      wholePositive,
+    )
     .option('--seconds <n>', 'seconds of a turn of the big room', wholePositive, 10)
-    .option('--sockets <n>', 'sockets of the big room; default: 5,000', wholePositive)
+    .option(
+      '--sockets <n>',
+      'sockets of the big room, default: 5,000; of the storm and of idle ones, 10,000',
+      wholePositive,
+    )
     .option('--small-rooms <n>', 'rooms of 100 sockets beside the big one', wholePositive, 20)
     .option('--live-port', 'services take sockets on a second port, that of LIVE_PORT')
     .option('--against <folder>', 'compare with another installed checkout')

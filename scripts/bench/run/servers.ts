@@ -11,6 +11,8 @@ export interface Server {
   readonly pid: number
   /** When it was first seen to listen, by `clock`. */
   readonly readyAt: number
+  /** Everything that it has printed so far. */
+  output(): string
   stop(): Promise<void>
   /** Ends it with SIGKILL. */
   kill(): Promise<void>
@@ -100,6 +102,7 @@ export class Servers {
       port,
       pid: child.pid,
       readyAt: readyAt ?? clock(),
+      output: () => child.output(),
       stop: () => end('SIGTERM'),
       kill: () => end('SIGKILL'),
     }

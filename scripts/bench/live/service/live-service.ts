@@ -5,7 +5,7 @@ import { progress } from '../../bench.ts'
 import { type BenchCluster, type DatabaseUrls, startCluster } from '../../run/cluster.ts'
 import { keys } from '../../run/keys.ts'
 import { seedWith } from '../../run/seed-with.ts'
-import { type Launch, type Server, Servers } from '../../run/servers.ts'
+import { type Server, Servers } from '../../run/servers.ts'
 import { seed } from '../../seed.ts'
 import type { LiveOptions } from '../options.ts'
 import { defineGift } from './requests.ts'
@@ -24,7 +24,12 @@ export interface LiveBench {
   readonly contenders: readonly Contender[]
   /** A database with users, rooms and gifts, as the contender's own code seeds it, and with members of rooms. */
   seeded(contender: Contender, members: Iterable<Member>): Promise<DatabaseUrls>
-  start(database: DatabaseUrls, contender: Contender, launch?: Launch): Promise<LiveServer>
+  /** `ports`: of a server that has ended, to start another one in its place. */
+  start(
+    database: DatabaseUrls,
+    contender: Contender,
+    launch?: { readonly ports?: LiveServer; readonly nodeOptions?: readonly string[] },
+  ): Promise<LiveServer>
   /** A process of clients, which `cleanUp` ends. */
   clients(file: URL): HelperProcess
 }
@@ -66,14 +71,14 @@ export async function openLiveBench(options: LiveOptions, cleanUp: AsyncDisposab
       )
       return database
     },
-    async start(database, { folder }, launch = {}) {
-      const livePort = options.livePort ? await freePort() : null
+    async start(database, { folder }, { ports, nodeOptions = [] } = {}) {
+      const livePort = options.livePort ? (ports?.livePort ?? (await freePort())) : null
       const environment = {
         DATA_DIR: `${cluster.folder}/${new URL(database.serviceUrl).pathname.slice(1)}`,
         ...(livePort !== null && { LIVE_PORT: String(livePort) }),
-        ...launch.environment,
       }
-      const server = await servers.product(database, { ...launch, folder, environment })
+      const port = ports === undefined ? {} : { port: ports.port }
+      const server = await servers.product(database, { folder, nodeOptions, environment, ...port })
       return { ...server, livePort: livePort ?? server.port }
     },
     clients(file) {
