@@ -34,11 +34,19 @@ export interface RealtimeIntervals {
   readonly auth: number
   /** Between two sweeps of the connections. */
   readonly sweep: number
+  /** Between two checks of what waits for clients. */
+  readonly queueCheck: number
+  /** How long a client may take nothing while something waits for it. */
+  readonly stall: number
 }
 
-const DEFAULT_INTERVALS: RealtimeIntervals = { heartbeat: 25_000, auth: 10_000, sweep: 500 }
-/** Between two checks of the kernel's send queues. */
-const QUEUE_CHECK_INTERVAL_MS = 5_000
+const DEFAULT_INTERVALS: RealtimeIntervals = {
+  heartbeat: 25_000,
+  auth: 10_000,
+  sweep: 500,
+  queueCheck: 5_000,
+  stall: 30_000,
+}
 /** Between two readings of names that frames show; a new name shows after as long. */
 const NAMES_INTERVAL_MS = 500
 const PRUNE_INTERVAL_MS = 60_000
@@ -54,7 +62,7 @@ interface RealtimeParts {
   readonly findRoomStates: FindRoomStates
   readonly metrics: Metrics
   readonly log: Logger
-  readonly times?: RealtimeIntervals
+  readonly times?: Partial<RealtimeIntervals>
   readonly returnTimes?: ReturnTimes
 }
 
@@ -66,7 +74,8 @@ export async function startRealtime(
   parts: RealtimeParts,
   cleanUp: AsyncDisposableStack,
 ): Promise<(verifyToken: VerifyToken) => ConnectionRegistry> {
-  const { database, tail, sessions, appState, slices, metrics, log, times = DEFAULT_INTERVALS } = parts
+  const { database, tail, sessions, appState, slices, metrics, log } = parts
+  const times = { ...DEFAULT_INTERVALS, ...parts.times }
   const { subscriberPool } = database
   const db = queryBuilder(subscriberPool)
   const onMapperError = (err: unknown, position: number): void =>
@@ -108,6 +117,7 @@ export async function startRealtime(
       returnTimes: parts.returnTimes ?? new ReturnTimes(availableParallelism()),
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
+      stallMs: times.stall,
       onError,
       onSocketClosed: (code) => metrics.sockets.closed(code),
     })
@@ -120,8 +130,8 @@ export async function startRealtime(
     }, times.sweep)
     const checkingQueues = setInterval(() => {
       registry.checkSendQueues().catch(onError)
-      socketFailures.expire(QUEUE_CHECK_INTERVAL_MS)
-    }, QUEUE_CHECK_INTERVAL_MS)
+      socketFailures.expire(times.queueCheck)
+    }, times.queueCheck)
     const refreshingNames = setInterval(() => void profiles.refresh().catch(onError), NAMES_INTERVAL_MS)
     const pruning = setInterval(() => {
       if (!database.promotion.isStandby) index.prune().catch(onError)

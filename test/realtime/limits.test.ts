@@ -1,8 +1,5 @@
-import { connect, createServer, type Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { connectionKey, parseSendQueues, readSendQueues } from '../../src/realtime/sockets/tcp-send-queues.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
 import {
@@ -225,66 +222,6 @@ test('a client with a long replay is not closed as too slow', async (t) => {
   await client.waitFor((c) => c.eventsOf('one-to-room:R1').at(399), 'all of it')
   client.send({ t: 'ping' })
   t.ok(await client.waitForFrame('pong'))
-})
-
-test('long send queues are parsed from /proc/net/tcp', (t) => {
-  const line = (sl: number, local: string, remote: string, state: string, queue: string) =>
-    `   ${sl}: ${local} ${remote} ${state} ${queue}:00000000 01:00000014 00000000     0        0 123 2 0 20 4 30 10 -1`
-  const loopback = '0100007F:0BB8'
-  const text = [
-    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
-    line(0, loopback, '00000000:0000', '0A', '00100000'),
-    line(1, loopback, '0100007F:C000', '01', '0007FFFF'),
-    line(2, loopback, '0100007F:C001', '01', '00080000'),
-    line(3, loopback, '0200007F:C001', '01', '10000000'),
-    line(4, loopback, '0100007F:C003', '06', '10000000'),
-    // As IPv6 maps IPv4, and IPv6 itself.
-    line(5, '0000000000000000FFFF00000100007F:0BB8', '0000000000000000FFFF00000100000A:C004', '01', '00123456'),
-    line(6, '000080FE00000000FF005450AB89DEFE:0BB8', 'B80D0120000000000000000001000000:C004', '01', '00200000'),
-  ].join('\n')
-  const queues = parseSendQueues(text)
-  t.equal(queues.size, 4)
-  const bytes = (local: string, remote: string, port: number) =>
-    queues.get(connectionKey({ address: local, port: 3000 }, { address: remote, port }))
-  t.equal(bytes('127.0.0.1', '127.0.0.1', 0xc001), 0x80000)
-  t.equal(bytes('127.0.0.1', '127.0.0.2', 0xc001), 0x10000000, 'another address with the same ports')
-  t.equal(bytes('127.0.0.1', '127.0.0.3', 0xc001), undefined)
-  t.equal(bytes('127.0.0.2', '127.0.0.1', 0xc001), undefined)
-  t.equal(bytes('::ffff:127.0.0.1', '::ffff:127.0.0.1', 0xc001), 0x80000)
-  t.equal(bytes('127.0.0.1', '10.0.0.1', 0xc004), 0x123456)
-  t.equal(bytes('::ffff:127.0.0.1', '::ffff:10.0.0.1', 0xc004), 0x123456)
-  t.equal(bytes('fe80::5054:ff:fede:89ab%eth0', '2001:db8::1', 0xc004), 0x200000)
-  t.end()
-})
-
-test('connection keys match between the kernel and Node', async (t) => {
-  const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
-  for (const host of hasIPv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
-    const server = createServer()
-    const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
-    await new Promise<void>((resolve) => server.listen(0, host, resolve))
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('no address')
-    const client = connect(address.port, host)
-    const socket = await opened
-    client.pause()
-    socket.write(Buffer.alloc(16 * 1024 * 1024))
-    const key = connectionKey(
-      { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
-      { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
-    )
-    if (process.platform === 'linux') {
-      let bytes: number | undefined
-      for (let ms = 0; bytes === undefined && ms < 20_000; ms += 20) {
-        bytes = (await readSendQueues()).get(key)
-        await pause(20)
-      }
-      t.ok(bytes !== undefined && bytes >= 0x80000, host)
-    }
-    client.destroy()
-    socket.destroy()
-    await new Promise((resolve) => server.close(resolve))
-  }
 })
 
 test('an instance that stops sends a shutdown notice', async (t) => {

@@ -46,6 +46,7 @@ export async function ours(sockets: number): Promise<Implementation> {
     roomState: async () => null,
     authMs: 10_000,
     heartbeatMs: 25_000,
+    stallMs: 30_000,
     onError: fail,
     onSocketClosed: (code) => code !== null && fail(`closed with ${code}`),
   })

@@ -4,7 +4,7 @@ import type { AppState, ClosedState } from '../../http/auth/gate.ts'
 import type { ReturnTimes } from '../admission/return-times.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
-import { readSendQueues } from './tcp-send-queues.ts'
+import { SendQueueMonitor } from './send-queue-monitor.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
 /** Beyond it, the user's oldest socket is closed. */
@@ -22,7 +22,7 @@ const DRAIN_SLICE_MS = 2
 /** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
 
-export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
+export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed' | 'sendQueues'> {
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
@@ -41,14 +41,17 @@ export class ConnectionRegistry {
   readonly #byUser = new Map<number, Set<Connection>>()
   /** Connections that wait for the client's close frame, by when they are cut. */
   readonly #closing = new Map<Connection, number>()
+  readonly #sendQueues: SendQueueMonitor
   readonly #unauthenticated = new UnauthenticatedSockets()
   /** How many clients the shutdown sends away; null while there is none. */
   #drained: number | null = null
 
   constructor(parts: ConnectionRegistryParts) {
     this.#parts = parts
+    this.#sendQueues = new SendQueueMonitor(parts.onError)
     this.#connectionParts = {
       ...parts,
+      sendQueues: this.#sendQueues,
       onAuthenticated: (connection, isNew) => this.#onAuthenticated(connection, isNew),
       onClosed: (connection, code) => this.#onClosed(connection, code),
     }
@@ -111,11 +114,9 @@ export class ConnectionRegistry {
     for (const [connection, until] of this.#closing) if (now >= until) connection.terminate()
   }
 
-  /** Closes connections whose client does not read, as far as only the kernel's send queues show it. */
-  async checkSendQueues(): Promise<void> {
-    if (this.#all.size === 0) return
-    const queues = await readSendQueues()
-    for (const connection of this.#all) connection.checkSendQueue(queues)
+  /** Closes connections whose client does not read, as the kernel's send queues show it. Called regularly. */
+  checkSendQueues(): Promise<void> {
+    return this.#sendQueues.check()
   }
 
   /** Closes all connections with a shutdown notice, some in each turn of the event loop, and those that still come. */

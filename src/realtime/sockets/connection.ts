@@ -9,7 +9,7 @@ import { encodeFrames } from './encode-frames.ts'
 import { FixedWindow } from './fixed-window.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
-import { SocketWriter } from './socket-writer.ts'
+import { SocketWriter, type SocketWriterParts } from './socket-writer.ts'
 
 /** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
@@ -42,7 +42,7 @@ export interface OpenedSocket {
   readonly address: string
 }
 
-export interface ConnectionParts extends SubscriptionParts {
+export interface ConnectionParts extends SubscriptionParts, SocketWriterParts {
   /** Checks a token; calls `onResult` with the session while it is valid, or with the code to close with. */
   readonly authenticate: (token: string, onResult: (result: SocketSession | CloseCode) => void) => Promise<void>
   /** Called with `session` set: for a new client, or after a token refresh. */
@@ -81,7 +81,7 @@ export class Connection {
     this.#socket = socket
     this.#clientHints = clientHints
     this.#parts = parts
-    this.#writer = new SocketWriter(socket, () => this.close(closeCodes.slow))
+    this.#writer = new SocketWriter(socket, parts, () => this.close(closeCodes.slow))
     const now = performance.now()
     this.#authDeadline = now + authMs
     this.#heartbeatAt = now + parts.heartbeatMs
@@ -163,11 +163,6 @@ export class Connection {
     this.push(HEARTBEAT)
   }
 
-  /** Closes when the kernel's send queue shows that the client does not read. */
-  checkSendQueue(queues: ReadonlyMap<string, number>): void {
-    this.#writer.checkSendQueue(queues)
-  }
-
   /** Closes after all that was sent; nothing is sent or received from here on. */
   close(code: CloseCode): void {
     if (this.#isClosed) return
@@ -183,7 +178,7 @@ export class Connection {
   #onClosing(code: CloseCode | null): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#writer.end()
+    this.#writer.end(code !== null && code !== closeCodes.slow)
     this.#queue.length = 0
     this.#subscriptions?.end()
     this.#parts.onClosed(this, code)

@@ -1,71 +1,103 @@
-import { readFile } from 'node:fs/promises'
-import { isIPv4 } from 'node:net'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { isIPv4, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** One end of a TCP connection, as Node reports it. */
-export interface Endpoint {
-  readonly address: string
-  readonly port: number
-}
+/** Called with the `connectionKey` of a connection and the bytes that the kernel holds for its client. */
+type OnQueue = (key: string, bytes: number) => void
 
-/** Lines of established connections (01) with at least half a MiB (0x00080000) in the send queue. */
-const LONG_QUEUE = /: ([0-9A-F]{8,32}):([0-9A-F]{4}) ([0-9A-F]{8,32}):([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
-const IPV4_MAPPED = '00000000000000000000ffff'
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
+/** How long a table is read in one turn of the event loop; requests wait for it. */
+const SLICE_MS = 2
+/** A read gives a page of the kernel, some thirty lines, however large the buffer is. */
+const PAGE = Buffer.alloc(16 * 1024)
+/** An established connection (01): its ends, and the hex digits of its send queue. */
+const CONNECTION = /: ([0-9A-F]{8,32}:[0-9A-F]{4} [0-9A-F]{8,32}:[0-9A-F]{4}) 01 ([0-9A-F]{8}):/g
+const IPV4_MAPPED = '00000000000000000000FFFF'
 
 /**
- * The long TCP send queues of this machine in bytes, by `connectionKey`. The kernel buffers some MiB for a client that
- * does not read before Node notices; Linux lists them, and elsewhere the map is empty.
+ * Reports the TCP send queue of each connection of this machine or container: bytes that the client's system has not
+ * confirmed, of which Node knows nothing. Reads in slices of the event loop's time, as handing each page to another
+ * thread takes more of it; nothing is written between a read and its calls of `onQueue`. Resolves with the milliseconds
+ * of CPU time that it took of the event loop, or null on systems other than Linux, which do not list them.
  */
-export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
-  const texts = await Promise.all(
-    ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')),
-  )
-  return new Map(texts.flatMap((text) => [...parseSendQueues(text)]))
-}
-
-/** Parses the format of `/proc/net/tcp` and `/proc/net/tcp6`. */
-export function parseSendQueues(text: string): ReadonlyMap<string, number> {
-  const queues = new Map<string, number>()
-  for (const [, local = '', localPort = '', remote = '', remotePort = '', bytes = ''] of text.matchAll(LONG_QUEUE)) {
-    const ends = [
-      `${kernelAddressHex(local)}:${parseHex(localPort)}`,
-      `${kernelAddressHex(remote)}:${parseHex(remotePort)}`,
-    ]
-    queues.set(ends.join(' '), parseHex(bytes))
+export async function readSendQueues(onQueue: OnQueue): Promise<number | null> {
+  const tables = TABLES.filter((path) => existsSync(path))
+  if (tables.length === 0) return null
+  let busyMs = 0
+  for (const path of tables) {
+    const file = openSync(path, 'r')
+    try {
+      let startedAt = cpuMs()
+      let deadline = performance.now() + SLICE_MS
+      let rest = ''
+      for (let length = readSync(file, PAGE); length > 0; length = readSync(file, PAGE)) {
+        rest = parseSendQueues(rest + PAGE.toString('latin1', 0, length), onQueue)
+        if (performance.now() < deadline) continue
+        busyMs += cpuMs() - startedAt
+        await nextTurn()
+        startedAt = cpuMs()
+        deadline = performance.now() + SLICE_MS
+      }
+      busyMs += cpuMs() - startedAt
+    } finally {
+      closeSync(file)
+    }
   }
-  return queues
+  return busyMs
 }
 
-/** Both addresses and both ports, since clients at different addresses may use the same port. */
-export const connectionKey = (local: Endpoint, remote: Endpoint): string =>
-  [local, remote].map(({ address, port }) => `${addressHex(address)}:${port}`).join(' ')
+/** Of this thread: on a busy machine, time passes without it. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
 
-const parseHex = (digits: string): number => Number.parseInt(digits, 16)
+/** Parses the format of `/proc/net/tcp` and `/proc/net/tcp6`; returns the incomplete last line. */
+export function parseSendQueues(text: string, onQueue: OnQueue): string {
+  const end = text.lastIndexOf('\n') + 1
+  for (const [, key = '', bytes = ''] of text.slice(0, end).matchAll(CONNECTION)) {
+    onQueue(key, Number.parseInt(bytes, 16))
+  }
+  return text.slice(end)
+}
 
 /**
- * An address of `/proc/net` as 32 hex digits in network order, IPv4 mapped to IPv6. The kernel prints words of four
- * bytes in the byte order of the CPU, which is little-endian.
+ * A connection as the kernel names it, by both addresses and both ports: clients at different addresses may use the
+ * same port. Undefined when it is closed already.
  */
-function kernelAddressHex(address: string): string {
-  const words = address.match(/.{8}/g) ?? []
-  const digits = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('')
-  return digits.length === 8 ? ipv4Mapped(digits.toLowerCase()) : digits.toLowerCase()
+export function connectionKey({
+  localAddress,
+  localPort,
+  remoteAddress,
+  remotePort,
+}: Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>): string | undefined {
+  if (localAddress === undefined || remoteAddress === undefined) return undefined
+  if (localPort === undefined || remotePort === undefined) return undefined
+  return `${endpoint(localAddress, localPort)} ${endpoint(remoteAddress, remotePort)}`
 }
 
-/** As `kernelAddressHex`, of an address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0`. */
-function addressHex(address: string): string {
+const endpoint = (address: string, port: number): string =>
+  `${kernelAddress(address)}:${port.toString(16).toUpperCase().padStart(4, '0')}`
+
+/**
+ * An address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0` as `/proc/net` prints it: in words of four bytes
+ * in the byte order of the CPU, which is little-endian.
+ */
+function kernelAddress(address: string): string {
   const [text = ''] = address.split('%')
   const last = text.slice(text.lastIndexOf(':') + 1)
-  if (isIPv4(text)) return ipv4Mapped(ipv4Hex(text))
-  const groups = isIPv4(last) ? `${text.slice(0, -last.length)}${ipv4Hex(last).replace(/.{4}$/, ':$&')}` : text
-  const [head = [], tail = []] = groups.split('::').map((half) => half.split(':').filter((group) => group !== ''))
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
-  return [...head, ...zeros, ...tail].map((group) => group.padStart(4, '0').toLowerCase()).join('')
+  const digits = isIPv4(text) ? ipv4Hex(text) : isIPv4(last) ? `${IPV4_MAPPED}${ipv4Hex(last)}` : ipv6Hex(text)
+  return digits.toUpperCase().replaceAll(/(..)(..)(..)(..)/g, '$4$3$2$1')
 }
-
-const ipv4Mapped = (digits: string): string => `${IPV4_MAPPED}${digits}`
 
 const ipv4Hex = (address: string): string =>
   address
     .split('.')
     .map((part) => Number(part).toString(16).padStart(2, '0'))
     .join('')
+
+function ipv6Hex(address: string): string {
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
+  return [...head, ...zeros, ...tail].map((group) => group.padStart(4, '0')).join('')
+}

@@ -34,7 +34,7 @@ interface Test {
 }
 
 export interface InstanceOptions {
-  readonly times?: RealtimeIntervals
+  readonly times?: Partial<RealtimeIntervals>
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: ProfileLookups
   readonly findRoomStates?: FindRoomStates

@@ -16,13 +16,13 @@ const R1 = 'one-to-room:R1'
 const R2 = 'one-to-room:R2'
 const OWN = 'user:1'
 /** No heartbeat comes during a test. */
-const NO_HEARTBEATS: RealtimeIntervals = { heartbeat: 600_000, auth: 10_000, sweep: 20 }
-const SHORT_HEARTBEATS: RealtimeIntervals = { ...NO_HEARTBEATS, heartbeat: 1_000 }
+const NO_HEARTBEATS: Partial<RealtimeIntervals> = { heartbeat: 600_000, auth: 10_000, sweep: 20 }
+const SHORT_HEARTBEATS: Partial<RealtimeIntervals> = { ...NO_HEARTBEATS, heartbeat: 1_000 }
 /** Posted as two frames of one event. */
 const TWO_FRAMES = 1_000_001
 
 /** A client of user 1 in two rooms, connected through a proxy, and what has been posted since it listens. */
-async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: RealtimeIntervals) {
+async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Partial<RealtimeIntervals>) {
   const database = await testDatabase(t)
   await createRooms(database, 2, 1)
   const instance = await startInstance(t, database, chatSlices, { times, findRoomStates: chatRoomStates })

@@ -1,0 +1,89 @@
+import type { Socket } from 'node:net'
+import { connectionKey, readSendQueues } from './tcp-send-queues.ts'
+
+/** The least pause between two reads, and the pause for each millisecond that a read took of the event loop. */
+const MIN_PAUSE_MS = 20
+const PAUSE_PER_BUSY_MS = 10
+
+/** A socket, as its send queue is reported to it. */
+export interface QueueReader {
+  /** Gets the bytes that the kernel holds for the client, 0 where the system does not tell. */
+  onSendQueue(bytes: number, now: number): void
+  /** Called regularly, just after a report. */
+  checkIsSlow(): void
+}
+
+/** Reads the kernel's send queues, regularly and soon after a socket asks for it, and reports to each socket its own. */
+export class SendQueueMonitor {
+  readonly #onError: (error: unknown) => void
+  readonly #read: typeof readSendQueues
+  readonly #now: () => number
+  readonly #readers = new Map<string, QueueReader>()
+  /** False on systems that do not list the queues, and while they cannot be read. */
+  #isAvailable = true
+  #reading: Promise<void> | undefined
+  /** Whether a socket waits for a read that begins later than its request. */
+  #isRequested = false
+  #timer: NodeJS.Timeout | undefined
+  #pauseEndsAt = 0
+
+  /** `onError` gets the first error while the queues cannot be read. */
+  constructor(onError: (error: unknown) => void, read = readSendQueues, now = () => performance.now()) {
+    this.#onError = onError
+    this.#read = read
+    this.#now = now
+  }
+
+  /** Reports to `reader` from the next read on. Returns the key with which to remove it. */
+  add(socket: Socket, reader: QueueReader): string {
+    // A socket that is closed already is in no report.
+    const key = connectionKey(socket) ?? ''
+    this.#readers.set(key, reader)
+    return key
+  }
+
+  remove(key: string, reader: QueueReader): void {
+    // The client's system may have used the port again.
+    if (this.#readers.get(key) === reader) this.#readers.delete(key)
+  }
+
+  /** Asks for a report soon. These reports take at most a tenth of the event loop's time. */
+  request(): void {
+    if (this.#isRequested || !this.#isAvailable) return
+    this.#isRequested = true
+    if (this.#reading === undefined) this.#readAfterPause()
+  }
+
+  /** Reports to all sockets and has them check whether their client is too slow. To be called regularly. */
+  async check(): Promise<void> {
+    if (this.#readers.size === 0) return
+    await this.#report()
+    for (const reader of this.#readers.values()) reader.checkIsSlow()
+  }
+
+  #report(): Promise<void> {
+    return (this.#reading ??= this.#readAndReport())
+  }
+
+  #readAfterPause(): void {
+    const pause = Math.max(0, this.#pauseEndsAt - performance.now())
+    this.#timer = setTimeout(() => void this.#report(), pause).unref()
+  }
+
+  async #readAndReport(): Promise<void> {
+    this.#isRequested = false
+    clearTimeout(this.#timer)
+    const now = this.#now()
+    let busyMs: number | null = null
+    try {
+      busyMs = await this.#read((key, bytes) => this.#readers.get(key)?.onSendQueue(bytes, now))
+    } catch (error) {
+      if (this.#isAvailable) this.#onError(error)
+    }
+    this.#isAvailable = busyMs !== null
+    if (busyMs === null) for (const reader of this.#readers.values()) reader.onSendQueue(0, now)
+    this.#pauseEndsAt = performance.now() + Math.max(MIN_PAUSE_MS, (busyMs ?? 0) * PAUSE_PER_BUSY_MS)
+    this.#reading = undefined
+    if (this.#isRequested) this.#readAfterPause()
+  }
+}

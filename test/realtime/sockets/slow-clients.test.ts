@@ -1,0 +1,39 @@
+import { test } from 'tap'
+import { bearer, token } from '../../harness/app/minimal-app.ts'
+import { chatSlices, createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
+import { connectAs, startInstance, TestClient } from '../../harness/app/realtime-instance.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
+
+const STALL_MS = 600
+/** The posted text has 20 KB. */
+const LONG = 3_000_001
+
+test('a client that takes nothing is closed with 4101 however little waits, one that reads is not', async (t) => {
+  const database = await testDatabase(t)
+  await createRooms(database, 1, 12)
+  const times = { heartbeat: 1_000, queueCheck: 20, stall: STALL_MS }
+  const instance = await startInstance(t, database, chatSlices, { times })
+  const closes = async (code: number): Promise<boolean> =>
+    (await instance.metrics.registry.metrics()).includes(`live_closes_total{code="${code}"} 1`)
+  const idle = await connectAs(t, instance.origin, 1)
+  const reader = await connectAs(t, instance.origin, 2)
+  const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '3' })) })
+  t.teardown(() => silent.close())
+  for (const client of [reader, silent]) {
+    await client.waitForFrame('ready')
+    client.send({ t: 'sub', ch: 'one-to-room:R1' })
+    await client.waitForFrame('subbed')
+  }
+  silent.ws.pause()
+  // Less than a megabyte, of which its system takes a part.
+  let posted = 0
+  while (posted < 10) await postToRoom(instance, 1, LONG + (posted += 1))
+  await until(() => closes(4101))
+  await reader.waitFor((c) => (c.eventsOf('one-to-room:R1').length === 2 * posted ? true : undefined))
+  silent.ws.resume()
+  t.equal(await silent.waitForClose(), 4101)
+  const seen = silent.eventsOf('one-to-room:R1')
+  t.same(seen, reader.eventsOf('one-to-room:R1').slice(0, seen.length))
+  t.same([idle.code, reader.code], [undefined, undefined])
+})
