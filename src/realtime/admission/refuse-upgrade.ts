@@ -5,7 +5,7 @@ import { encodeFrames } from '../sockets/encode-frames.ts'
 
 /** RFC 6455, 1.3. */
 const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-/** How long a client may take to close its side. */
+/** How long a client may take to close its side, whatever it sends meanwhile. */
 const LINGER_MS = 1_000
 /** An unmasked close frame with a code of two bytes. */
 const CLOSE_HEADER = [0x88, 2]
@@ -21,7 +21,8 @@ export function refuseUpgrade(socket: Socket, key: string, retryMs: number): voi
   const handshake = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
   const bye = encodeFrames([JSON.stringify({ t: 'bye', code, retry_ms: retryMs })])
   socket.end(Buffer.concat([Buffer.from(handshake), bye, close]))
-  socket.setTimeout(LINGER_MS, () => socket.destroy())
+  const lingering = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(lingering))
   // What it still sends, its close frame at least, is not of interest.
   socket.resume()
 }

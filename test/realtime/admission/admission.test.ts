@@ -36,6 +36,18 @@ test('those who are refused come back one by one, and so do those whom a stop se
   t.end()
 })
 
+test('a flood of upgrades sends nobody away for longer than all sockets of an instance need', (t) => {
+  const times = new ReturnTimes(1)
+  const longest = 1_000 + (50_000 / 300) * 1_000
+  const waits = Array.from({ length: 200_000 }, () => times.next(0))
+  t.ok(waits.every((wait) => wait >= 1_000 && wait <= Math.ceil(longest)))
+  t.ok(waits[49_000] === Math.ceil(1_000 + (49_001 / 300) * 1_000), 'as long as there is room, one by one')
+  const beyond = waits.slice(50_000).toSorted((a, b) => a - b)
+  const median = beyond[beyond.length / 2] ?? 0
+  t.ok(median > longest * 0.48 && median < longest * 0.52, `then spread: half within ${median} ms`)
+  t.end()
+})
+
 test('sockets are opened in order and in slices, and refused while too many wait', async (t) => {
   const queue = new UpgradeQueue(30)
   const opened: number[] = []
@@ -106,6 +118,24 @@ test('clients who come all at once are told when to come back, and get in then',
   t.match(await client.waitForFrame('pong', 1), { i: 1 })
   await client.close()
   t.same(log, [])
+})
+
+test('a refused client that goes on sending is cut', async (t) => {
+  const database = await testDatabase(t)
+  const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
+  const socket = connect({ port: Number(new URL(origin).port), host: '127.0.0.1', allowHalfOpen: true })
+  let isCut = false
+  socket.on('error', () => {})
+  socket.on('close', () => (isCut = true))
+  socket.write(upgradeRequest('/ws', HANDSHAKE))
+  await once(socket.resume(), 'end')
+  const sending = setInterval(() => socket.write('x'), 50)
+  t.teardown(() => {
+    clearInterval(sending)
+    socket.destroy()
+  })
+  await until(() => isCut)
+  t.ok(isCut)
 })
 
 test('a refused client closes in order, and an invalid upgrade gets its error all the same', async (t) => {
