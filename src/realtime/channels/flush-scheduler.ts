@@ -1,4 +1,5 @@
 import type { FanOut } from './fan-out.ts'
+import { PriorityQueue } from './priority-queue.ts'
 
 /** How long frames are sent in one turn of the event loop; requests wait for it. */
 const SLICE_MS = 2
@@ -11,6 +12,7 @@ const MAX_PAUSE_MS = 20
 const PATIENCE_PER_LISTENER_MS = 0.1
 
 interface Turn {
+  readonly fanOut: FanOut
   /** Channels with an earlier time go first. */
   readonly dueAt: number
   readonly startedAt: number
@@ -24,6 +26,8 @@ interface Turn {
 export class FlushScheduler {
   readonly #onSent: (frames: number) => void
   readonly #waiting = new Map<FanOut, Turn>()
+  /** The turns of channels that wait, and of some that were removed. */
+  readonly #turns = new PriorityQueue<Turn>()
   /** Channels that pause. */
   readonly #pauses = new Map<FanOut, NodeJS.Timeout>()
   /** The next turn's slice. */
@@ -50,18 +54,22 @@ export class FlushScheduler {
   #enqueue(fanOut: FanOut): void {
     if (this.#waiting.has(fanOut)) return
     const now = performance.now()
-    this.#waiting.set(fanOut, { dueAt: now + fanOut.size * PATIENCE_PER_LISTENER_MS, startedAt: now })
+    const turn = { fanOut, dueAt: now + fanOut.size * PATIENCE_PER_LISTENER_MS, startedAt: now }
+    this.#waiting.set(fanOut, turn)
+    this.#turns.push(turn)
   }
 
   #runSlice(): void {
     const deadline = performance.now() + SLICE_MS
-    for (const [fanOut, { startedAt }] of [...this.#waiting].sort(([, a], [, b]) => a.dueAt - b.dueAt)) {
+    for (let turn = this.#turns.pop(); turn !== undefined; turn = this.#turns.pop()) {
+      const { fanOut, startedAt } = turn
+      if (this.#waiting.get(fanOut) !== turn) continue
       const { sent, hasEnded } = fanOut.sendUntil(deadline)
       this.#onSent(sent)
       if (hasEnded) {
         this.#waiting.delete(fanOut)
         this.#pause(fanOut, startedAt)
-      }
+      } else this.#turns.push(turn)
       if (performance.now() >= deadline) break
     }
     // Also when nothing is left: a turn has one slice, however many pauses end in it.
