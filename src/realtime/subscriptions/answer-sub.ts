@@ -38,7 +38,7 @@ interface Answer {
 export async function answerSub(sub: SubFrame, subscriber: Subscriber, parts: AnswerParts): Promise<void> {
   for (const requests of withoutRepeats(requestsIn(sub))) {
     const [first] = requests
-    if (requests.length === 1 && first !== undefined && isPlain(first)) {
+    if (sub.chs === undefined && first !== undefined && isPlain(first)) {
       // The number of frames bounds how many of these a client may send.
       for (const { sent } of await startAnswers(requests, subscriber, parts)) await sent
       continue

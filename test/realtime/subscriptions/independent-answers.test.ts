@@ -72,6 +72,23 @@ test('the queries that the channels of a frame share are counted once', async (t
   subscriptions.end()
 })
 
+test('each channel of a list counts, also one that is named again and again; a frame for one channel does not', async (t) => {
+  const { hub } = openHub()
+  let channels = 0
+  const { subscriptions } = openClient(hub, {
+    resumes: {
+      run: async (_userId, _messages, resume) => {
+        channels += (await resume()).channels
+      },
+    },
+  })
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(50).map(() => ({ ch: room(1) })) })
+  t.equal(channels, 50)
+  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(1) })
+  t.equal(channels, 50)
+  subscriptions.end()
+})
+
 test('a channel that waits for the ledger does not hold the others', async (t) => {
   let headReads = 0
   const { hub } = openHub({
