@@ -235,7 +235,7 @@ class RoomClient(
   private fun random(maxMs: Long): Long = (Math.random() * maxMs).toLong()
 
   private companion object {
-    /** From opening the socket to `ready`. */
+    /** From asking for the token to `ready`. */
     const val CONNECT_TIMEOUT_MS = 15_000L
 
     /** Silence after which a connection is dead: a bit over two heartbeats. */

@@ -1,4 +1,4 @@
-/** From opening the socket to `ready`. */
+/** From asking for the token to `ready`. */
 const CONNECT_TIMEOUT_MS = 15_000
 /** Silence after which a connection is dead: a bit over two heartbeats. */
 const MAX_SILENT_HEARTBEATS = 2.2
@@ -64,7 +64,7 @@ export class RoomClient {
   resume() {
     if (!this.#isPaused || this.#isStopped) return
     this.#isPaused = false
-    this.#open()
+    void this.#open()
   }
 
   /** Disconnects and keeps the positions. Called when the app goes to the background, and at its end. */
@@ -73,26 +73,27 @@ export class RoomClient {
     this.#drop()
   }
 
-  #open() {
-    const socket = new WebSocket(this.#url)
-    this.#socket = socket
-    this.#listening = new AbortController()
+  async #open() {
+    const listening = new AbortController()
+    const { signal } = listening
+    this.#listening = listening
     this.#subscribed = new Set()
     this.#silenceMs = CONNECT_TIMEOUT_MS
     this.#wait(CONNECT_TIMEOUT_MS, () => this.#reconnect())
-    const { signal } = this.#listening
-    socket.addEventListener('open', () => void this.#authenticate(signal), { signal })
-    socket.addEventListener('message', ({ data }) => this.#onMessage(data), { signal })
-    socket.addEventListener('close', ({ code }) => this.#reconnect(code), { signal })
-  }
-
-  async #authenticate(signal) {
+    let token
     try {
-      const token = await this.#token(this.#isExpired)
-      if (!signal.aborted) this.#send({ t: 'auth', token })
+      // Before the socket opens: the service waits for it for 10 seconds only, and then means a log-in (4001).
+      token = await this.#token(this.#isExpired)
     } catch {
       if (!signal.aborted) this.#reconnect()
+      return
     }
+    if (signal.aborted) return
+    const socket = new WebSocket(this.#url)
+    this.#socket = socket
+    socket.addEventListener('open', () => this.#send({ t: 'auth', token }), { signal })
+    socket.addEventListener('message', ({ data }) => this.#onMessage(data), { signal })
+    socket.addEventListener('close', ({ code }) => this.#reconnect(code), { signal })
   }
 
   #onMessage(data) {
@@ -183,7 +184,7 @@ export class RoomClient {
     const isPrompt = code >= 4200 && code < 4300 && this.#failures === 0
     const within = isPrompt ? MAX_PROMPT_DELAY_MS : Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.#failures)
     // The service has spread retry_ms over its clients itself.
-    this.#wait(this.#retryMs ?? Math.random() * within, () => this.#open())
+    this.#wait(this.#retryMs ?? Math.random() * within, () => void this.#open())
     this.#failures += 1
     this.#retryMs = undefined
   }

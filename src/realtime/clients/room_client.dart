@@ -3,7 +3,7 @@ import 'dart:convert';
 import 'dart:io';
 import 'dart:math';
 
-/// From opening the socket to `ready`.
+/// From asking for the token to `ready`.
 const _connectTimeout = Duration(seconds: 15);
 
 /// Silence after which a connection is dead: a bit over two heartbeats.

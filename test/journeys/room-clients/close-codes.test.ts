@@ -71,10 +71,11 @@ async function startServer(t: Test) {
 const ready = { t: 'ready', user_id: 1, position: '5', heartbeat: 25 }
 const hb = { t: 'hb' }
 
-/** The last timer that the client set before it opened this connection, from 1. */
+/** How long the client waited before it opened this connection, from 1. The timer after that is the connect timeout. */
 function delayBefore({ lines }: RoomClientProcess, connection: number): unknown {
   const opened = lines.flatMap(({ what }, at) => (what === 'open' ? [at] : []))[connection]
-  return Object(lines.slice(0, opened).findLast(({ what }) => what === 'timer')?.data).ms
+  const timers = lines.slice(0, opened).filter(({ what }) => what === 'timer')
+  return Object(timers.at(-2)?.data).ms
 }
 
 const options = { token: 'first', rooms: ['R1'] }
@@ -113,6 +114,14 @@ test('browser: how soon it reconnects depends on the close code and on the failu
     t.equal(delayBefore(client, index + 1), delay, `${code} after ${before.length} frames`)
     if (token !== undefined) t.same(frames[0], { t: 'auth', token })
   }
+})
+
+test('browser: it has its token before it connects, since the service waits only 10 s for it', async (t) => {
+  const server = await startServer(t)
+  const client = startRoomClient(t, 'browser', { url: server.url, ...options, speed: 100 })
+  await server.connection(0)
+  const steps = client.lines.map(({ what }) => what).filter((what) => ['token', 'open'].includes(what))
+  t.same(steps, ['token', 'open'])
 })
 
 test('browser: a connection that is not ready in 15 s is given up', async (t) => {

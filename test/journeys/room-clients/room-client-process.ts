@@ -23,7 +23,7 @@ export const clientsOfApps = [
 export interface Line {
   /** Empty when it concerns no channel. */
   readonly channel: string
-  /** The name of an event, `state`, `reload`, `stopped`, or the code of a refusal. */
+  /** The name of an event, `state`, `reload`, `stopped`, `token` when it is asked for, or the code of a refusal. */
   readonly what: string
   readonly data: unknown
 }
@@ -88,7 +88,10 @@ createInterface(process.stdin).on('line', (line) => {
   document.dispatchEvent(new Event('visibilitychange'))
   print('', line)
 })
-const token = async (isExpired) => (isExpired ? 'second' : process.env.TOKEN)
+const token = async (isExpired) => {
+  print('', 'token')
+  return isExpired ? 'second' : process.env.TOKEN
+}
 const onEvent = ({ ch, event, data }) => print(ch, event, JSON.stringify(data))
 const onState = (ch, state) => print(ch, 'state', JSON.stringify(state))
 const onReload = (ch) => print(ch, 'reload')
