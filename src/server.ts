@@ -25,6 +25,7 @@ import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
+import { warnAboutFileLimit } from './startup/file-limit.ts'
 import { createElection, sharedEvents } from './startup/forwarding.ts'
 import { limitHeapGrowth } from './startup/heap.ts'
 import { startLedger } from './startup/ledger.ts'
@@ -104,6 +105,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const terms = { settings, luckyChains: luckyChains(keys.fairness), spinSeeds: spinSeeds(keys.fairness) }
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
+  warnAboutFileLimit(log)
 
   const finance = createFinanceSlice(checkpointSigner(keys.checkpoint))
   const app = await build({

@@ -10,7 +10,7 @@ import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 /** Beyond it, the user's oldest socket is closed. */
 const MAX_SOCKETS_PER_USER = 10
 /** Sockets of one instance. */
-const MAX_SOCKETS = 50_000
+export const MAX_SOCKETS = 50_000
 /** Sockets that have not authenticated, in all and for each address; beyond it, the oldest is closed. */
 const MAX_UNAUTHENTICATED = 2_000
 const MAX_UNAUTHENTICATED_PER_ADDRESS = 200
