@@ -97,7 +97,8 @@ export async function startRealtime(
   const backlogs = new BacklogReader(subscriberPool, index, mapEvent, profiles)
   const position = await headOf(db)
   const onSent = (frames: number): void => metrics.sockets.sent(frames)
-  const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent }, position)
+  const onFlushed = (seconds: number): void => metrics.sockets.flushed(seconds)
+  const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent, onFlushed }, position)
 
   return (verifyToken) => {
     const memberships = new BatchedLookup(
@@ -121,7 +122,11 @@ export async function startRealtime(
       onError,
       onSocketClosed: (code) => metrics.sockets.closed(code),
     })
-    metrics.sockets.watch(() => registry.size)
+    metrics.sockets.watch({
+      sockets: () => registry.sockets,
+      unsentBytes: () => registry.unsentBytes,
+      resumes: () => resumes.counts,
+    })
     appState.onChange(() => registry.recheckGate())
     sessions.onRevoked((userId, before) => registry.revoke(userId, before))
     const sweeping = setInterval(() => {

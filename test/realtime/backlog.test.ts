@@ -87,6 +87,7 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
       },
       head: async () => 10,
       onSent: () => {},
+      onFlushed: () => {},
     },
     10,
   )
@@ -129,6 +130,7 @@ test('a room with more events than a backlog holds during a read is read once, a
       },
       head: async () => hub.position,
       onSent: () => {},
+      onFlushed: () => {},
     },
     10,
   )
@@ -166,6 +168,7 @@ test('a backlog that is dropped during each read ends the resume with an error',
       },
       head: async () => hub.position,
       onSent: () => {},
+      onFlushed: () => {},
     },
     10,
   )

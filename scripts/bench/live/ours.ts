@@ -33,6 +33,7 @@ export async function ours(sockets: number): Promise<Implementation> {
       backlogs: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), read: nothing },
       head: async () => 0,
       onSent: () => {},
+      onFlushed: () => {},
     },
     0,
   )

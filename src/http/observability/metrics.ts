@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { FastifyInstance } from 'fastify'
 import type { Executor, Observer } from '../../ledger/executor/executor.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
+import { watchAcceptOverflows } from './accept-overflows.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
 import { SocketMetrics } from './socket-metrics.ts'
 
@@ -62,6 +63,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+    watchAcceptOverflows(this.registry)
     for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0)
   }
 

@@ -1,10 +1,19 @@
-import { Counter, Gauge, type Registry } from '@prometheus-io/client'
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
+
+/** What is in hand for the sockets of this instance. */
+export interface SocketUsage {
+  readonly sockets: () => { readonly authenticated: number; readonly unauthenticated: number; readonly closing: number }
+  /** Bytes that wait for clients, in this process and in the kernel. */
+  readonly unsentBytes: () => { readonly process: number; readonly kernel: number }
+  readonly resumes: () => { readonly running: number; readonly waiting: number }
+}
 
 /** The metrics of this instance's sockets. */
 export class SocketMetrics {
   readonly #registry: Registry
   readonly #frames: Counter
   readonly #closes: Counter<'code'>
+  readonly #flushTime: Histogram
 
   constructor(registry: Registry) {
     this.#registry = registry
@@ -19,10 +28,20 @@ export class SocketMetrics {
       labelNames: ['code'],
       registers: [registry],
     })
+    this.#flushTime = new Histogram({
+      name: 'live_flush_duration_seconds',
+      help: "Time from a channel's turn until the last of its sockets has been sent the frames",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers: [registry],
+    })
   }
 
   sent(frames: number): void {
     this.#frames.inc(frames)
+  }
+
+  flushed(seconds: number): void {
+    this.#flushTime.observe(seconds)
   }
 
   /** Null: the client closed. */
@@ -30,15 +49,31 @@ export class SocketMetrics {
     this.#closes.inc({ code: code ?? 'client' })
   }
 
-  /** Adds a gauge of open sockets, read at each scrape. */
-  watch(count: () => number): void {
+  /** Adds gauges that are read at each scrape. */
+  watch({ sockets, unsentBytes, resumes }: SocketUsage): void {
     new Gauge({
       name: 'live_sockets',
       help: 'Open sockets',
       registers: [this.#registry],
       collect() {
-        this.set(count())
+        const { authenticated, unauthenticated } = sockets()
+        this.set(authenticated + unauthenticated)
       },
     }).set(0)
+    this.#gauges('live_sockets_by_state', 'Sockets by state', 'state', sockets)
+    this.#gauges('live_unsent_bytes', 'Bytes that wait for clients, by where they wait', 'where', unsentBytes)
+    this.#gauges('live_resumes', 'Resumes in hand, by state', 'state', resumes)
+  }
+
+  #gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect() {
+        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count)
+      },
+    }).reset()
   }
 }

@@ -25,6 +25,7 @@ interface Turn {
  */
 export class FlushScheduler {
   readonly #onSent: (frames: number) => void
+  readonly #onFlushed: (seconds: number) => void
   readonly #waiting = new Map<FanOut, Turn>()
   /** The turns of channels that wait, and of some that were removed. */
   readonly #turns = new PriorityQueue<Turn>()
@@ -33,9 +34,10 @@ export class FlushScheduler {
   /** The next turn's slice. */
   #slice: NodeJS.Immediate | undefined
 
-  /** `onSent` counts frames, once for each listener. */
-  constructor(onSent: (frames: number) => void) {
+  /** `onSent` counts frames, once for each listener; `onFlushed` gets how long a round took with its waits. */
+  constructor(onSent: (frames: number) => void, onFlushed: (seconds: number) => void) {
     this.#onSent = onSent
+    this.#onFlushed = onFlushed
   }
 
   /** Takes channels that have pending frames. */
@@ -68,6 +70,7 @@ export class FlushScheduler {
       this.#onSent(sent)
       if (hasEnded) {
         this.#waiting.delete(fanOut)
+        this.#onFlushed((performance.now() - startedAt) / 1_000)
         this.#pause(fanOut, startedAt)
       } else this.#turns.push(turn)
       if (performance.now() >= deadline) break

@@ -30,6 +30,8 @@ export interface HubParts {
   readonly head: () => Promise<number>
   /** Counts frames, once for each listener that got them. */
   readonly onSent: (frames: number) => void
+  /** Called after each round of a channel's frames to its listeners. */
+  readonly onFlushed: (seconds: number) => void
 }
 
 /** What `load` did. */
@@ -87,7 +89,7 @@ export class Hub {
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
-    this.#flushScheduler = new FlushScheduler(parts.onSent)
+    this.#flushScheduler = new FlushScheduler(parts.onSent, parts.onFlushed)
     const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
       const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)

@@ -75,6 +75,16 @@ export class ResumeBudget {
     }
   }
 
+  /** Resumes in hand. */
+  get counts(): { readonly running: number; readonly waiting: number } {
+    let [running, waiting] = [0, 0]
+    for (const budget of this.#budgets.values()) {
+      running += budget.running
+      waiting += budget.waiting.length
+    }
+    return { running, waiting }
+  }
+
   /** Drops the budgets of users who have not resumed for a while. Called regularly. */
   sweep(): void {
     for (const [userId, budget] of this.#budgets) {

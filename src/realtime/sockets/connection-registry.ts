@@ -61,6 +61,21 @@ export class ConnectionRegistry {
     return this.#all.size
   }
 
+  get sockets(): { readonly authenticated: number; readonly unauthenticated: number; readonly closing: number } {
+    const unauthenticated = this.#unauthenticated.size
+    return { authenticated: this.#all.size - unauthenticated, unauthenticated, closing: this.#closing.size }
+  }
+
+  /** Bytes that wait for clients. */
+  get unsentBytes(): Connection['unsentBytes'] {
+    let [inProcess, inKernel] = [0, 0]
+    for (const { unsentBytes } of this.#all) {
+      inProcess += unsentBytes.process
+      inKernel += unsentBytes.kernel
+    }
+    return { process: inProcess, kernel: inKernel }
+  }
+
   get returnTimes(): ReturnTimes {
     return this.#parts.returnTimes
   }

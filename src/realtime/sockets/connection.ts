@@ -100,6 +100,10 @@ export class Connection {
     return this.#session
   }
 
+  get unsentBytes(): { readonly process: number; readonly kernel: number } {
+    return { process: this.#writer.waitingHere, kernel: this.#writer.waitingInKernel }
+  }
+
   /** Decide whether the service is open to this client. */
   get clientHints(): ClientHints {
     return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }

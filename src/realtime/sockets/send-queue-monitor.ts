@@ -3,7 +3,7 @@ import { connectionKey, readSendQueues } from './tcp-send-queues.ts'
 
 /** The least pause between two reads, and the pause for each millisecond that a read took of the event loop. */
 const MIN_PAUSE_MS = 20
-const PAUSE_PER_BUSY_MS = 10
+const PAUSE_PER_BUSY_MS = 20
 
 /** A socket, as its send queue is reported to it. */
 export interface QueueReader {
@@ -47,7 +47,7 @@ export class SendQueueMonitor {
     if (this.#readers.get(key) === reader) this.#readers.delete(key)
   }
 
-  /** Asks for a report soon. These reports take at most a tenth of the event loop's time. */
+  /** Asks for a report soon. These reports take at most a twentieth of the event loop's time. */
   request(): void {
     if (this.#isRequested || !this.#isAvailable) return
     this.#isRequested = true

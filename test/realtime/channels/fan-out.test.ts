@@ -83,7 +83,11 @@ function spin(ms: number): void {
 
 test('a big channel is sent in slices, and a small one that comes meanwhile goes first', async (t) => {
   let sent = 0
-  const scheduler = new FlushScheduler((frames) => (sent += frames))
+  const flushes: number[] = []
+  const scheduler = new FlushScheduler(
+    (frames) => (sent += frames),
+    (seconds) => flushes.push(seconds),
+  )
   const big = new FanOut()
   const small = new FanOut()
   let bigGot = 0
@@ -111,10 +115,16 @@ test('a big channel is sent in slices, and a small one that comes meanwhile goes
   t.ok(slices.length >= 5, 'with turns of the event loop in between')
   t.ok(smallGotAfter >= 0 && smallGotAfter < 450, `the small channel waited for ${smallGotAfter} of 500`)
   t.equal(sent, 501)
+  const [ofSmall = 0, ofBig = 0] = flushes
+  t.equal(flushes.length, 2)
+  t.ok(ofBig >= 0.05 && ofSmall < ofBig, `${ofSmall} and ${ofBig} seconds`)
 })
 
 test('pauses of many channels that end together make one slice a turn', async (t) => {
-  const scheduler = new FlushScheduler(() => {})
+  const scheduler = new FlushScheduler(
+    () => {},
+    () => {},
+  )
   let got = 0
   let costMs = 0
   const channels = Array.from({ length: 20 }, () => {

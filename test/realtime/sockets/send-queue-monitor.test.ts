@@ -106,7 +106,7 @@ test('the longer a read takes, the longer is the pause after it', async (t) => {
   const readAt = performance.now()
   monitor.request()
   await until(() => reads === 2)
-  t.ok(performance.now() - readAt >= 99, 'ten times ten milliseconds')
+  t.ok(performance.now() - readAt >= 199, 'twenty times ten milliseconds')
 })
 
 test('without queues, sockets hear of it in each check and cannot ask for more', async (t) => {

@@ -16,6 +16,10 @@ test('a client that takes nothing is closed with 4101 however little waits, one 
   const instance = await startInstance(t, database, chatSlices, { times })
   const closes = async (code: number): Promise<boolean> =>
     (await instance.metrics.registry.metrics()).includes(`live_closes_total{code="${code}"} 1`)
+  const metric = async (name: string): Promise<number> => {
+    const lines = (await instance.metrics.registry.metrics()).split('\n')
+    return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length))
+  }
   const idle = await connectAs(t, instance.origin, 1)
   const reader = await connectAs(t, instance.origin, 2)
   const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '3' })) })
@@ -29,7 +33,12 @@ test('a client that takes nothing is closed with 4101 however little waits, one 
   // Less than a megabyte, of which its system takes a part.
   let posted = 0
   while (posted < 10) await postToRoom(instance, 1, LONG + (posted += 1))
+  t.equal(await metric('live_sockets'), 3)
+  t.equal(await metric('live_sockets_by_state{state="authenticated"}'), 3)
+  if (process.platform === 'linux') await until(async () => (await metric('live_unsent_bytes{where="kernel"}')) > 0)
   await until(() => closes(4101))
+  t.equal(await metric('live_sockets_by_state{state="closing"}'), 1)
+  t.ok((await metric('live_flush_duration_seconds_count')) > 0)
   await reader.waitFor((c) => (c.eventsOf('one-to-room:R1').length === 2 * posted ? true : undefined))
   silent.ws.resume()
   t.equal(await silent.waitForClose(), 4101)

@@ -38,6 +38,7 @@ export function openHub(parts: Partial<Pick<HubParts, 'backlogs' | 'head'>> = {}
       },
       head: async () => hub.position,
       onSent: () => {},
+      onFlushed: () => {},
       ...parts,
     },
     0,
