@@ -24,13 +24,17 @@ export class RoomPopulation {
     this.rooms = roomOf(sockets - 1)
   }
 
-  /** Opens the sockets, in processes that `bench` ends. */
-  async connect(bench: LiveBench, { port, livePort }: LiveServer): Promise<readonly HelperProcess[]> {
+  /** Opens the sockets, or some of them, in processes that `bench` ends. Throws when one of them is not subscribed in time. */
+  async connect(
+    bench: LiveBench,
+    { port, livePort }: LiveServer,
+    ofSeats: readonly Member[] = this.seats,
+  ): Promise<readonly HelperProcess[]> {
     const takesBatches = await documentsBatches(port)
     const processes = Array.from({ length: PROCESSES }, () => bench.clients(new URL('./sockets.ts', import.meta.url)))
     await Promise.all(
       processes.map((each, i) => {
-        const seats = this.seats.filter((_, socket) => socket % PROCESSES === i)
+        const seats = ofSeats.filter((_, socket) => socket % PROCESSES === i)
         const localAddress = `127.0.0.${2 + i}`
         return each.call({ do: 'connect', port: livePort, localAddress, takesBatches, seats }, Done)
       }),

@@ -21,7 +21,9 @@ async function connect(seats: readonly (readonly [user: number, room: number])[]
       .slice(i, i + AT_A_TIME)
       .map(([user, room]) => new RoomSocket(() => destination, tokenOf(user), roomUid(room)))
     sockets.push(...opened)
-    await until(() => opened.every(({ isLive }) => isLive), TIMEOUT_MS)
+    const areLive = (): boolean => opened.every(({ isLive }) => isLive)
+    await until(areLive, TIMEOUT_MS)
+    if (!areLive()) throw new Error(`sockets are not subscribed: ${JSON.stringify([...unexpected])}`)
   }
   return {}
 }
