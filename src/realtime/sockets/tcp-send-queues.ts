@@ -1,13 +1,14 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { isIPv4, type Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Called with the `connectionKey` of a connection and the bytes that the kernel holds for its client. */
 type OnQueue = (key: string, bytes: number) => void
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
-/** How long a table is read in one turn of the event loop; requests wait for it. */
-const SLICE_MS = 2
+/** How long a table is read at a time, and the pause after it: a table has a line for each closed connection, too. */
+const SLICE_MS = 1
+const PAUSE_MS = 10
 /** A read gives a page of the kernel, some thirty lines, however large the buffer is. */
 const PAGE = Buffer.alloc(16 * 1024)
 /** An established connection (01): its ends, and the hex digits of its send queue. */
@@ -34,7 +35,7 @@ export async function readSendQueues(onQueue: OnQueue): Promise<number | null> {
         rest = parseSendQueues(rest + PAGE.toString('latin1', 0, length), onQueue)
         if (performance.now() < deadline) continue
         busyMs += cpuMs() - startedAt
-        await nextTurn()
+        await sleep(PAUSE_MS)
         startedAt = cpuMs()
         deadline = performance.now() + SLICE_MS
       }
