@@ -56,6 +56,9 @@ class RoomClient(
 
   /** Channels of the present socket whose `subbed` has come. */
   private val subscribed = HashSet<Channel>()
+
+  /** Names that wait for a common frame. */
+  private val added = LinkedHashSet<String>()
   private var socket: WebSocket? = null
   private var isReady = false
   private var isPaused = true
@@ -70,7 +73,10 @@ class RoomClient(
 
   /** The user's own channel and `global` need no call. */
   fun subscribe(channel: String) = thread.execute {
-    if (channels.putIfAbsent(channel, Channel()) == null && isReady) subscribeTo(listOf(channel))
+    if (channels.putIfAbsent(channel, Channel()) == null && isReady) {
+      if (added.isEmpty()) thread.schedule(Runnable { subscribeToAdded() }, GATHER_MS, TimeUnit.MILLISECONDS)
+      added += channel
+    }
   }
 
   fun unsubscribe(channel: String) = thread.execute {
@@ -143,11 +149,17 @@ class RoomClient(
     silenceMs = (frame.getDouble("heartbeat") * 1_000 * MAX_SILENT_HEARTBEATS).toLong()
     after(silenceMs) { reconnect() }
     channels.putIfAbsent("user:${frame.getLong("user_id")}", Channel(frame.getString("position")))
-    channels.keys.chunked(MAX_CHANNELS).forEach(::subscribeTo)
+    subscribeTo(channels.keys)
   }
 
-  private fun subscribeTo(names: List<String>) {
-    val requests = names.map { name ->
+  private fun subscribeToAdded() {
+    val names = added.filter(channels::containsKey)
+    added.clear()
+    if (isReady) subscribeTo(names)
+  }
+
+  private fun subscribeTo(names: Collection<String>) = names.chunked(MAX_CHANNELS).forEach { chunk ->
+    val requests = chunk.map { name ->
       val since = channels[name]?.since
       val request = JSONObject().put("ch", name)
       if (since == null) request.put("state", true) else request.put("since", since)
@@ -251,6 +263,9 @@ class RoomClient(
 
     /** In one `sub` frame. */
     const val MAX_CHANNELS = 50
+
+    /** Channels that are added within so long go in one frame: a socket may send 20 in a second. */
+    const val GATHER_MS = 20L
 
     /** The close code of an expired token. */
     const val EXPIRED = 4202

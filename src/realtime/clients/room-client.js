@@ -10,6 +10,8 @@ const MAX_PROMPT_DELAY_MS = 1_000
 const MAX_RETRY_DELAY_MS = 5_000
 /** In one `sub` frame. */
 const MAX_CHANNELS = 50
+/** Channels that are added within so long go in one frame: a socket may send 20 in a second. */
+const GATHER_MS = 20
 
 /**
  * Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
@@ -23,6 +25,8 @@ export class RoomClient {
   #channels = new Map()
   /** Channels of the present socket whose `subbed` has come. */
   #subscribed = new Set()
+  /** Names that wait for a common frame. */
+  #added = new Set()
   #socket
   /** Aborted when the present socket is given up. */
   #listening
@@ -52,7 +56,9 @@ export class RoomClient {
   subscribe(channel) {
     if (this.#channels.has(channel)) return
     this.#channels.set(channel, { since: undefined, newest: undefined, seen: new Set() })
-    if (this.#isReady) this.#send({ t: 'sub', chs: [this.#request(channel)] })
+    if (!this.#isReady) return
+    if (this.#added.size === 0) setTimeout(() => this.#subscribeToAdded(), GATHER_MS)
+    this.#added.add(channel)
   }
 
   unsubscribe(channel) {
@@ -118,7 +124,17 @@ export class RoomClient {
     this.#wait(this.#silenceMs, () => this.#reconnect())
     const own = `user:${user_id}`
     if (!this.#channels.has(own)) this.#channels.set(own, { since: position, newest: position, seen: new Set() })
-    const chs = [...this.#channels.keys()].map((name) => this.#request(name))
+    this.#subscribeTo([...this.#channels.keys()])
+  }
+
+  #subscribeToAdded() {
+    const names = [...this.#added].filter((name) => this.#channels.has(name))
+    this.#added.clear()
+    if (this.#isReady) this.#subscribeTo(names)
+  }
+
+  #subscribeTo(names) {
+    const chs = names.map((name) => this.#request(name))
     for (let at = 0; at < chs.length; at += MAX_CHANNELS)
       this.#send({ t: 'sub', chs: chs.slice(at, at + MAX_CHANNELS) })
   }
@@ -168,7 +184,7 @@ export class RoomClient {
     const socket = this.#socket
     setTimeout(() => {
       if (socket !== this.#socket || !this.#channels.has(frame.ch)) return
-      this.#send({ t: 'sub', chs: [this.#request(frame.ch)] })
+      this.#subscribeTo([frame.ch])
     }, Math.random() * MAX_RETRY_DELAY_MS)
   }
 

@@ -20,6 +20,9 @@ const _maxRetryDelayMs = 5000;
 /// In one `sub` frame.
 const _maxChannels = 50;
 
+/// Channels that are added within so long go in one frame: a socket may send 20 in a second.
+const _gatherTime = Duration(milliseconds: 20);
+
 /// The close code of an expired token.
 const _expired = 4202;
 
@@ -77,6 +80,9 @@ class RoomClient {
   /// Channels of the present socket whose `subbed` has come.
   final _subscribed = <_Channel>{};
 
+  /// Names that wait for a common frame.
+  final _added = <String>{};
+
   /// Counts attempts, so that what comes of an earlier one is ignored.
   int _attempt = 0;
   WebSocket? _socket;
@@ -96,7 +102,9 @@ class RoomClient {
   void subscribe(String channel) {
     if (_channels.containsKey(channel)) return;
     _channels[channel] = _Channel();
-    if (_isReady) _subscribeTo([channel]);
+    if (!_isReady) return;
+    if (_added.isEmpty) Timer(_gatherTime, _subscribeToAdded);
+    _added.add(channel);
   }
 
   void unsubscribe(String channel) {
@@ -195,10 +203,13 @@ class RoomClient {
     _maxSilence = Duration(milliseconds: ((frame['heartbeat'] as num) * 1000 * _maxSilentHeartbeats).round());
     _wait(_maxSilence, _reconnect);
     _channels.putIfAbsent('user:${frame['user_id']}', () => _Channel(frame['position'] as String));
-    final names = _channels.keys.toList();
-    for (var at = 0; at < names.length; at += _maxChannels) {
-      _subscribeTo(names.sublist(at, min(at + _maxChannels, names.length)));
-    }
+    _subscribeTo(_channels.keys.toList());
+  }
+
+  void _subscribeToAdded() {
+    final names = _added.where(_channels.containsKey).toList();
+    _added.clear();
+    if (_isReady) _subscribeTo(names);
   }
 
   void _subscribeTo(List<String> names) {
@@ -207,7 +218,10 @@ class RoomClient {
       return since == null ? {'ch': name, 'state': true} : {'ch': name, 'since': since};
     }
 
-    _send({'t': 'sub', 'chs': names.map(request).toList()});
+    for (var at = 0; at < names.length; at += _maxChannels) {
+      final chunk = names.sublist(at, min(at + _maxChannels, names.length));
+      _send({'t': 'sub', 'chs': chunk.map(request).toList()});
+    }
   }
 
   void _onHeartbeat() {

@@ -225,6 +225,19 @@ for (const { kind, skip } of clientsOfApps) {
     t.same(subs().flat(), [...rooms.map((room) => `one-to-room:${room}`), 'user:1'])
   })
 
+  test(`${kind}: rooms that are added together go in one frame`, { skip }, async (t) => {
+    const server = await startServer(t)
+    const client = startRoomClient(t, kind, { url: server.url, ...options })
+    const { send, frames } = await server.connection(0, kind)
+    send(ready)
+    const subs = () => frames.flatMap(({ chs }) => (Array.isArray(chs) ? [chs] : []))
+    await until(() => subs().length === 1)
+    const rooms = Array.from({ length: 30 }, (_, n) => `S${n}`)
+    client.join(rooms)
+    await until(() => subs().flat().length >= 32)
+    t.same(subs().slice(1), [rooms.map((room) => ({ ch: `one-to-room:${room}`, state: true }))])
+  })
+
   test(`${kind}: a refused subscription is tried again if that may help, else given up`, { skip }, async (t) => {
     const server = await startServer(t)
     const client = startRoomClient(t, kind, { url: server.url, ...options, rooms: ['R1', 'R2', 'R3'] })

@@ -36,6 +36,8 @@ export interface RoomClientProcess {
   /** Puts the app in the background, and resolves when the client has been told. Not for Node.js, which has none. */
   hide(): Promise<void>
   show(): void
+  /** Subscribes to further rooms. Not for Node.js. */
+  join(rooms: readonly string[]): void
   /** Stops the process as a phone does with an app in the background. */
   suspend(): void
   wake(): void
@@ -76,7 +78,7 @@ class WebSocket extends globalThis.WebSocket {
 }
 ${client}`
 
-/** What stands around the documented code in a page; `hide` and `show` come on standard input. */
+/** What stands around the documented code in a page; `hide`, `show` and `join` come on standard input. */
 const page = (code: string): string => `
 import { createInterface } from 'node:readline'
 
@@ -84,6 +86,7 @@ const [url, ...rooms] = process.argv.slice(2)
 const print = (...words) => console.log(words.join(' '))
 const document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
 createInterface(process.stdin).on('line', (line) => {
+  if (line.startsWith('join ')) return line.split(' ').slice(1).forEach((room) => client.subscribe(\`one-to-room:\${room}\`))
   document.visibilityState = line === 'show' ? 'visible' : 'hidden'
   document.dispatchEvent(new Event('visibilitychange'))
   print('', line)
@@ -142,6 +145,7 @@ export function startRoomClient(t: Test, kind: ClientKind, options: ClientOption
       await until(() => count('hide') > before)
     },
     show: () => void child.stdin.write('show\n'),
+    join: (rooms) => void child.stdin.write(`join ${rooms.join(' ')}\n`),
     suspend: () => void child.kill('SIGSTOP'),
     wake: () => void child.kill('SIGCONT'),
   }

@@ -15,14 +15,19 @@ private object Printer : RoomClient.Listener {
   override fun onStopped(code: Int) = print("", "stopped", JSONObject().put("code", code))
 }
 
-/** Arguments: the address and rooms. `hide` and `show` come on standard input. */
+/** Arguments: the address and rooms. `hide`, `show` and `join` with further rooms come on standard input. */
 fun main(args: Array<String>) {
   val client = RoomClient(args[0], { isExpired -> if (isExpired) "second" else System.getenv("TOKEN") }, Printer)
   observe(client)
   for (room in args.drop(1)) client.subscribe("one-to-room:$room")
   ProcessLifecycleOwner.show()
   for (line in generateSequence(::readlnOrNull)) {
-    if (line == "show") ProcessLifecycleOwner.show() else ProcessLifecycleOwner.hide()
-    print("", line)
+    val words = line.split(" ")
+    when (words.first()) {
+      "show" -> ProcessLifecycleOwner.show()
+      "hide" -> ProcessLifecycleOwner.hide()
+      else -> for (room in words.drop(1)) client.subscribe("one-to-room:$room")
+    }
+    print("", words.first())
   }
 }
