@@ -51,6 +51,8 @@ export class Channel {
   messagesAfter(position: number, now: number): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
     const oldestValid = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)
     this.#dropOldest(oldestValid === -1 ? this.#messages.length : oldestValid)
+    // Most clients that come back have missed nothing of their own channel, which has few messages.
+    if (this.lastPosition !== undefined && position >= (this.lastPosition ?? 0)) return []
     if (position < this.#from) return this.#isComplete ? 'expired' : 'not-loaded'
     return this.#messages.filter((message) => message.position > position)
   }

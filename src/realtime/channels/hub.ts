@@ -14,6 +14,8 @@ import { ReplayQueue, sliceLength } from './replay-slices.ts'
 
 /** Characters of backlog in memory, of all channels together. */
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
+/** Channels whose last positions are read together. */
+const MAX_LAST_POSITIONS_PER_READ = 200
 /** Clients that share one read of the ledger's head. */
 const MAX_HEADS_PER_READ = 1_000
 /** Reads of one resume; more are needed only while memory is short, and then the client has to come again. */
@@ -106,7 +108,7 @@ export class Hub {
       await this.#loadLastPositions([...new Set(channels)])
       return channels
     }
-    this.#lastPositionLookup = new BatchedLookup(MAX_CHANNELS_PER_FRAME, readLastPositions, SOCKET_LIMITS)
+    this.#lastPositionLookup = new BatchedLookup(MAX_LAST_POSITIONS_PER_READ, readLastPositions, SOCKET_LIMITS)
     this.#headLookup = new BatchedLookup(MAX_HEADS_PER_READ, readHead, SOCKET_LIMITS)
     this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_FRAME, readBacklogs, SOCKET_LIMITS)
   }
@@ -230,6 +232,7 @@ export class Hub {
       await this.reach(since)
     }
     if (channel.key === 'global') return { queries, readMessages, messages: 0 }
+    if (channel.messagesAfter(since, Date.now()) === 'not-loaded') queries += await this.loadLastPosition(channel)
     if (channel.messagesAfter(since, Date.now()) === 'not-loaded') {
       queries += 1
       readMessages = await this.#loadBacklog(channel)

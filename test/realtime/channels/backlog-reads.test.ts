@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
 import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
@@ -98,11 +99,15 @@ test('no further backlog is begun beyond 16 MiB', async (t) => {
 })
 
 test('a channel that did not fit into a read is among the first of the next one', async (t) => {
+  const known = new Set<ChannelKey>()
   const reads: (readonly ChannelKey[])[] = []
   const ends: (() => void)[] = []
   const { hub } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      lastBefore: async (channels) => {
+        for (const channel of channels) known.add(channel)
+        return new Map(channels.map((channel) => [channel, 6]))
+      },
       read: async (channels) => {
         reads.push(channels)
         await new Promise<void>((resolve) => ends.push(resolve))
@@ -120,6 +125,9 @@ test('a channel that did not fit into a read is among the first of the next one'
   await turnsUntil(() => reads.length === 1)
   // Others come all the time.
   loads.push(...keys(131, 52).map(load))
+  await turnsUntil(() => known.has(key(131)))
+  // Until each of them has its own.
+  for (let turns = 0; turns < 10; turns += 1) await turn()
   for (let read = 0; loaded < 130; read += 1) {
     await turnsUntil(() => ends.length > read || loaded === 130)
     ends[read]?.()

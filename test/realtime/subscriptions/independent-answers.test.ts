@@ -9,7 +9,7 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   const errors: unknown[] = []
   const { hub, referencesOf } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, 6])),
       read: async (channels) => {
         if (channels.includes('room:3')) throw new Error('room 3 is damaged')
         return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
@@ -48,7 +48,7 @@ test('the queries that the channels of a frame share are counted once', async (t
   const messages = upTo(3).map((position) => ({ position, prev: position - 1, at: Date.now(), bodies: [] }))
   const { hub } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, 3])),
       read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages }])),
     },
   })
@@ -63,12 +63,38 @@ test('the queries that the channels of a frame share are counted once', async (t
   })
   await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })) })
   const [loaded, ...replays] = used.toSorted((a, b) => b.channels - a.channels)
-  t.same(loaded, { channels: 50, queries: 1, readMessages: 150, messages: 0, characters: 0 })
+  t.same(loaded, { channels: 50, queries: 2, readMessages: 150, messages: 0, characters: 0 })
   t.same(
     replays.map(({ queries, messages: replayed }) => [queries, replayed]),
     replays.map(() => [0, 1]),
   )
   t.equal(replays.length, 50)
+  subscriptions.end()
+})
+
+test('the backlog of a channel is not read for a client that has its last message', async (t) => {
+  let reads = 0
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, channel === 'room:2' ? 5 : null])),
+      read: async (channels) => {
+        reads += 1
+        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+      },
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const { subscriptions, frames, positions } = openClient(hub)
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs: [2, 3].map((n) => ({ ch: room(n), since: '5' })) })
+  t.match(frames, [
+    { t: 'subbed', ch: room(2), resumed: true, position: '5' },
+    { t: 'subbed', ch: room(3), resumed: true, position: '5' },
+  ])
+  t.equal(reads, 0)
+  await hub.onEvents([roomEvent(11, 1, 2)])
+  await turnsUntil(() => positions(room(2)).length === 1)
+  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(2), since: '4' })
+  t.equal(reads, 1, 'it is for one that has not')
   subscriptions.end()
 })
 
