@@ -1,19 +1,24 @@
 import type { Socket } from 'node:net'
 import { connectionKey, readSendQueues } from './tcp-send-queues.ts'
 
-/** The least pause between two reads, and the pause for each millisecond that a read took of the event loop. */
+/** The least and the longest pause between two reads, and the pause for each millisecond of CPU time that a read took. */
 const MIN_PAUSE_MS = 20
-const PAUSE_PER_BUSY_MS = 20
+const MAX_PAUSE_MS = 10_000
+const PAUSE_PER_BUSY_MS = 50
 
 /** A socket, as its send queue is reported to it. */
 export interface QueueReader {
   /** Gets the bytes that the kernel holds for the client, 0 where the system does not tell. */
   onSendQueue(bytes: number, now: number): void
-  /** Called regularly, just after a report. */
+  /** Called regularly, after a report. */
   checkIsSlow(): void
 }
 
-/** Reads the kernel's send queues, regularly and soon after a socket asks for it, and reports to each socket its own. */
+/**
+ * Reads the kernel's send queues, regularly and soon after a socket asks for it, and reports to each socket its own. After
+ * a storm the kernel lists each closed connection for a minute, too, and a read takes a second of CPU time: the pauses
+ * keep the reads below a fiftieth of the event loop's time, as long as none takes more than a fifth of a second.
+ */
 export class SendQueueMonitor {
   readonly #onError: (error: unknown) => void
   readonly #read: typeof readSendQueues
@@ -47,17 +52,17 @@ export class SendQueueMonitor {
     if (this.#readers.get(key) === reader) this.#readers.delete(key)
   }
 
-  /** Asks for a report soon. These reports take at most a twentieth of the event loop's time. */
+  /** Asks for a report soon. */
   request(): void {
     if (this.#isRequested || !this.#isAvailable) return
     this.#isRequested = true
     if (this.#reading === undefined) this.#readAfterPause()
   }
 
-  /** Reports to all sockets and has them check whether their client is too slow. To be called regularly. */
+  /** Reports to all sockets, after a pause, and has them check whether their client is too slow. To be called regularly. */
   async check(): Promise<void> {
     if (this.#readers.size === 0) return
-    await this.#report()
+    if (performance.now() >= this.#pauseEndsAt) await this.#report()
     for (const reader of this.#readers.values()) reader.checkIsSlow()
   }
 
@@ -82,7 +87,8 @@ export class SendQueueMonitor {
     }
     this.#isAvailable = busyMs !== null
     if (busyMs === null) for (const reader of this.#readers.values()) reader.onSendQueue(0, now)
-    this.#pauseEndsAt = performance.now() + Math.max(MIN_PAUSE_MS, (busyMs ?? 0) * PAUSE_PER_BUSY_MS)
+    const pause = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, (busyMs ?? 0) * PAUSE_PER_BUSY_MS))
+    this.#pauseEndsAt = performance.now() + pause
     this.#reading = undefined
     if (this.#isRequested) this.#readAfterPause()
   }
