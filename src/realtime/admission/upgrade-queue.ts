@@ -1,5 +1,5 @@
 /** How long sockets are opened in one turn of the event loop; requests wait for it. */
-const SLICE_MS = 2
+const SLICE_MS = 4
 
 /**
  * Opens sockets in the order in which they ask, some in each turn of the event loop, so that requests get their share

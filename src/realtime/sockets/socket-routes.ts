@@ -46,9 +46,10 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRo
   await app.register(async (routes) => {
     for (const check of beforeToken) routes.addHook('onRequest', check)
     routes.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
+    // Before the queue of upgrades, which a flood from one address would fill.
+    routes.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
     routes.addHook('onRequest', admit(parts))
     for (const check of tokenChecks) routes.addHook('onRequest', ifTokenIsSent(check))
-    routes.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
     for (const path of socketPaths) {
       routes.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
         const { socket } = request.raw

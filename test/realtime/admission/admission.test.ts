@@ -69,7 +69,7 @@ test('sockets are opened in order and in slices, and refused while too many wait
     opened,
     Array.from({ length: 31 }, (_, n) => n),
   )
-  t.ok(most <= 3, `${most} in a turn`)
+  t.ok(most <= 5, `${most} in a turn`)
   t.ok(queue.enter(open(40)), 'there is room again')
 })
 
