@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { connectionKey, readSendQueues } from './tcp-send-queues.ts'
 
-/** The least and the longest pause between two reads, and the pause for each millisecond of CPU time that a read took. */
-const MIN_PAUSE_MS = 20
-const MAX_PAUSE_MS = 10_000
+/** The pause after a read for each millisecond of CPU time that it took, the longest one, and the least before a request. */
 const PAUSE_PER_BUSY_MS = 50
+const MAX_PAUSE_MS = 10_000
+const MIN_PAUSE_MS = 20
 
 /** A socket, as its send queue is reported to it. */
 export interface QueueReader {
@@ -30,7 +30,9 @@ export class SendQueueMonitor {
   /** Whether a socket waits for a read that begins later than its request. */
   #isRequested = false
   #timer: NodeJS.Timeout | undefined
-  #pauseEndsAt = 0
+  /** When the last read ended, by `performance.now()`, and how long none begins after it. */
+  #readAt = 0
+  #pauseMs = 0
 
   /** `onError` gets the first error while the queues cannot be read. */
   constructor(onError: (error: unknown) => void, read = readSendQueues, now = () => performance.now()) {
@@ -62,7 +64,7 @@ export class SendQueueMonitor {
   /** Reports to all sockets, after a pause, and has them check whether their client is too slow. To be called regularly. */
   async check(): Promise<void> {
     if (this.#readers.size === 0) return
-    if (performance.now() >= this.#pauseEndsAt) await this.#report()
+    if (performance.now() >= this.#readAt + this.#pauseMs) await this.#report()
     for (const reader of this.#readers.values()) reader.checkIsSlow()
   }
 
@@ -71,7 +73,7 @@ export class SendQueueMonitor {
   }
 
   #readAfterPause(): void {
-    const pause = Math.max(0, this.#pauseEndsAt - performance.now())
+    const pause = Math.max(0, this.#readAt + Math.max(MIN_PAUSE_MS, this.#pauseMs) - performance.now())
     this.#timer = setTimeout(() => void this.#report(), pause).unref()
   }
 
@@ -87,8 +89,8 @@ export class SendQueueMonitor {
     }
     this.#isAvailable = busyMs !== null
     if (busyMs === null) for (const reader of this.#readers.values()) reader.onSendQueue(0, now)
-    const pause = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, (busyMs ?? 0) * PAUSE_PER_BUSY_MS))
-    this.#pauseEndsAt = performance.now() + pause
+    this.#readAt = performance.now()
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, (busyMs ?? 0) * PAUSE_PER_BUSY_MS)
     this.#reading = undefined
     if (this.#isRequested) this.#readAfterPause()
   }
