@@ -11,9 +11,10 @@ import {
   TestClient,
   type TestInstance,
 } from '../harness/app/realtime-instance.ts'
-import { exchange, parseResponses } from '../harness/http/raw-http.ts'
+import { exchange, openSocket, parseResponses } from '../harness/http/raw-http.ts'
 import { nowSeconds } from '../harness/http/tokens.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
@@ -120,6 +121,36 @@ test('requests that are not WebSocket handshakes get HTTP errors', async (t) => 
   for (const [bytes, status, code] of rows) {
     t.match(parseResponses(await exchange(port, bytes, 1_000)), [{ status, body: { code } }], bytes)
   }
+})
+
+test('an upgrade that is sent before the response to an earlier request is refused, one after it is not', async (t) => {
+  const instance = await live(t)
+  const port = Number(new URL(instance.origin).port)
+  const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+  const upgrade = [
+    'GET /ws HTTP/1.1',
+    'Host: x',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    '\r\n',
+  ].join('\r\n')
+  for (const bytes of [request + upgrade, request + request + upgrade + request]) {
+    const answers = parseResponses(await exchange(port, bytes))
+    const [last] = answers.slice(-1)
+    t.same(new Set(answers.slice(0, -1).map(({ status }) => status)), new Set([200]))
+    t.match(last, { status: 400, head: /connection: close/i, body: { code: 'not_a_websocket' } })
+  }
+  const socket = openSocket(port)
+  t.teardown(() => socket.destroy())
+  let received = ''
+  socket.on('data', (chunk) => (received += chunk.toString('latin1')))
+  socket.write(request)
+  await until(() => parseResponses(received).length === 1)
+  socket.write(upgrade)
+  await until(() => received.includes('HTTP/1.1 101'))
+  t.same(instance.log, [])
 })
 
 test('a client authenticates by its first frame', async (t) => {

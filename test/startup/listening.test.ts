@@ -133,3 +133,18 @@ test('a stop answers whoever is connected by then, accepted or not, and what kep
   }
   t.equal(await ask(port), 'ECONNREFUSED')
 })
+
+test('an upgrade in the segment of an earlier request leaves no connection open', async (t) => {
+  const livePort = await freePort()
+  const { port, stop } = await listening(t, livePort)
+  const upgrade = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const connections = Array.from({ length: 40 }, (_, i) => openConnection(i % 2 === 0 ? port : livePort))
+  for (const { socket } of connections) socket.write(REQUEST + upgrade)
+  await until(() => connections.every(({ text }) => text.match(/HTTP\/1.1 (200|404)/g)?.length === 2))
+  for (const { socket } of connections) socket.end()
+  await until(() => connections.every(({ hasEnded }) => hasEnded))
+  let hasStopped = false
+  void stop().then(() => (hasStopped = true))
+  await until(() => hasStopped)
+  t.ok(hasStopped)
+})

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../../config/error-code.ts'
+import { currentResponse } from '../current-response.ts'
 import { errorBody } from './http-error.ts'
 
 export interface ClientFault {
@@ -44,13 +45,10 @@ export function closeWithError(socket: Duplex, { status, code, message }: Client
   )
 }
 
-/**
- * Complete requests before the malformed one still run, and their client must not take its error for theirs. Node keeps
- * the response being written in `_httpMessage`, and the next one takes its place.
- */
+/** Complete requests before the malformed one still run, and their client must not take its error for theirs. */
 function afterResponses(socket: Duplex, then: () => void): void {
-  const answer: unknown = Reflect.get(socket, '_httpMessage')
-  if (!(answer instanceof ServerResponse)) {
+  const answer = currentResponse(socket)
+  if (answer === undefined) {
     then()
   } else if (answer.req.complete) {
     answer.once('close', () => afterResponses(socket, then))

@@ -1,10 +1,10 @@
-import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { AppState } from '../../http/auth/gate.ts'
 import { bearerToken } from '../../http/auth/tokens.ts'
+import { currentResponse } from '../../http/current-response.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { rateLimited } from '../../http/errors/problem.ts'
 import type { AddressLimit } from '../../http/limits/address-limit.ts'
@@ -84,8 +84,7 @@ function detachRequest(ws: WebSocket, socket: Socket): void {
 }
 
 function detachResponse(socket: Socket): void {
-  const response: unknown = Reflect.get(socket, '_httpMessage')
-  if (response instanceof ServerResponse) response.detachSocket(socket)
+  currentResponse(socket)?.detachSocket(socket)
 }
 
 /** Closes with a code of ours when `ws` cannot parse what the client sends. */
@@ -102,7 +101,7 @@ function handshakeError(
   if (hasTokenInUrl(query)) {
     return new HttpError(400, 'token_in_url', 'Send the token in the Authorization header or in an auth frame.')
   }
-  if (!ws) return new HttpError(400, 'not_a_websocket', 'Expected a WebSocket upgrade request.')
+  if (!ws) return notAWebSocket()
   const { origin, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
   if (origin !== undefined && !isAllowedOrigin(origin)) {
     return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open websockets.')
@@ -112,6 +111,15 @@ function handshakeError(
   }
   return undefined
 }
+
+/** A client that sent an upgrade request too early may send frames next, so the connection ends. */
+const notAWebSocket = (): HttpError =>
+  new HttpError(
+    400,
+    'not_a_websocket',
+    'Expected a WebSocket upgrade request, sent after the response to the request before it.',
+    { headers: { connection: 'close' } },
+  )
 
 /** Limits requests without a token by address. */
 function addressLimitError(
