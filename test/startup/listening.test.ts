@@ -8,6 +8,7 @@ import { test } from 'tap'
 import { WebSocket } from 'ws'
 import { errorCode } from '../../src/config/error-code.ts'
 import { freePort } from '../../src/db/cluster/free-port.ts'
+import { currentResponse } from '../../src/http/current-response.ts'
 import { isSocketUpgrade } from '../../src/http/socket-upgrade.ts'
 import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listening/listen.ts'
 import { until } from '../harness/until.ts'
@@ -22,18 +23,24 @@ async function listening(t: Test, livePort: number | null = null) {
   const app = fastify({ http: { shouldUpgradeCallback: isSocketUpgrade }, return503OnClosing: false })
   await app.register(websocket)
   await app.register(async (routes: FastifyInstance) => {
-    routes.get('/ws', { websocket: true }, (ws) => ws.send('hello'))
+    routes.get('/ws', { websocket: true }, (ws, { raw }) => {
+      // As the service does with its sockets.
+      currentResponse(raw.socket)?.detachSocket(raw.socket)
+      ws.send('hello')
+    })
     routes.get('/slow', async () => {
       await sleep(300)
       return 'slow'
     })
     routes.get('/', async () => 'here')
   })
+  const held = Promise.withResolvers<void>()
+  app.get('/held', () => held.promise.then(() => 'held'))
   const cleanUp = new AsyncDisposableStack()
   const port = await listen(app, { host: HOST, port: 0, livePort }, cleanUp)
   const stop = (): Promise<void> => cleanUp.disposeAsync()
   t.teardown(stop)
-  return { app, port, stop }
+  return { app, port, stop, release: held.resolve }
 }
 
 /** The status of an answer, or the code of the error. */
@@ -108,6 +115,15 @@ function openConnection(port: number) {
 }
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const UPGRADE = [
+  'GET /ws HTTP/1.1',
+  'Host: a',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+  '\r\n',
+].join('\r\n')
 
 test('a stop answers whoever is connected by then, accepted or not, and what kept connections have sent', async (t) => {
   const { port, stop } = await listening(t)
@@ -137,9 +153,8 @@ test('a stop answers whoever is connected by then, accepted or not, and what kep
 test('an upgrade in the segment of an earlier request leaves no connection open', async (t) => {
   const livePort = await freePort()
   const { port, stop } = await listening(t, livePort)
-  const upgrade = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
   const connections = Array.from({ length: 40 }, (_, i) => openConnection(i % 2 === 0 ? port : livePort))
-  for (const { socket } of connections) socket.write(REQUEST + upgrade)
+  for (const { socket } of connections) socket.write(REQUEST + UPGRADE)
   await until(() => connections.every(({ text }) => text.match(/HTTP\/1.1 (200|404)/g)?.length === 2))
   for (const { socket } of connections) socket.end()
   await until(() => connections.every(({ hasEnded }) => hasEnded))
@@ -147,4 +162,27 @@ test('an upgrade in the segment of an earlier request leaves no connection open'
   void stop().then(() => (hasStopped = true))
   await until(() => hasStopped)
   t.ok(hasStopped)
+})
+
+test('a stop waits for requests in hand, and hardly for connections that have sent none', async (t) => {
+  const livePort = await freePort()
+  const { app, port, stop, release } = await listening(t, livePort)
+  const held = openConnection(port)
+  held.socket.write(REQUEST.replace('/', '/held'))
+  await once(app.server, 'request')
+  const webSocket = openConnection(livePort)
+  webSocket.socket.write(UPGRADE)
+  await until(() => webSocket.text.includes('hello'))
+  const unused = [port, livePort].flatMap((at) => Array.from({ length: 20 }, () => openConnection(at)))
+  await Promise.all(unused.map(({ socket }) => once(socket, 'connect')))
+  for (const [i, { socket }] of unused.entries()) if (i % 2 === 0) socket.write(REQUEST.slice(0, -2))
+  const stopped = stop()
+  await until(() => unused.every(({ hasEnded }) => hasEnded))
+  t.notOk(held.hasEnded)
+  t.notOk(webSocket.hasEnded, 'its client may answer the close')
+  release()
+  await until(() => held.hasEnded)
+  t.match(held.text, /^HTTP\/1.1 200 OK\r\n.*held$/s)
+  webSocket.socket.destroy()
+  await stopped
 })

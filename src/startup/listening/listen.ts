@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { errorCode } from '../../config/error-code.ts'
 import { Acceptors, type ListenOptions, listenOn, listenOptions } from './acceptors.ts'
+import { Connections } from './connections.ts'
 import { createLiveServer } from './live-server.ts'
 import { untilQuiet } from './until-quiet.ts'
 
@@ -13,6 +14,8 @@ export const KEEP_ALIVE_NOTICE_MS = 150
 const DRAIN_TIMEOUT_MS = 4_000
 /** Between two looks for connections that have become idle. */
 const IDLE_INTERVAL_MS = 50
+/** Looks after which connections are closed that have not sent a whole request; each takes a turn of the event loop. */
+const MAX_LOOKS_WITHOUT_REQUEST = 10
 
 /**
  * Listens until `cleanUp`, which lets accepted requests finish; where `LIVE_PORT` is given, for websockets there, too.
@@ -24,6 +27,7 @@ export async function listen(
   cleanUp: AsyncDisposableStack,
 ): Promise<number> {
   const servers: Server[] = [app.server]
+  const connections = new Connections()
   const acceptors: Acceptors[] = []
   const stopping = new AsyncDisposableStack()
   // The sockets are drained by then. Responses ask clients to close: without this time, one that is about to send its
@@ -33,18 +37,20 @@ export async function listen(
     await untilQuiet(servers)
     // In the same turn the app's own server stops.
     const ended = stopListening(servers.slice(1), acceptors)
-    stopping.defer(closeConnections(servers))
+    stopping.defer(closeConnections(servers, connections))
     stopping.defer(() => ended)
   })
   cleanUp.use(stopping)
   cleanUp.defer(() => app.close())
   const mainPort = await listenAt(host, 'PORT', port, async (options) => {
+    connections.watch(app.server)
     await app.listen(options)
     acceptors.push(await Acceptors.open(app.server, options))
   })
   if (livePort !== null) {
     await listenAt(host, 'LIVE_PORT', livePort, async (options) => {
       const live = createLiveServer(app)
+      connections.watch(live)
       await listenOn(live, options)
       servers.push(live)
       acceptors.push(await Acceptors.open(live, options))
@@ -82,10 +88,16 @@ async function stopListening(servers: readonly Server[], acceptors: readonly Acc
   ])
 }
 
-/** Closes connections when they become idle, and all others after a while. Returns how to end that. */
-function closeConnections(servers: readonly Server[]): () => void {
+/**
+ * Closes connections when they become idle, those without a whole request after half a second, and all others after a
+ * while. Returns how to end that.
+ */
+function closeConnections(servers: readonly Server[], connections: Connections): () => void {
+  let looks = 0
   const idle = setInterval(() => {
+    looks += 1
     for (const server of servers) server.closeIdleConnections()
+    if (looks >= MAX_LOOKS_WITHOUT_REQUEST) connections.closeUnused()
   }, IDLE_INTERVAL_MS)
   const timeout = setTimeout(() => {
     for (const server of servers) server.closeAllConnections()
