@@ -92,7 +92,7 @@ test('each client frame gets its answer', async (t) => {
 })
 
 test('invalid frames are answered with err, and too many or too large ones close the socket', async (t) => {
-  const { origin } = await live(t, 1)
+  const { origin, metrics } = await live(t, 1)
   const bad = [
     '',
     '{',
@@ -124,6 +124,7 @@ test('invalid frames are answered with err, and too many or too large ones close
     send(other)
     t.equal(await other.waitForClose(), 4004, what)
   }
+  t.match(await metrics.registry.metrics(), 'live_closes_total{code="4004"} 4\n')
   const binary = await connectAs(t, origin, 1)
   binary.ws.send(Buffer.from('{"t":"ping"}'))
   t.match(await binary.waitForFrame('err'), { code: 'bad_frame' })

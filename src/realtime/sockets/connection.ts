@@ -91,8 +91,11 @@ export class Connection {
     socket.prependListener('data', (chunk: Buffer) => {
       if (!this.#isClosed && !scanner.scan(chunk)) this.#closeFlood()
     })
-    // After an error, `ws` closes the socket itself.
-    ws.on('error', () => {})
+    // `ws` cannot parse what the client sends. It has sent the close frame already, and nothing may follow it.
+    ws.on('error', () => {
+      this.#writer.end(false)
+      this.#onClosing(closeCodes.badFrames)
+    })
     ws.on('close', () => this.#onClosing(null))
   }
 
