@@ -46,8 +46,11 @@ export function openPool(url: string, { settings = '', ...options }: PoolOptions
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client) => prepareSession(client, url, `set statement_timeout = '10s'; ${settings}`),
   })
-  // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the process.
-  pool.on('error', (err) => log.warn({ err }, 'idle database connection broke; the pool opens another one'))
+  // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the
+  // process. The end of a pool does not wait for its connections, which may break when the server stops next.
+  pool.on('error', (err) => {
+    if (!pool.ending) log.warn({ err }, 'idle database connection broke; the pool opens another one')
+  })
   // One that breaks in use fails its query; without a listener this too would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
