@@ -86,7 +86,8 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
         )
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
   const probe = queryBuilder(probePool)
-  cleanUp.defer(() => probe.destroy())
+  // Kysely would not end a pool through which it never asked anything.
+  cleanUp.defer(() => probePool.end())
   // Opened now, so that it exists when PostgreSQL accepts no more connections.
   await probePool.connect().then((connection) => connection.release())
   const subscriberPool = openPool(url, { max: 4, application_name: 'economy followers' }, log)
