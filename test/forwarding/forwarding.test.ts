@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -22,9 +22,9 @@ const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1
 test('the second instance forwards its commands to the first', async (t) => {
   const database = await testDatabase(t)
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
-  const writer = await startService(t, own, await freePort())
+  const writer = await startService(t, own, await reservePort())
   await until(() => isWriter(writer))
-  const other = await startService(t, own, await freePort())
+  const other = await startService(t, own, await reservePort())
   await until(async () => (await served(writer)) === 1)
   const authorization = `Bearer ${tokenIn(writer.output(), 'user 1')}`
   const send = (service: ServiceProcess, body: string, key: string) =>
@@ -54,9 +54,9 @@ test('the second instance forwards its commands to the first', async (t) => {
 test('a change of mode, forwarded, is in force where it was requested before the answer', async (t) => {
   const database = await testDatabase(t)
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
-  const writer = await startService(t, own, await freePort())
+  const writer = await startService(t, own, await reservePort())
   await until(() => isWriter(writer))
-  const other = await startService(t, own, await freePort())
+  const other = await startService(t, own, await reservePort())
   await until(async () => (await served(writer)) === 1)
   const as = (holder: string) => ({ authorization: `Bearer ${tokenIn(writer.output(), holder)}` })
   const setMode = (maintenance: boolean) =>

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import type { CatchUp } from '../../src/forwarding/command-router.ts'
 import { connectToNetwork, connectToSocket, listenOnNetwork, listenOnSocket } from '../../src/forwarding/endpoints.ts'
 import { encodeFrame } from '../../src/forwarding/frames.ts'
@@ -9,6 +8,7 @@ import { RefusedByWriter } from '../../src/forwarding/writer-link.ts'
 import type { Command } from '../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor/failures.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 import {
   causeWith,
@@ -362,7 +362,7 @@ test('all that is in flight is waited for', async (t) => {
 })
 
 test('between hosts both ends must have the key', async (t) => {
-  const port = await freePort()
+  const port = await reservePort()
   const key = 'a key for forwarding that is long enough'
   const overNetwork = {
     listen: (accept: (socket: Socket) => void) => listenOnNetwork({ host: '127.0.0.1', port, key }, accept),
@@ -377,7 +377,7 @@ test('between hosts both ends must have the key', async (t) => {
     },
   )
   t.match(await router.run(echo.command({ count: 1 }, causeWith(null), presentRefusal)), { position: 9 })
-  const otherPort = await freePort()
+  const otherPort = await reservePort()
   await t.rejects(
     openLink(t, neverHere, neverHere, {
       listen: (accept) => listenOnNetwork({ host: '127.0.0.1', port: otherPort, key }, accept),

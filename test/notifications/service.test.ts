@@ -1,8 +1,8 @@
 import tap, { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -29,7 +29,7 @@ async function pushSetup(t: Test): Promise<PushSetup> {
   return {
     database,
     fcm,
-    start: async (environment = push) => startService(t, { ...own, ...environment }, await freePort()),
+    start: async (environment = push) => startService(t, { ...own, ...environment }, await reservePort()),
   }
 }
 

@@ -7,10 +7,10 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { test } from 'tap'
 import { WebSocket } from 'ws'
 import { errorCode } from '../../src/config/error-code.ts'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { currentResponse } from '../../src/http/current-response.ts'
 import { isSocketUpgrade } from '../../src/http/socket-upgrade.ts'
 import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listening/listen.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 
 const HOST = '127.0.0.1'
@@ -85,7 +85,7 @@ test('a port that another instance shares among its listening sockets is in use'
 })
 
 test('LIVE_PORT serves websockets and nothing else', async (t) => {
-  const livePort = await freePort()
+  const livePort = await reservePort()
   const { port, stop } = await listening(t, livePort)
   const greetingAt = async (at: number): Promise<string> => {
     const ws = new WebSocket(`ws://${HOST}:${at}/ws`)
@@ -151,7 +151,7 @@ test('a stop answers whoever is connected by then, accepted or not, and what kep
 })
 
 test('an upgrade in the segment of an earlier request leaves no connection open', async (t) => {
-  const livePort = await freePort()
+  const livePort = await reservePort()
   const { port, stop } = await listening(t, livePort)
   const connections = Array.from({ length: 40 }, (_, i) => openConnection(i % 2 === 0 ? port : livePort))
   for (const { socket } of connections) socket.write(REQUEST + UPGRADE)
@@ -165,7 +165,7 @@ test('an upgrade in the segment of an earlier request leaves no connection open'
 })
 
 test('a stop waits for requests in hand, and hardly for connections that have sent none', async (t) => {
-  const livePort = await freePort()
+  const livePort = await reservePort()
   const { app, port, stop, release } = await listening(t, livePort)
   const held = openConnection(port)
   held.socket.write(REQUEST.replace('/', '/held'))

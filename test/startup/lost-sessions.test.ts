@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -17,7 +17,7 @@ test('PostgreSQL looks within 5 seconds whether the host of a session is still t
   skip: process.platform !== 'linux',
 }, async (t) => {
   const { serviceUrl } = await testDatabase(t)
-  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await freePort())
+  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
   await until(async () => (await fetch(`${service.origin}/readyz`)).status === 200)
   const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())

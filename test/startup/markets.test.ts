@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Test, test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { channelName, lockName } from '../../src/db/ledger-url.ts'
 import { grantService } from '../../src/db/migrations/grants.ts'
@@ -19,6 +18,7 @@ import { seedLedger } from '../audit/seed-ledger.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -172,7 +172,7 @@ test('services of two markets run on one database', { timeout: 120_000 }, async 
       DATA_DIR,
       LEDGER_SCHEMA,
     }
-    services.push({ environment, service: await startService(t, environment, await freePort()) })
+    services.push({ environment, service: await startService(t, environment, await reservePort()) })
   }
   const [first, second] = services
   if (first === undefined || second === undefined) throw new Error('two were started')
@@ -217,7 +217,7 @@ test('services of two markets run on one database', { timeout: 120_000 }, async 
     { environment: first.environment, file: 'fairness-key-market_2' },
   ]) {
     const FAIRNESS_KEY = readFileSync(join(DATA_DIR, file), 'utf8')
-    const sharing = await startService(t, { ...environment, FAIRNESS_KEY }, await freePort())
+    const sharing = await startService(t, { ...environment, FAIRNESS_KEY }, await reservePort())
     t.equal(await sharing.exited, 1)
     t.match(
       sharing.output(),
@@ -228,7 +228,7 @@ test('services of two markets run on one database', { timeout: 120_000 }, async 
   t.same(fingerprints, [], 'it may start with another key')
 
   const mixedUp = { ...first.environment, DATABASE_URL: `${plain(serviceUrl)}?schema=market_2` }
-  const refused = await startService(t, mixedUp, await freePort())
+  const refused = await startService(t, mixedUp, await reservePort())
   t.equal(await refused.exited, 1)
   t.match(refused.output(), 'The connection string names schema market_2, and LEDGER_SCHEMA is public')
   t.match(await runAudit(mixedUp, 'verify'), { code: 2, err: /names schema market_2/ })

@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -21,7 +21,7 @@ test('an overloaded instance is ready, and one without its database is not', {
 }, async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase(t)
   const route = await proxy(t, serviceUrl)
-  const service = await startService(t, { DATABASE_URL: route.url, DATA_DIR: dataDir(t) }, await freePort())
+  const service = await startService(t, { DATABASE_URL: route.url, DATA_DIR: dataDir(t) }, await reservePort())
   const get = (path: string, headers = {}) => fetch(`${service.origin}${path}`, { headers })
   const isReady = async (): Promise<boolean> => {
     const response = await get('/readyz')
@@ -82,7 +82,7 @@ test('an overloaded instance is ready, and one without its database is not', {
 
 test('an instance whose commands wait without a commit is not ready', { timeout: 240_000 }, async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase(t)
-  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await freePort())
+  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
   const readyStatus = async (): Promise<number> => {
     const response = await fetch(`${service.origin}/readyz`)
     await response.body?.cancel()

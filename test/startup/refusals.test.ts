@@ -2,9 +2,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 
@@ -21,7 +21,7 @@ test('a service that cannot start says why in one message', async (t) => {
   const fresh = await testDatabase(t)
   const { serviceUrl: DATABASE_URL } = database
   const DATA_DIR = dataDir(t)
-  const port = await freePort()
+  const port = await reservePort()
   const attempt = async (environment: Readonly<Record<string, string>>, onPort: number) => {
     const service = await startService(t, { DATA_DIR, ...environment }, onPort)
     t.equal(await service.exited, 1)

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 test('the service starts, and finishes accepted requests before it stops', async (t) => {
   const database = await testDatabase(t)
-  const port = await freePort()
+  const port = await reservePort()
   const service = await startService(t, { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }, port)
   t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
   t.match(service.output(), `Documentation  http://127.0.0.1:${port}/docs\n`)
@@ -46,7 +46,7 @@ test('the service starts, and finishes accepted requests before it stops', async
 
 test('a client that never finishes does not keep the service from stopping', async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
-  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await freePort())
+  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await reservePort())
   const endless = new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) })
   const hanging = fetch(`${service.origin}/api/v1/instant-send`, {
     method: 'POST',
@@ -63,8 +63,8 @@ test('a client that never finishes does not keep the service from stopping', asy
 test('sessions that are revoked on one instance are revoked on the others', async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
   const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
-  const first = await startService(t, own, await freePort())
-  const other = await startService(t, own, await freePort())
+  const first = await startService(t, own, await reservePort())
+  const other = await startService(t, own, await reservePort())
   const statusOf = async (url: string, holder: string, method = 'GET'): Promise<number> => {
     const authorization = `Bearer ${tokenIn(first.output(), holder)}`
     const response = await fetch(url, { method, headers: { authorization } })
@@ -89,8 +89,8 @@ test('in production no tokens are printed, and in development a role that may ch
   const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
   const other = await testDatabase(t)
   const [service, careless] = await Promise.all([
-    startService(t, { ...production, ...own }, await freePort()),
-    startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await freePort()),
+    startService(t, { ...production, ...own }, await reservePort()),
+    startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await reservePort()),
   ])
   t.equal((await fetch(`${service.origin}/readyz`)).status, 200)
   t.notMatch(service.output(), /Tokens|eyJ/)

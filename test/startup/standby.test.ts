@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { type ReplicatedPostgres, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
@@ -50,8 +50,8 @@ const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
 test('on a standby an instance only reads, until it is promoted', { timeout: 240_000 }, async (t) => {
   const { primary, standby } = await replicated(t)
   const keys = { DATA_DIR: dataDir(t) }
-  const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await freePort())
-  const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await freePort())
+  const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
+  const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await reservePort())
   t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')
   const write = sender(writer, writer, 'user 1')
   const read = sender(reader, writer, 'user 1')
@@ -103,7 +103,7 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
 test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async (t) => {
   const { primary, standby } = await replicated(t)
   const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
-  const service = await startService(t, { ...urls, DATA_DIR: dataDir(t) }, await freePort())
+  const service = await startService(t, { ...urls, DATA_DIR: dataDir(t) }, await reservePort())
   const one = sender(service, service, 'user 1')
   const two = sender(service, service, 'user 2')
   const operator = sender(service, service, 'operator')

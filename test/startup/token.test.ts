@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { compileCache, startService } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 
@@ -40,7 +40,7 @@ test('npm run token prints tokens that the service accepts', async (t) => {
   const nothing = { code: 1, stdout: '', stderr: /^There is no jwt-secret\S* in .*: start the service once/ }
   await t.rejects(print(['--user', '1'], {}), nothing)
   t.same(readdirSync(DATA_DIR), [], 'and no secret is generated that no service uses')
-  const service = await startService(t, { DATABASE_URL, DATA_DIR }, await freePort())
+  const service = await startService(t, { DATABASE_URL, DATA_DIR }, await reservePort())
   const made = (await print(['--user', '1'], {})).stdout.trim()
   const { status } = await fetch(`${service.origin}/v1/wallet`, { headers: { authorization: `Bearer ${made}` } })
   t.equal(status, 200, 'signed with the secret of the data directory')

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
-import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 
@@ -33,7 +33,7 @@ test('a database of the previous version is upgraded, verified and used', { time
     PII_KEY,
     CHECKPOINT_KEY,
   }
-  const service = await startService(t, environment, await freePort())
+  const service = await startService(t, environment, await reservePort())
   t.same(await pendingMigrations(ownerUrl), [])
   t.match(await runAudit(environment, 'verify'), {
     code: 0,

@@ -1,7 +1,7 @@
 import { test } from 'tap'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { reservePort } from '../../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
 
@@ -22,7 +22,7 @@ test('what people wrote in private is in no table, no event, no log and no error
     DATA_DIR: dataDir(t),
     PII_KEY: 'a pii key',
   }
-  const service = await startService(t, environment, await freePort())
+  const service = await startService(t, environment, await reservePort())
   const tokens = { user: tokenIn(service.output(), 'user 1'), operator: tokenIn(service.output(), 'operator') }
   const errors: string[] = []
   const ask = async (who: keyof typeof tokens, url: string, body: unknown, key = '') => {

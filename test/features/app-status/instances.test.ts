@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
@@ -38,8 +38,8 @@ test('a switch is in force on the other instance within a second, and stays so w
   const database = await testDatabase(t)
   const dbProxy = await proxy(t, database.serviceUrl)
   const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
-  const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await freePort())
-  const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await freePort())
+  const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await reservePort())
+  const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await reservePort())
   const user = tokenIn(first.output(), 'user 1')
   const operator = tokenIn(first.output(), 'operator')
   const set = async (path: string, body: unknown) =>
@@ -76,7 +76,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   await set('/app-mode', { message: { en: 'A night shift.' } })
   first.kill('SIGKILL')
   await first.exited
-  const third = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await freePort())
+  const third = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await reservePort())
   t.equal(await wallet(third), 426)
   await until(async () => (await wallet(second)) === 426)
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { newDataDir } from '../postgres/embedded.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
 import { type Command, commandsOf, fileOf, readDocument } from './documents.ts'
 import { CUT, comparable, isShown } from './outputs.ts'
@@ -42,7 +42,7 @@ export async function startSession(t: Test): Promise<Session> {
   const dataDir = newDataDir(t)
   const folder = checkoutIn(dirname(dataDir))
   symlinkSync(dataDir, join(folder, '.data'))
-  const port = await freePort()
+  const port = await reservePort()
   const limits = { RATE_LIMIT: '', ADDRESS_LIMIT: '', DAILY_WRITE_BYTES: '' }
   const service = await startService(t, { DATA_DIR: dataDir, ...KEYS, ...limits }, port)
   const shell = openShell(t, folder, { DATA_DIR: dataDir, ...KEYS })

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, wr
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import { until } from '../until.ts'
 
 interface Test {
@@ -25,7 +25,7 @@ export async function startPgBouncer(t: Test, url: string, poolMode: PoolMode): 
   const folder = mkdtempSync(join(tmpdir(), 'economy-pgbouncer-'))
   const users = join(folder, 'users.txt')
   const settings = join(folder, 'pgbouncer.ini')
-  const own = await freePort()
+  const own = await reservePort()
   writeFileSync(users, `"${username}" "${password}"\n`, { mode: 0o600 })
   writeFileSync(
     settings,

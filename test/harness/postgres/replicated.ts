@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Binaries } from '../../../src/db/cluster/binaries.ts'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
 import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import { inTestSchema } from './test-schema.ts'
 
 interface Test {
@@ -61,7 +61,7 @@ export async function startReplicated(t: Test, folder: string, binaries: Binarie
   chownSync(signalFile, uid, gid)
   const standby = await prepareCluster(standbyDir, binaries)
 
-  const servers = { primary: serverOf(primary, port), standby: serverOf(standby, await freePort()) }
+  const servers = { primary: serverOf(primary, port), standby: serverOf(standby, await reservePort()) }
   for (const server of [servers.primary, servers.standby]) {
     t.teardown(() => server.stop())
     await server.start()

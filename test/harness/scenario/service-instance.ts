@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import { launchService, type ServiceProcess } from '../process/service.ts'
 import type { ScenarioContext } from './scenario-context.ts'
 import { keys } from './service-keys.ts'
@@ -50,7 +50,7 @@ export class Instance {
     folder?: string,
   ): Promise<Instance> {
     // Below the ports of outgoing connections: otherwise a client could connect to itself while the instance is down.
-    const instance = new Instance(context, await freePort(), env, folder)
+    const instance = new Instance(context, await reservePort(), env, folder)
     await instance.#launchAndListen()
     await instance.#untilReady(performance.now())
     return instance

@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
@@ -28,9 +28,9 @@ const gameEventsOf = (client: RoomClientProcess) => client.eventsOf('one-to-room
 test('the documented clients receive all events of a game, also those during an outage of their instance', async (t) => {
   const database = await testDatabase(t)
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
-  const port = await freePort()
+  const port = await reservePort()
   const first = await startService(t, environment, port)
-  const other = await startService(t, environment, await freePort())
+  const other = await startService(t, environment, await reservePort())
   const url = `ws://127.0.0.1:${port}/ws`
   const token = tokenIn(first.output(), 'user 2')
   const kinds = ['node', 'browser', ...(kotlinIsMissing === false ? (['kotlin'] as const) : [])] as const
