@@ -112,6 +112,7 @@ test('successful requests are logged at debug level only', async (t) => {
 
 test('a flood of bad requests logs few lines, at least one of each kind', async (t) => {
   const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
+  const startedAt = performance.now()
   const requests = Array.from({ length: 300 }, () => app.inject({ url: '/v1/things', headers: bearer('bad') }))
   for (const { statusCode } of await Promise.all(requests)) t.equal(statusCode, 401)
   await app.inject({ url: '/v1/mishaps/bug' })
@@ -122,7 +123,9 @@ test('a flood of bad requests logs few lines, at least one of each kind', async 
   const suppressed = () =>
     linesOf().reduce((sum, line) => sum + (line.of === 'request 401 /v1/things' ? line.suppressed : 0), 0)
   await until(() => logged() + suppressed() === requests.length)
-  t.ok(logged() >= 50 && suppressed() > 0, `${logged()} logged, ${suppressed()} suppressed`)
+  // Each second has lines of its own, also on a busy machine.
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000) + 1
+  t.ok(logged() >= 50 && logged() <= 50 * seconds && suppressed() > 0, `${logged()} logged, ${suppressed()} suppressed`)
   const counts = Object.groupBy(linesOf(), ({ status, route }) => `${status} ${route}`)
   t.match(counts, { '401 /v1/mishaps/:name': [{}], '500 /v1/mishaps/:name': [{}], '404 null': [{}] })
 })
