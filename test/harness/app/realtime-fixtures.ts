@@ -1,3 +1,4 @@
+import type { RoomResource } from '../../../schema/rooms.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { bagCounts, bagItemKey, bagItems } from '../../../src/features/gifts/bag/bag.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
@@ -103,27 +104,22 @@ export async function createRooms(database: TestDatabase, count: number, users: 
   )
 }
 
+/** A room as its route answers it. */
+export const chatRoom = (id: number): RoomResource => ({
+  id,
+  uid: `R${id}`,
+  name: 'Room',
+  cover_url: '',
+  owner: { id: 1, name: '', avatar: '', uid: '' },
+  members_count: 0,
+  trophy_points: 0,
+  created_at: '2026-01-01T00:00:00.000000Z',
+  active_roulette_game: null,
+})
+
 /** The states of these rooms. Those of the service need owners, which numbers that were posted are not. */
 export const chatRoomStates: FindRoomStates = async (db, roomIds) => {
   // Read before the rooms, which do not change.
   const position = await headOf(db)
-  return new Map(
-    roomIds.map((id) => [
-      id,
-      {
-        position,
-        room: {
-          id,
-          uid: `R${id}`,
-          name: 'Room',
-          cover_url: '',
-          owner: { id: 1, name: '', avatar: '', uid: '' },
-          members_count: 0,
-          trophy_points: 0,
-          created_at: '2026-01-01T00:00:00.000000Z',
-          active_roulette_game: null,
-        },
-      },
-    ]),
-  )
+  return new Map(roomIds.map((id) => [id, { position, room: chatRoom(id) }]))
 }

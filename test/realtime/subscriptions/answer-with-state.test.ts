@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import type { RoomState } from '../../../src/realtime/subscriptions/room-state.ts'
+import { chatRoom } from '../../harness/app/realtime-fixtures.ts'
 import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
@@ -9,17 +10,7 @@ const ROOM = room(1)
 /** A room as of a position, which its points repeat. */
 const stateAt = (position: number, id = 1): RoomState => ({
   position,
-  room: {
-    id,
-    uid: `R${id}`,
-    name: 'Room',
-    cover_url: '',
-    owner: { id: 1, name: '', avatar: '', uid: '' },
-    members_count: 1,
-    trophy_points: position,
-    created_at: '2026-01-01T00:00:00.000000Z',
-    active_roulette_game: null,
-  },
+  room: { ...chatRoom(id), trophy_points: position },
 })
 
 /** States that are read when the test says so. */
