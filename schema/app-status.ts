@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Instant, Prose, Text } from './common.ts'
-import { ClientType, LocalizedText } from './events.ts'
+import { ClientType } from './events.ts'
+import { LocalizedText } from './languages.ts'
 
 /** The bodies of `app-status`, also sent with 503 and 426; they have no fields besides these. */
 const statusBody = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
+import { LocalizedText } from './languages.ts'
 
 /**
  * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, not in its
@@ -27,10 +28,6 @@ export const ClientType = Type.Union([Type.Literal('android'), Type.Literal('ios
   description: 'android, ios or flutter',
 })
 export type ClientType = Static<typeof ClientType>
-
-/** A text in both languages of the app. */
-export const LocalizedText = Type.Object({ en: Type.String(), ar: Type.String() })
-export type LocalizedText = Static<typeof LocalizedText>
 
 const gift = {
   sender_id: Id,

@@ -37,6 +37,7 @@ const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
 /** The layers from the lowest to the highest: a file imports from its own layer and lower ones only. */
 const floors: readonly (readonly string[])[] = [
   ['schema/'],
+  ['src/language/'],
   ['src/ledger/rules/'],
   ['src/config/'],
   ['src/db/'],
@@ -99,8 +100,8 @@ test('the schemas import TypeBox only', (t) => {
 
 test('the ledger imports the schemas and the database, no slice and no HTTP', (t) => {
   const allowed = [
-    /^schema\/(account|common|events|max-integer)\.ts$/,
-    /^src\/(ledger|db)\//,
+    /^schema\/(account|common|events|languages|max-integer)\.ts$/,
+    /^src\/(language|ledger|db)\//,
     /^@sinclair\/typebox/,
     /^node:(crypto|timers\/promises)$/,
     /^pg$/,
@@ -113,12 +114,17 @@ test('the ledger imports the schemas and the database, no slice and no HTTP', (t
 test('the rules of the ledger import no other part of it, and no I/O', (t) => {
   for (const file of under('src/ledger/rules')) {
     const crypto = file.path === 'src/ledger/rules/hash.ts' ? [/^node:crypto$/] : []
-    t.same(foreign(file, [/^schema\//, /^src\/ledger\/rules\//, ...crypto]), [], file.path)
+    t.same(foreign(file, [/^schema\//, /^src\/language\//, /^src\/ledger\/rules\//, ...crypto]), [], file.path)
   }
   t.end()
 })
 
-test('rules import those of the ledger, the schemas, their own slice and the states of users, rooms and fairness', (t) => {
+test('the languages import the schemas only', (t) => {
+  for (const file of under('src/language')) t.same(foreign(file, [/^schema\//, /^src\/language\//]), [], file.path)
+  t.end()
+})
+
+test('rules import those of the ledger, languages, schemas, their own slice and the states of users, rooms and fairness', (t) => {
   t.ok(rules.length > 10)
   for (const file of rules) {
     const own = new RegExp(`^src/features/${file.path.split('/')[2]}/`)
@@ -130,7 +136,7 @@ test('rules import those of the ledger, the schemas, their own slice and the sta
       // Of what follows from its key alone.
       /^lru-cache$/,
     ]
-    t.same(foreign(file, [/^schema\//, /^src\/ledger\/rules\//, own, ...others]), [], file.path)
+    t.same(foreign(file, [/^schema\//, /^src\/(language|ledger\/rules)\//, own, ...others]), [], file.path)
     t.same(
       file.imports.filter((name) => nonRules.test(name)),
       [],
@@ -145,7 +151,8 @@ test('verbs import event schemas, and no schemas of requests or responses', (t) 
   t.ok(verbs.length > 20)
   for (const { path, imports } of verbs) {
     const shapes = imports.filter(
-      (name) => name.startsWith('schema/') && !/^schema\/(events|agency-events|common|max-integer)\.ts$/.test(name),
+      (name) =>
+        name.startsWith('schema/') && !/^schema\/(events|agency-events|common|languages|max-integer)\.ts$/.test(name),
     )
     t.same(shapes, [], path)
   }

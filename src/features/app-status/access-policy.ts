@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type AppStatus, MAX_VERSION_LENGTH } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
-import type { Language } from './languages.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { isOlder, parseVersion, type Version } from './releases/version.ts'
 
 /** Type and version of a client. */

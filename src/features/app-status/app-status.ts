@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
+import type { Language } from '../../../schema/languages.ts'
 import {
   type AppState,
   type ClientHints,
@@ -8,13 +9,13 @@ import {
   type GateDecision,
   type IsSignatureValid,
 } from '../../http/auth/gate.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { AccessPolicy, type Client } from './access-policy.ts'
-import { clientTypeIn, clientVersionIn, languageIn, toClient } from './clients/client-hints.ts'
+import { clientTypeIn, clientVersionIn, toClient } from './clients/client-hints.ts'
 import type { ClientRegistry } from './clients/client-registry.ts'
 import { TokenKeys } from './clients/token-keys.ts'
-import type { Language } from './languages.ts'
 import { defaultMode } from './mode.ts'
 import { parseVersion } from './releases/version.ts'
 
@@ -100,10 +101,10 @@ export class AppStatusGate implements AppState {
 
   readonly gate = (request: FastifyRequest, isSignatureValid: IsSignatureValid): GateDecision => {
     const { maintenance, dependsOnClient } = this.#policy
-    if (maintenance !== null) return maintenance[languageIn(request)]
+    if (maintenance !== null) return maintenance[languageOf(request)]
     if (!dependsOnClient) return undefined
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
-    const language = (): Language => languageIn(request)
+    const language = (): Language => languageOf(request)
     return client === null
       ? this.#refusalForToken(this.#keys.of(request.headers.authorization, isSignatureValid), language)
       : this.#refusalFor(client, language)
@@ -139,7 +140,7 @@ export class AppStatusGate implements AppState {
   readonly hintsOf = (request: FastifyRequest): Omit<ClientHints, 'tokenKey'> => ({
     type: clientTypeIn(request),
     version: clientVersionIn(request),
-    language: languageIn(request),
+    language: languageOf(request),
   })
 
   readonly statusFor = (
@@ -148,10 +149,10 @@ export class AppStatusGate implements AppState {
     mayRemember: () => boolean,
   ): AppStatus => {
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
-    if (client === null) return this.#policy.appStatusFor(unknownClient, languageIn(request))
+    if (client === null) return this.#policy.appStatusFor(unknownClient, languageOf(request))
     const key = this.#keys.of(request.headers.authorization, isSignatureValid)
     if (key !== null && mayRemember()) this.#registry.record(key, withReadableVersion(client))
-    return this.#policy.appStatusFor(client, languageIn(request))
+    return this.#policy.appStatusFor(client, languageOf(request))
   }
 
   readonly onChange = (listener: () => void): (() => void) => {

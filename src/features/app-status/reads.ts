@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
-import { ClientType, LocalizedText } from '../../../schema/events.ts'
+import { ClientType } from '../../../schema/events.ts'
+import { LocalizedText } from '../../../schema/languages.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'

@@ -1,4 +1,4 @@
-import type { LocalizedText } from '../../../schema/events.ts'
+import type { LocalizedText } from '../../../schema/languages.ts'
 
 /** A text in some of the languages. */
 export interface PartialTexts {

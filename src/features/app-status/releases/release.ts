@@ -1,4 +1,5 @@
-import type { ClientType, LocalizedText } from '../../../../schema/events.ts'
+import type { ClientType } from '../../../../schema/events.ts'
+import type { LocalizedText } from '../../../../schema/languages.ts'
 import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'

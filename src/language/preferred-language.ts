@@ -1,4 +1,4 @@
-export type Language = 'en' | 'ar'
+import type { Language } from '../../schema/languages.ts'
 
 const supportedLanguages: readonly Language[] = ['en', 'ar']
 
@@ -10,11 +10,27 @@ const MAX_LIST_LENGTH = 500
  * `*` stands for the languages that are not listed. English when none is supported.
  */
 export function preferredLanguage(list: string): Language {
+  const remembered = known.get(list)
+  if (remembered !== undefined) return remembered
+  const language = choose(list)
+  if (list.length <= MAX_REMEMBERED_LENGTH) {
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.set(list, language)
+  }
+  return language
+}
+
+/** Clients of an app send few different lists, with every request. */
+const known = new Map<string, Language>([['', 'en']])
+const MAX_REMEMBERED = 500
+const MAX_REMEMBERED_LENGTH = 100
+
+function choose(list: string): Language {
   let best: { readonly language: Language; readonly quality: number } = { language: 'en', quality: 0 }
   const preferences = list.slice(0, MAX_LIST_LENGTH).split(',').map(parsePreference)
   const named = new Set(preferences.map(({ name }) => name))
   for (const { name, quality } of preferences) {
-    const language = supportedLanguages.find((known) => (name === '*' ? !named.has(known) : known === name))
+    const language = supportedLanguages.find((one) => (name === '*' ? !named.has(one) : one === name))
     if (language !== undefined && quality > best.quality) best = { language, quality }
   }
   return best.language
