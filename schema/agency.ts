@@ -97,8 +97,14 @@ const filters = {
 export const AllWithdrawals = Type.Composite([PageQuery, Type.Object(filters)])
 
 export const OwnWithdrawals = Type.Composite([
-  AllWithdrawals,
+  PageQuery,
   Type.Object({
+    ...filters,
+    agent_benefit: Type.Optional({
+      ...Flag,
+      description:
+        'of the agent wallet; 0 or absent: of the host wallet. With received, absent: of both wallets of the requester',
+    }),
     received: Type.Optional({ ...Flag, description: 'those addressed to the caller, as agent or manager' }),
   }),
 ])
@@ -131,7 +137,13 @@ export const InstantTransfer = Type.Object({
 })
 export type InstantTransfer = Static<typeof InstantTransfer>
 
-export const OwnTransfers = Type.Composite([PageQuery, Type.Object({ status: filters.status })])
+export const OwnTransfers = Type.Composite([
+  PageQuery,
+  Type.Object({
+    status: filters.status,
+    received: Type.Optional({ ...Flag, description: 'those that the caller received, transfers to oneself included' }),
+  }),
+])
 
 /** Users in one request. */
 export const MAX_DEPOSITS = 1_000

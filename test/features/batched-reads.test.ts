@@ -89,7 +89,7 @@ const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
   },
   'instant_transfers.amount': (db) => {
     const transfers = transferLookup(db)
-    return (userId) => transfers({ ...firstPage, userId })
+    return (userId) => transfers({ ...firstPage, userId, received: false })
   },
   'ledger_events.data': (db) => {
     const load = drawLookup(db)

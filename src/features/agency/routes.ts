@@ -79,14 +79,16 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
       },
     },
     async (request) => {
-      const { type, status, agent_benefit, received } = request.query
+      const { type, status, agent_benefit } = request.query
+      const received = isOn(request.query.received)
       const { limit, cursor } = readPage(request.query, 1)
+      const isOfBothWallets = received && agent_benefit === undefined
       const rows = await withdrawals(request)({
         userId: userOf(request),
-        received: isOn(received),
+        received,
         type,
         status,
-        wallet: agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit)),
+        wallet: isOfBothWallets ? undefined : dollarWallet(isOn(agent_benefit)),
         limit: limit + 1,
         before: cursor?.[0] ?? null,
       })
@@ -165,7 +167,7 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
     {
       schema: {
         operationId: 'pageInstantTransfers',
-        summary: "The caller's instant transfers, newest first",
+        summary: 'The instant transfers that the caller made, or those that the caller received, newest first',
         tags,
         querystring: OwnTransfers,
         response: { 200: pageOf(InstantTransfer) },
@@ -173,13 +175,14 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const { status } = request.query
+      const { status, received } = request.query
       // Instant transfers are always approved.
       const none = status !== undefined && status !== 'approved'
       const before = cursor?.[0] ?? null
-      const rows = none ? [] : await instantTransfers(request)({ userId: userOf(request), limit: limit + 1, before })
-      const page = toPage(rows, limit, ({ id }) => [id])
-      return { ...page, data: [...page.data] }
+      const page = { userId: userOf(request), received: isOn(received), limit: limit + 1, before }
+      const rows = none ? [] : await instantTransfers(request)(page)
+      const { data, meta } = toPage(rows, limit, ({ id }) => [id])
+      return { data: [...data], meta }
     },
   )
 }

@@ -153,6 +153,16 @@ test('an instant transfer, to oneself and to a charging agent', async (t) => {
   t.same(dataOf(await user(1)('GET', `${transfers}?status=pending`)), [])
   t.equal((await user(1)('GET', `${transfers}?status=done`)).status, 422)
   t.same(dataOf(await user(4)('GET', transfers)), [], 'those of others are not shown')
+  t.same(dataOf(await user(4)('GET', `${transfers}?received=1`)), [dataOf(other)])
+  t.same(dataOf(await user(4)('GET', `${transfers}?received=1&status=pending`)), [])
+  t.same(dataOf(await user(1)('GET', `${transfers}?received=true`)), [record], 'those to oneself are received')
+  t.same(dataOf(await user(2)('GET', `${transfers}?received=1`)), [])
+  t.same(dataOf(await user(1)('GET', `${transfers}?received=0`)), both)
+  const third = dataOf(await user(2)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 }))
+  const page = Object((await user(4)('GET', `${transfers}?received=1&limit=1`)).body)
+  t.same(page.data, [third])
+  const rest = await user(4)('GET', `${transfers}?received=1&cursor=${page.meta.next_cursor}`)
+  t.same(rest.body, { data: [dataOf(other)], meta: { next_cursor: null } })
   t.same(dataOf(await user(1)('GET', requests)), [], 'nor are they withdrawals')
   t.match(await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 99 }), {
     status: 422,

@@ -188,22 +188,26 @@ interface TransferRow extends NameColumns<'owner' | 'receiver'> {
   readonly created_at: number
 }
 
-const transferPages = new PreparedStatement<TransferRow>(
-  'instant transfers of users',
-  `select requested.place, t.*, ${nameColumns('owner')}, ${nameColumns('receiver')}
-   from unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
-     with ordinality as requested (user_id, size, before, place)
-   cross join lateral (
-     select t.transfer_id, t.user_id, t.receiver_id, t.wallet, t.amount, t.rate, t.diamonds,
-            ${microsOf('t.created_at')} as created_at
-     from instant_transfers t
-     where t.user_id = requested.user_id and t.transfer_id < requested.before
-     order by t.transfer_id desc
-     limit requested.size) t
-   left join user_profiles owner on owner.user_id = t.user_id
-   left join user_profiles receiver on receiver.user_id = t.receiver_id
-   order by t.transfer_id desc`,
-)
+const transferPages = (name: string, user: 'user_id' | 'receiver_id') =>
+  new PreparedStatement<TransferRow>(
+    name,
+    `select requested.place, t.*, ${nameColumns('owner')}, ${nameColumns('receiver')}
+     from unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
+       with ordinality as requested (user_id, size, before, place)
+     cross join lateral (
+       select t.transfer_id, t.user_id, t.receiver_id, t.wallet, t.amount, t.rate, t.diamonds,
+              ${microsOf('t.created_at')} as created_at
+       from instant_transfers t
+       where t.${user} = requested.user_id and t.transfer_id < requested.before
+       order by t.transfer_id desc
+       limit requested.size) t
+     left join user_profiles owner on owner.user_id = t.user_id
+     left join user_profiles receiver on receiver.user_id = t.receiver_id
+     order by t.transfer_id desc`,
+  )
+
+const sentTransfers = transferPages('instant transfers of users', 'user_id')
+const receivedTransfers = transferPages('instant transfers received by users', 'receiver_id')
 
 const StoredTransfer = TypeCompiler.Compile(Type.Object({ wallet: DollarWallet }))
 
@@ -217,12 +221,20 @@ function toTransfer(row: TransferRow): InstantTransfer {
   })
 }
 
-/** Pages of users' instant transfers, those requested at the same time with one query. */
-export function transferLookup(db: Db): (page: OwnPage) => Promise<InstantTransfer[]> {
-  const transfers = new BatchedLookup(
-    MAX_PAGES_PER_QUERY,
-    async (pages: readonly OwnPage[]) => pagesOf(pages, await transferPages.execute(db, pageLists(pages))),
-    requestLimits(db),
-  )
-  return async (page) => (await transfers.load(page)).map(toTransfer)
+/** A page of the transfers that a user made, or of those that the user received. */
+interface OwnTransfers extends OwnPage {
+  readonly received: boolean
+}
+
+/** Pages of users' instant transfers, those requested at the same time with one query for each direction. */
+export function transferLookup(db: Db): (page: OwnTransfers) => Promise<InstantTransfer[]> {
+  const lookupWith = (statement: PreparedStatement<TransferRow>) =>
+    new BatchedLookup(
+      MAX_PAGES_PER_QUERY,
+      async (pages: readonly OwnPage[]) => pagesOf(pages, await statement.execute(db, pageLists(pages))),
+      requestLimits(db),
+    )
+  const sent = lookupWith(sentTransfers)
+  const received = lookupWith(receivedTransfers)
+  return async (page) => (await (page.received ? received : sent).load(page)).map(toTransfer)
 }
