@@ -1,0 +1,13 @@
+import { Text } from './common.ts'
+
+/** The word of a search for users or rooms; every character is meant literally. */
+export const SearchWord = {
+  ...Text(64, 1),
+  description:
+    'a uid, or the beginning of a name of at least 2 characters; 1 to 64 characters, upper and lower case alike',
+}
+
+const MIN_NAME_CHARACTERS = 2
+
+/** Whether a word is long enough to be looked for in names; a shorter one is a uid only. */
+export const isNameWord = (word: string): boolean => Array.from(word).length >= MIN_NAME_CHARACTERS
