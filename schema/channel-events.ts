@@ -53,15 +53,25 @@ const bigWin = {
 const LuckyBigWin = eventData('One order won 5,000 diamonds or more', bigWin)
 const LuckyBigWinAll = eventData('One order won 10,000 diamonds or more; never replayed', bigWin)
 
+const send = {
+  id: Type.String({ description: 'id of the send' }),
+  totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 for a gift from the bag' },
+  gift: Picture,
+}
+const people = { senderid: Id, receiversids: Type.Array(Type.String()) }
+const GiftSent = eventData('A gift without draws was sent', {
+  ...send,
+  ...people,
+  quantity: Id,
+  roomuid: Type.String(),
+  last_update: Seconds,
+})
 const LuckyGiftSent = eventData(
   'A gift with draws was sent. After 6 seconds without another, times starts again at 1.',
   {
-    id: Type.String({ description: 'id of the send' }),
-    totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 for a gift from the bag' },
-    gift: Picture,
+    ...send,
     times: Type.Integer({ minimum: 1, description: 'consecutive sends, this one included' }),
-    senderid: Id,
-    receiversids: Type.Array(Type.String()),
+    ...people,
     currencycount: { ...Amount, description: 'diamonds won by the consecutive sends' },
     quantity: Id,
     roomuid: Type.String(),
@@ -86,6 +96,7 @@ export const roomEvents = {
   'roulette-wheel-finished': RouletteFinished,
   'roulette-wheel-destroyed': RouletteDestroyed,
   'lucky-big-win': LuckyBigWin,
+  'one-to-room:gift-sent': GiftSent,
   'one-to-room:lucky-gift-sent': LuckyGiftSent,
 } as const satisfies Record<string, TSchema>
 

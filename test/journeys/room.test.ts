@@ -239,6 +239,28 @@ test('big wins are sent to the room and to everyone, and wallets are pushed', as
   t.same(all.instance.log, [])
 })
 
+test('a gift without draws is shown to the room, and replayed to members who come back', async (t) => {
+  const all = await roomSetup(t)
+  const { ask } = all
+  const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png' }
+  await ask('ann', 'PUT', '/admin/v1/decorations/9', rose)
+  const watching = await member(t, all, 3)
+  const send = { u_id: 1, decoration_id: 9, user_id: [2, 4], quantity: 3, room_id: 'R1' }
+  await ask(1, 'POST', '/v1/instant-send', send)
+  await ask(1, 'POST', '/v1/instant-send', { ...send, with_encryption: '1' })
+  const frames = await framesOf(watching, ROOM, 2)
+  const data = { totalcost: 60, senderid: 1, receiversids: ['2', '4'], quantity: 3, roomuid: 'R1' }
+  t.match(frames, [
+    { event: 'one-to-room:gift-sent', prev: null, data: { ...data, gift: { image_path: 'gifts/rose.png' } } },
+    { event: 'one-to-room:gift-sent', enc: 'rot41', data: { ...data, gift: { id: 9, name: 'Rose' } } },
+  ])
+  t.notMatch(JSON.stringify(frames[1]), /gifts\//)
+  const back = await connectAs(t, all.instance.origin, 3)
+  back.send({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+  t.same(await framesOf(back, ROOM, 2), frames)
+  t.same(all.instance.log, [])
+})
+
 test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {
   const all = await roomSetup(t)
   const { ask } = all

@@ -1,3 +1,4 @@
+import type { EventData } from '../../../schema/events.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
 import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
@@ -7,45 +8,63 @@ import { rot41 } from './rot41.ts'
 const MIN_BIG_WIN = 5_000
 const MIN_GLOBAL_BIG_WIN = 10_000
 
-/** Frames of drawn gifts, to the room and to everyone. They never contain a balance. */
+/** Frames of gifts, to the room and, of big wins, to everyone. They never contain a balance. */
 export const giftFrames: FrameMapper = {
+  'gift-sent': ({ data, position, at }) => {
+    const { room_id } = data
+    const sent = eventFrame(`room:${room_id}`, 'one-to-room:gift-sent', sendIds(data), (profiles) => ({
+      id: String(position),
+      totalcost: data.cost,
+      gift: pictureOf(data, profiles),
+      senderid: data.sender_id,
+      receiversids: data.receiver_ids.map(String),
+      quantity: data.quantity,
+      roomuid: profiles.rooms.get(room_id)?.uid ?? '',
+      last_update: plainSeconds(at),
+    }))
+    return [{ ...sent, ...encoding(data) }]
+  },
   'gift-drawn': ({ data, position, at }) => {
     const { sender_id, room_id, decoration_id } = data
-    const path = data.encrypted ? rot41 : (plain: string) => plain
-    const enc = data.encrypted ? { enc: 'rot41' as const } : {}
     const win = data.draws.reduce((sum, { reward }) => sum + reward, 0)
-    const gift = (profiles: Profiles) => {
-      const { name = '', image_path = '' } = profiles.decorations.get(decoration_id) ?? {}
-      return { id: decoration_id, name, image_path: path(image_path) }
-    }
-
-    const sent = eventFrame(
-      `room:${room_id}`,
-      'one-to-room:lucky-gift-sent',
-      { rooms: [room_id], decorations: [decoration_id] },
-      (profiles) => ({
-        id: String(position),
-        totalcost: data.cost,
-        gift: gift(profiles),
-        times: data.times,
-        senderid: sender_id,
-        receiversids: data.receiver_ids.map(String),
-        currencycount: data.won,
-        quantity: data.quantity,
-        roomuid: profiles.rooms.get(room_id)?.uid ?? '',
-        win,
-        last_update: plainSeconds(at),
-      }),
-    )
+    const sent = eventFrame(`room:${room_id}`, 'one-to-room:lucky-gift-sent', sendIds(data), (profiles) => ({
+      id: String(position),
+      totalcost: data.cost,
+      gift: pictureOf(data, profiles),
+      times: data.times,
+      senderid: sender_id,
+      receiversids: data.receiver_ids.map(String),
+      currencycount: data.won,
+      quantity: data.quantity,
+      roomuid: profiles.rooms.get(room_id)?.uid ?? '',
+      win,
+      last_update: plainSeconds(at),
+    }))
     const requiredIds = { users: [sender_id], decorations: [decoration_id] }
     const won = (reward: number) => (profiles: Profiles) => {
       const { id, name, uid, picture } = userProfile(profiles, sender_id)
-      return { user: { id, name, uid, current_profile_image_url: path(picture) }, reward, decoration: gift(profiles) }
+      const user = { id, name, uid, current_profile_image_url: pathOf(data, picture) }
+      return { user, reward, decoration: pictureOf(data, profiles) }
     }
     const wins = data.draws.flatMap(({ reward }) => [
       ...(reward >= MIN_BIG_WIN ? [eventFrame(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
       ...(reward >= MIN_GLOBAL_BIG_WIN ? [eventFrame('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
     ])
-    return [sent, ...wins].map((frame) => ({ ...frame, ...enc }))
+    return [sent, ...wins].map((frame) => ({ ...frame, ...encoding(data) }))
   },
+}
+
+type Gift = EventData<'gift-sent'>
+
+/** Whose profiles the frame of a send shows. */
+const sendIds = ({ room_id, decoration_id }: Gift) => ({ rooms: [room_id], decorations: [decoration_id] })
+
+const encoding = ({ encrypted }: Gift) => (encrypted ? { enc: 'rot41' as const } : {})
+
+/** A path of a picture, encoded when the sender asked for it. */
+const pathOf = ({ encrypted }: Gift, path: string): string => (encrypted ? rot41(path) : path)
+
+function pictureOf(data: Gift, profiles: Profiles) {
+  const { name = '', image_path = '' } = profiles.decorations.get(data.decoration_id) ?? {}
+  return { id: data.decoration_id, name, image_path: pathOf(data, image_path) }
 }

@@ -107,7 +107,7 @@ export const asyncapi: Json = {
   operations: {
     command: operation('receive', 'socket', 'Authentication, subscriptions and pings of clients', clientMessages),
     reply: operation('send', 'socket', 'Answers to client frames, heartbeats and the shutdown notice', serverMessages),
-    sendToRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', roomMessages),
+    sendToRoom: operation('send', 'room', 'Roulette and gifts, in the order of the ledger', roomMessages),
     sendToUser: operation('send', 'user', 'The wallet, notifications and withdrawals', userMessages),
     sendToAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
   },

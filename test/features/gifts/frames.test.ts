@@ -140,7 +140,32 @@ test('erased users and gifts keep their ids in frames', (t) => {
   t.end()
 })
 
-test('a gift without a draw sends no frame', (t) => {
-  t.same(Object.keys(giftFrames), ['gift-drawn'])
+test('a frame of a gift without draws goes to the room, encoded as the sender asked', (t) => {
+  const sent = (others: Partial<EventData<'gift-sent'>> = {}): PositionedEvent<'gift-sent'> => {
+    const { data, at } = drawn([0, 0])
+    return { type: 'gift-sent', data: { ...data, ...others }, movements: [], position: 41, at }
+  }
+  const data = {
+    id: '41',
+    totalcost: 1_000,
+    gift: decoration,
+    senderid: 1,
+    receiversids: ['2', '3'],
+    quantity: 5,
+    roomuid: 'R7',
+    last_update: '2026-11-21 08:00:00',
+  }
+  t.same(framesFrom(giftFrames, sent()), [{ channel: 'room:7', event: 'one-to-room:gift-sent', data }])
+  t.same(framesFrom(giftFrames, sent({ encrypted: true, from_bag: true, cost: 0 })), [
+    {
+      channel: 'room:7',
+      event: 'one-to-room:gift-sent',
+      enc: 'rot41',
+      data: { ...data, totalcost: 0, gift: { ...decoration, image_path: rot41(decoration.image_path) } },
+    },
+  ])
+  t.match(framesFrom(giftFrames, sent({ room_id: 98, decoration_id: 97 })), [
+    { data: { roomuid: '', gift: { id: 97, name: '', image_path: '' } } },
+  ])
   t.end()
 })
