@@ -2,10 +2,22 @@ import { serializeBalance } from '../ledger/rules/money.ts'
 
 /** An amount for a terminal: `1,234`; dollars, which are kept in cents, as `12.34`. */
 export function formatAmount(currency: string, amount: bigint): string {
-  if (currency !== 'dollars' && currency !== 'agent_dollars') return amount.toLocaleString('en')
-  const cents = (amount < 0n ? -amount : amount).toString().padStart(3, '0')
-  return `${amount < 0n ? '-' : ''}${BigInt(cents.slice(0, -2)).toLocaleString('en')}.${cents.slice(-2)}`
+  const [whole = '', cents] = formatDecimal(currency, amount).split('.')
+  // `-0` of -0.05 would lose its sign as a number.
+  const sign = whole.startsWith('-') ? '-' : ''
+  const grouped = sign + BigInt(whole.replace('-', '')).toLocaleString('en')
+  return cents === undefined ? grouped : `${grouped}.${cents}`
 }
+
+/** An amount for programs: `1234`; dollars, which are kept in cents, with two decimals as `1234.50`. */
+export function formatDecimal(currency: string, amount: bigint | number): string {
+  if (!isDollars(currency)) return String(amount)
+  const cents = String(amount).replace('-', '').padStart(3, '0')
+  return `${amount < 0 ? '-' : ''}${cents.slice(0, -2)}.${cents.slice(-2)}`
+}
+
+/** Dollars of either wallet are kept in cents. */
+const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** JSON; a `bigint` becomes an integer, or a decimal string beyond 2^53-1. */
 export const toJson = (value: unknown): string =>

@@ -1,6 +1,7 @@
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { formatDecimal } from '../format.ts'
 import { ExactSum } from '../reports/fold-accounts.ts'
 
 /**
@@ -79,18 +80,13 @@ export class Journal {
 /** Accounts of games and withdrawals, of which there are many; once finished they stay at zero. */
 const isTransient = (account: string): boolean => account.startsWith('game:') || account.startsWith('withdrawal:')
 
-const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 /** Commodities with other characters than letters are quoted. */
 const commoditySymbol = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
 
 const formatPosting = (account: string, amount: string, balance: string): string =>
   `    ${account}  ${amount} = ${balance}\n`
 
-/** Dollars are kept in cents and printed with two decimals; all other amounts are whole. */
-function formatAmount(currency: string, amount: number | bigint): string {
-  if (!isDollars(currency)) return `${amount} ${commoditySymbol(currency)}`
-  const digits = String(amount).replace('-', '').padStart(3, '0')
-  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)} ${commoditySymbol(currency)}`
-}
+const formatAmount = (currency: string, amount: number | bigint): string =>
+  `${formatDecimal(currency, amount)} ${commoditySymbol(currency)}`
 
 const formatDay = (at: Micros): string => isoMicros(at).slice(0, 10)
