@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { csvText } from '../../src/audit/csv.ts'
 import { readEntries } from '../../src/audit/export/read-entries.ts'
 import { checkDraws, drawFindings } from '../../src/audit/verify/draws/check-draws.ts'
 import { chiSquare } from '../../src/audit/verify/draws/chi-square.ts'
@@ -69,7 +70,8 @@ test('the CSV export has every posting: they sum to zero, and those of an accoun
   for (const line of lines) {
     const cells = line.split(',')
     const cell = (name: string): string => cells[columns.indexOf(name)] ?? ''
-    const amount = Number(cell('amount'))
+    t.match(cell('amount'), cell('currency').endsWith('dollars') ? /^-?\d+\.\d\d$/ : /^-?\d+$/)
+    const amount = Math.round(Number(cell('amount')) * (cell('currency').endsWith('dollars') ? 100 : 1))
     sums.set(cell('currency'), (sums.get(cell('currency')) ?? 0) + amount)
     held.set(cell('account'), (held.get(cell('account')) ?? 0) + amount)
   }
@@ -79,6 +81,12 @@ test('the CSV export has every posting: they sum to zero, and those of an accoun
   )
   t.ok(sums.size >= 3)
   t.same(new Map([...held].filter(([, balance]) => balance !== 0)), await balancesOf(database))
+})
+
+test('a text in CSV never begins a formula', (t) => {
+  const cells = ['=1+1', '+1', '-1', '@sum', '\tx', 'a "b", c', 'staff:ann'].map(csvText)
+  t.same(cells, ["'=1+1", "'+1", "'-1", "'@sum", "'\tx", '"a ""b"", c"', 'staff:ann'])
+  t.end()
 })
 
 /** Reads a journal and checks all its assertions; returns the balances at its end. */
@@ -157,11 +165,15 @@ test("Pearson's test has the known values and finds uneven draws", (t) => {
   const even = (counts: readonly number[]) =>
     chiSquare(counts.map((observed) => ({ observed, expected: 1 / counts.length })))
   // R: chisq.test(c(44, 56)), c(89, 37, 30, 28, 2) of 186, c(1000, 1100)
-  const near = (p: number, expected: number) => t.ok(Math.abs(p - expected) < expected * 1e-6, `${p} is ${expected}`)
+  const near = (p: number | null, expected: number) =>
+    t.ok(p !== null && Math.abs(p - expected) < expected * 1e-6, `${p} is ${expected}`)
   near(even([44, 56]).p, 0.2301393)
   near(even([1000, 1100]).p, 0.02909633)
   near(even([50, 50, 50]).p, 1)
-  t.ok(even([600, 400]).p < 1e-9)
-  t.match(even([2, 0]), { p: 1, degrees: 0 }, 'too few for a test')
+  t.ok((even([600, 400]).p ?? 1) < 1e-9)
+  t.match(even([5, 5]), { p: 1, degrees: 1 }, 'each is expected five times')
+  t.match(even([5, 4]), { p: null, degrees: 0 }, 'one is expected less than five times: too few for a test')
+  t.match(even([100]), { p: null, degrees: 0 }, 'one outcome')
+  t.match(even([4, 4, 2]), { p: null, degrees: 0 }, 'merged until one is left')
   t.end()
 })

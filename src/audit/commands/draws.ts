@@ -25,12 +25,16 @@ async function run(audit: CommandContext, { json }: { readonly json?: true }): P
 }
 
 const formatCount = (value: number): string => value.toLocaleString('en')
+const formatP = (p: number | null, outcomes: number): string => {
+  if (p !== null) return `chi-square p = ${p.toFixed(6)}`
+  return outcomes < 2 ? 'only one outcome, nothing to judge' : 'too few draws to judge'
+}
 const formatPercent = (share: number): string => `${(share * 100).toFixed(4)}%`
 
 function formatReport({ lucky, spins }: DrawReport): string[] {
   return [
     ...lucky.flatMap(({ odds_hash, decoration_id, draws, p, rows }) => [
-      `gift ${decoration_id}, odds ${odds_hash}: ${formatCount(draws)} draws, chi-square p = ${p.toFixed(6)}`,
+      `gift ${decoration_id}, odds ${odds_hash}: ${formatCount(draws)} draws, ${formatP(p, rows.length)}`,
       ...formatColumns(
         rows.map(({ multiplier, observed, expected }) => [
           `  × ${multiplier / 10_000}`,
@@ -43,7 +47,7 @@ function formatReport({ lucky, spins }: DrawReport): string[] {
     ]),
     ...spins.map(
       ({ players, draws, p, places }) =>
-        `${formatCount(draws)} spins among ${players} players, chi-square p = ${p.toFixed(6)}: ` +
+        `${formatCount(draws)} spins among ${players} players, ${formatP(p, places.length)}: ` +
         `won by place ${places.map(({ observed }) => formatCount(observed)).join(', ')}`,
     ),
   ]

@@ -108,17 +108,20 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
 
 /** Findings for people, by position; those of frequencies come last. */
 export function drawFindings({ faults, lucky, spins }: DrawReport): string[] {
-  const improbable = ({ p }: ChiSquare): boolean => p < MIN_P_VALUE
+  const improbable = <T extends ChiSquare>(one: T): readonly (T & { readonly p: number })[] => {
+    const { p } = one
+    return p !== null && p < MIN_P_VALUE ? [{ ...one, p }] : []
+  }
   return [
     ...faults.map(({ position, message }) => `position ${position}: ${message}`),
     ...lucky
-      .filter(improbable)
+      .flatMap(improbable)
       .map(
         ({ odds_hash, p }) =>
           `draws by the odds ${odds_hash} deviate from the published odds: p = ${p.toExponential(2)}`,
       ),
     ...spins
-      .filter(improbable)
+      .flatMap(improbable)
       .map(({ players, p }) => `spins among ${players} players are not uniform: p = ${p.toExponential(2)}`),
   ]
 }

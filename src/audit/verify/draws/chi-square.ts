@@ -9,14 +9,20 @@ export interface ChiSquare {
   readonly draws: number
   readonly statistic: number
   readonly degrees: number
-  /** The probability that fair draws deviate as much from the expected frequencies, or more. */
-  readonly p: number
+  /**
+   * The probability that fair draws deviate as much from the expected frequencies, or more; null when there are too few
+   * draws, or only one outcome, to judge by.
+   */
+  readonly p: number | null
 }
 
-/** A row with fewer expected draws is merged with the next one. */
+/**
+ * The usual rule for Pearson's test (Cochran 1954): each outcome is expected at least five times, as its distribution is
+ * an approximation. Rarer outcomes are merged.
+ */
 const MIN_EXPECTED_DRAWS = 5
 
-/** Pearson's chi-squared test; p is 1 when there are too few draws. */
+/** Pearson's chi-squared test. It needs two outcomes after rare ones were merged. */
 export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
   const draws = frequencies.reduce((sum, { observed }) => sum + observed, 0)
   const cells: { observed: number; expected: number }[] = []
@@ -26,10 +32,14 @@ export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
     if (last === undefined || last.expected >= MIN_EXPECTED_DRAWS) cells.push({ observed, expected: expected * draws })
     else cells.splice(-1, 1, { observed: last.observed + observed, expected: last.expected + expected * draws })
   }
-  const areLargeEnough = cells.every(({ expected }) => expected >= MIN_EXPECTED_DRAWS)
-  const degrees = areLargeEnough ? cells.length - 1 : 0
+  // What is left of the most frequent rows may still be too rare.
+  const [before, last] = cells.slice(-2)
+  if (before !== undefined && last !== undefined && last.expected < MIN_EXPECTED_DRAWS) {
+    cells.splice(-2, 2, { observed: before.observed + last.observed, expected: before.expected + last.expected })
+  }
+  const degrees = Math.max(0, cells.length - 1)
   const statistic = cells.reduce((sum, { observed, expected }) => sum + (observed - expected) ** 2 / expected, 0)
-  return { draws, statistic, degrees, p: degrees === 0 ? 1 : upperGamma(degrees / 2, statistic / 2) }
+  return { draws, statistic, degrees, p: degrees === 0 ? null : upperGamma(degrees / 2, statistic / 2) }
 }
 
 /** The regularised upper incomplete gamma function Q(a, x): a series below a + 1, a continued fraction above. */
