@@ -6,7 +6,9 @@ import { withQueryContext } from './with-query-context.ts'
 export const withdrawalsCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('withdrawals')
-    .description('what is pending, by age; what is approved and not yet transferred; who approved what')
+    .description(
+      'what is pending, by age; what is approved and not yet transferred; who approved and who transferred what',
+    )
     .option(...JSON_FLAG)
     .action(running(run))
 
@@ -17,7 +19,7 @@ async function run(audit: CommandContext, { json }: { readonly json?: true }): P
   return 0
 }
 
-function formatReport({ position, pending, approved, approvals }: WithdrawalsReport): string[] {
+function formatReport({ position, pending, approved, approvals, transfers }: WithdrawalsReport): string[] {
   return [
     `as of position ${position}`,
     ...formatSection('pending', pending.map(formatRequest)),
@@ -34,6 +36,17 @@ function formatReport({ position, pending, approved, approvals }: WithdrawalsRep
         `user ${user_id}`,
         `${formatAmount(currency, BigInt(amount))} ${currency}`,
         `now ${status}`,
+      ]),
+    ),
+    ...formatSection(
+      'who transferred what',
+      transfers.map(({ transferred_by, transferred_at, id, user_id, target_id, currency, amount }) => [
+        transferred_by,
+        transferred_at,
+        `request ${id}`,
+        `user ${user_id}`,
+        `to ${target_id}`,
+        `${formatAmount(currency, BigInt(amount))} ${currency}`,
       ]),
     ),
   ]

@@ -21,17 +21,29 @@ export interface OpenWithdrawal {
   readonly age_seconds: number
 }
 
-export interface Approval {
+/** A change of a request's status, as the ledger has it. */
+interface StatusChange {
   readonly id: number
   readonly user_id: number
   readonly currency: string
   /** Cents. */
   readonly amount: number
-  readonly approved_by: string
-  readonly approved_at: string
   /** The position of the event. */
   readonly position: number
+}
+
+export interface Approval extends StatusChange {
+  readonly approved_by: string
+  readonly approved_at: string
+  /** The present one of the request. */
   readonly status: string
+}
+
+export interface Transfer extends StatusChange {
+  /** The charging agent or business manager who was paid back. */
+  readonly target_id: number
+  readonly transferred_by: string
+  readonly transferred_at: string
 }
 
 export interface WithdrawalsReport {
@@ -42,6 +54,8 @@ export interface WithdrawalsReport {
   readonly approved: readonly (OpenWithdrawal & { readonly approved_at: string; readonly approved_by: string })[]
   /** All approvals in order, with the present status of the request. */
   readonly approvals: readonly Approval[]
+  /** All transfers in order. */
+  readonly transfers: readonly Transfer[]
 }
 
 interface Row extends Omit<OpenWithdrawal, 'id'> {
@@ -59,7 +73,7 @@ export async function reportWithdrawals(db: Kysely<Tables>, context: QueryContex
     from ledger_head h left join withdrawals w on w.status in ('pending', 'approved')
     order by w.changed`.execute(db)
   const position = rows[0]?.position ?? 0
-  const approvals = await readApprovals(db, position, context)
+  const { approvals, transfers } = await readDecisions(db, position, context)
   const byPosition = new Map(approvals.map((approval) => [approval.position, approval]))
   const open = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
   const toOpenWithdrawal = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) =>
@@ -75,30 +89,43 @@ export async function reportWithdrawals(db: Kysely<Tables>, context: QueryContex
         approved_by: byPosition.get(row.changed)?.approved_by ?? '',
       })),
     approvals,
+    transfers,
   }
 }
 
+interface Decision extends StatusChange {
+  readonly target_id: number
+  readonly to: 'approved' | 'transferred'
+  readonly actor: string
+  readonly at: string
+  readonly status: string
+}
+
 /** From the ledger, as the tables have only the last change of a request. */
-async function readApprovals(
+async function readDecisions(
   db: Kysely<Tables>,
   head: number,
   { signal, onPlanned, onScanned }: QueryContext,
-): Promise<readonly Approval[]> {
+): Promise<Pick<WithdrawalsReport, 'approvals' | 'transfers'>> {
   onPlanned(head)
-  const found: Approval[] = []
+  const approvals: Approval[] = []
+  const transfers: Transfer[] = []
   for (let from = 1; from <= head; from += EVENTS_PER_QUERY) {
     signal.throwIfAborted()
-    const { rows } = await sql<Approval>`
-      select w.withdrawal_id as id, w.user_id, w.wallet as currency, w.amount, e.actor as approved_by,
-             ${iso('e.at')} as approved_at, e.position, w.status
+    const { rows } = await sql<Decision>`
+      select w.withdrawal_id as id, w.user_id, w.target_id, w.wallet as currency, w.amount, e.data::jsonb ->> 'to' as to,
+             e.actor, ${iso('e.at')} as at, e.position, w.status
       from ledger_events e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
       where e.position between ${from} and ${Math.min(head, from + EVENTS_PER_QUERY - 1)}
-        and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' = 'approved'
+        and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' in ('approved', 'transferred')
       order by e.position`.execute(db)
-    for (const row of rows) found.push(row)
+    for (const { to, actor, at, status, target_id, ...change } of rows) {
+      if (to === 'approved') approvals.push({ ...change, approved_by: actor, approved_at: at, status })
+      else transfers.push({ ...change, target_id, transferred_by: actor, transferred_at: at })
+    }
     onScanned(Math.min(EVENTS_PER_QUERY, head - from + 1))
   }
-  return found
+  return { approvals, transfers }
 }
 
 const iso = (column: string) =>

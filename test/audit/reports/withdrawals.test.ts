@@ -19,10 +19,11 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-test('the report of withdrawals shows what is open, for how long, and who approved what', async (t) => {
+test('the report of withdrawals shows what is open, for how long, and who approved and transferred what', async (t) => {
   const database = await testDatabase(t)
   const env = { DATABASE_URL: database.serviceUrl }
-  const nothing = 'pending: none\napproved and not yet transferred: none\nwho approved what: none\n'
+  const nothing =
+    'pending: none\napproved and not yet transferred: none\nwho approved what: none\nwho transferred what: none\n'
   t.same(await runAudit(env, 'withdrawals'), { code: 0, out: `as of position 0\n${nothing}`, err: '' })
 
   const ids: number[] = []
@@ -100,7 +101,7 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   const events = await queryRows(
     database,
     `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger_events
-     where type = 'withdrawal-status-changed' and data::json ->> 'to' = 'approved' order by position`,
+     where type = 'withdrawal-status-changed' and data::json ->> 'to' in ('approved', 'transferred') order by position`,
   )
   const approval = (i: number) => ({ position: Number(events[i]?.['position']), approved_at: events[i]?.['at'] })
   t.same(report.approvals, [
@@ -133,6 +134,10 @@ test('the report of withdrawals shows what is open, for how long, and who approv
     },
   ])
   t.equal(report.approved[0]?.approved_at, approval(1).approved_at)
+  const transferred = { position: Number(events[3]?.['position']), transferred_at: events[3]?.['at'] }
+  t.same(report.transfers, [
+    { id: paid, user_id: 2, target_id: 7, currency: 'dollars', amount: 800, transferred_by: 'user:7', ...transferred },
+  ])
   t.equal(report.position, Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position']))
   t.notOk(report.approvals.some(({ id }) => id === refused))
 
@@ -147,6 +152,8 @@ test('the report of withdrawals shows what is open, for how long, and who approv
     ['user:7', approval(0).approved_at, `request ${paid}`, 'user 2', '8.00 dollars', 'now transferred'],
     ['staff:ann', approval(1).approved_at, `request ${waiting}`, 'user 1', '7.00 agent_dollars', 'now approved'],
     ['user:7', approval(2).approved_at, `request ${taken}`, 'user 2', '9.00 dollars', 'now rejected'],
+    ['who transferred what:'],
+    ['user:7', transferred.transferred_at, `request ${paid}`, 'user 2', 'to 7', '8.00 dollars'],
     [''],
   ])
 })
