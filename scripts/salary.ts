@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import { readInputFile } from '../src/config/read-input-file.ts'
 import { salaryReport } from '../src/features/agency/presenters.ts'
 import {
   type DepositSalaries,
   depositSalaries,
   type SalaryReport,
 } from '../src/features/agency/salaries/deposit-salaries.ts'
-import { parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
+import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
@@ -36,7 +36,7 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
     counts[outcome] += 1
     console.log(line)
   }
-  const rows = parseSalaryFile(file, readFileSync(file, 'utf8'), period)
+  const rows = readSalaryFile(file, period)
   for (const row of rows) if ('error' in row) report('refused', `refused ${row.location}: ${row.error}`)
   const valid = rows.filter((row) => 'deposit' in row)
   // By user, as no user is in a file twice.
@@ -67,6 +67,17 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
   const { paid, already, refused } = counts
   console.log(`${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}`)
   return refused
+}
+
+/** Throws with a message that names the file. */
+function readSalaryFile(file: string, period: string): DepositRow[] {
+  const text = readInputFile('--file', file)
+  try {
+    return parseSalaryFile(file, text, period)
+  } catch (error) {
+    if (!(error instanceof InvalidSalaryFile)) throw error
+    throw new Error(`--file ${file}: ${error.message}`, { cause: error })
+  }
 }
 
 /** The fields of a report that are used here. */

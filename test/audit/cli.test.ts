@@ -64,6 +64,21 @@ test('an audit that could not run ends with 2 and one line', async (t) => {
     ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '0'], /^error: option '--as-of <position>' .*\n$/],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '1e3'], /^error: option '--as-of <position>' .*\n$/],
+    [
+      { DATABASE_URL: serviceUrl },
+      ['verify', '--checkpoint', '/tmp/no-such.json'],
+      /^audit could not run: --checkpoint: there is no file \/tmp\/no-such\.json\.\n$/,
+    ],
+    [
+      { DATABASE_URL: serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) },
+      ['verify', '--checkpoint', auditScript],
+      /^audit could not run: --checkpoint \S+audit\.ts: This is not a checkpoint: it is not JSON\.\n$/,
+    ],
+    [
+      { DATABASE_URL: serviceUrl },
+      ['explain', '--user', '7', '--currency', 'coins'],
+      /^audit could not run: --user: there is no user 7\n$/,
+    ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--public-key', 'x'], /: --public-key needs --checkpoint\.\n$/],
     [
       { DATABASE_URL: serviceUrl },

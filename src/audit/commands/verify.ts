@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { Checkpoint } from '../../../schema/finance.ts'
+import { readInputFile } from '../../config/read-input-file.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
 import { findSigner } from '../checkpoint/checkpoint-key.ts'
 import { formatFinding, MAX_FINDINGS } from '../finding.ts'
@@ -29,7 +29,7 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
   const { asOf, json } = flags
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
     throw new Error('--public-key needs --checkpoint.')
-  const checkpoint = flags.checkpoint === undefined ? null : await readCheckpointFile(flags.checkpoint, flags, env)
+  const checkpoint = flags.checkpoint === undefined ? null : readCheckpointFile(flags.checkpoint, flags, env)
   const { progress } = terminal
   const verification = await verify(await reportUrl(), {
     asOf: asOf ?? null,
@@ -43,12 +43,17 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
   return verification.findings.length
 }
 
-/** Throws when the file holds no checkpoint, or one that another key signed. */
-async function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandContext['env']): Promise<Checkpoint> {
+/** Throws when there is no such file, and when it holds no checkpoint or one that another key signed. */
+function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandContext['env']): Checkpoint {
+  const text = readInputFile('--checkpoint', file)
   const key = publicKey ?? findSigner(env, undefined)?.publicKey
   // The key in the file proves nothing: a forger would put his own there.
   if (key === undefined) throw new Error('There is no key to check the checkpoint with: give --public-key.')
-  return readCheckpoint(await readFile(file, 'utf8'), key)
+  try {
+    return readCheckpoint(text, key)
+  } catch (error) {
+    throw new Error(`--checkpoint ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 function formatReport({ position, events, findings }: Verification, seconds: number): string[] {

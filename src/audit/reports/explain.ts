@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { account, type Currency } from '../../ledger/rules/account.ts'
 import { readMovements } from './account-movements.ts'
-import type { QueryContext } from './query-context.ts'
+import { InvalidQuery, type QueryContext } from './query-context.ts'
 import type { StatementLine } from './statement.ts'
 
 /** Movements that are listed; a statement has the others. */
@@ -48,7 +48,7 @@ export interface Explanation {
   readonly latest: readonly StatementLine[]
 }
 
-/** Explains how much a user can spend. An unknown user has a balance of 0. */
+/** Explains how much a user can spend. Throws InvalidQuery for a user who was never announced. */
 export async function explainBalance(
   db: Kysely<Tables>,
   user: number,
@@ -91,6 +91,7 @@ function counterKind(name: string): string {
 }
 
 interface HoldRow {
+  readonly exists: boolean
   readonly position: number
   readonly balance: string | null
   readonly id: number | null
@@ -98,7 +99,7 @@ interface HoldRow {
   readonly amount: number
 }
 
-/** The end of the ledger, and balance and holds there, from one statement. */
+/** The end of the ledger, and balance and holds there, from one statement. Throws InvalidQuery without such a user. */
 async function readBalanceAndHolds(
   db: Kysely<Tables>,
   name: string,
@@ -106,13 +107,15 @@ async function readBalanceAndHolds(
   currency: Currency,
 ): Promise<{ readonly head: number; readonly balance: bigint; readonly holds: readonly Hold[] }> {
   const { rows } = await sql<HoldRow>`
-    select h.position, b.balance, w.withdrawal_id as id, w.type, w.amount
+    select exists (select from users where user_id = ${user}) as exists, h.position, b.balance,
+           w.withdrawal_id as id, w.type, w.amount
     from ledger_head h
     left join balances b on b.account = ${name}
     left join withdrawals w on w.user_id = ${user} and w.wallet = ${currency} and w.status = 'pending'
     order by w.withdrawal_id`.execute(db)
   const [first] = rows
   if (first === undefined) throw new Error('the ledger has no head')
+  if (!first.exists) throw new InvalidQuery('user', `there is no user ${user}`)
   const holds = rows.flatMap(({ id, type, amount }): Hold[] =>
     id === null ? [] : [{ position: id, reason: `${type} withdrawal`, amount: BigInt(amount) }],
   )

@@ -111,7 +111,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       const { reports } = await reads.reportsFor(request)
       const context = await limiter.acquire(reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
-        yield toJson({ data: await explainBalance(reports, user, query.currency, context) })
+        yield toJson({ data: await orValidationFailed(explainBalance(reports, user, query.currency, context)) })
       }
       return streamReply(reply, 'application/json', chunks(), keepAlive)
     },

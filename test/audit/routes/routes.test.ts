@@ -203,12 +203,13 @@ test('the finance routes', async (t) => {
     )
     const agents = (await get('explain?user=1&currency=agent_dollars')).body.data
     t.match(agents, { balance: 5_000, available: 4_450, holds: [{ reason: 'cash withdrawal', amount: 550 }] })
-    t.match((await get('explain?user=77&currency=coins')).body.data, {
-      balance: 0,
-      available: 0,
-      holds: [],
-      sources: [],
-      latest: [],
+    t.match(await get('explain?user=9&currency=agent_dollars'), {
+      status: 200,
+      body: { data: { balance: 0, available: 0, holds: [], sources: [], latest: [] } },
+    })
+    t.match(await get('explain?user=77&currency=coins'), {
+      status: 422,
+      body: { code: 'validation_failed', errors: { user: ['there is no user 77'] } },
     })
     for (const query of ['user=1', 'currency=coins', 'user=1&currency=gold', 'user=x&currency=coins']) {
       t.equal((await get(`explain?${query}`)).status, 422, query)

@@ -137,7 +137,12 @@ test('a file is paid once, however often it runs and wherever a run is killed', 
   t.match(await runSalaryCommand(database.serviceUrl, '--period', 'a:b', '--file', file), { code: 1, err: /0-9 A-Z/ })
   t.match(await runSalaryCommand(database.serviceUrl, '--period', 'a', '--file', `${file}.gone`), {
     code: 1,
-    err: /^salary stopped:/,
+    err: `salary stopped: --file: there is no file ${file}.gone.\n`,
+  })
+  writeFileSync(file, 'user,dollars\n')
+  t.match(await runSalaryCommand(database.serviceUrl, '--period', 'a', '--file', file), {
+    code: 1,
+    err: /^salary stopped: --file \S+: its first line must name the columns /,
   })
   t.same((await verifyDatabase(database)).findings, [])
 })
