@@ -1,17 +1,21 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id } from './common.ts'
+import { named } from './named.ts'
 
 /** The agency's part of the events in events.ts. */
 
-export const WithdrawalType = Type.Union([Type.Literal('gold_agent'), Type.Literal('cash')])
+export const WithdrawalType = named('WithdrawalType', Type.Union([Type.Literal('gold_agent'), Type.Literal('cash')]))
 export type WithdrawalType = Static<typeof WithdrawalType>
 
-export const WithdrawalStatus = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('approved'),
-  Type.Literal('rejected'),
-  Type.Literal('transferred'),
-])
+export const WithdrawalStatus = named(
+  'WithdrawalStatus',
+  Type.Union([
+    Type.Literal('pending'),
+    Type.Literal('approved'),
+    Type.Literal('rejected'),
+    Type.Literal('transferred'),
+  ]),
+)
 export type WithdrawalStatus = Static<typeof WithdrawalStatus>
 
 /** A user's two dollar wallets: his own earnings as a host, and commissions as an agent. */

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
-import { Dollars, Flag, Id, Instant, PageQuery, Person, Prose, Text } from './common.ts'
+import { Dollars, Flag, Id, Instant, PageQuery, PathId, Person, Prose, Text } from './common.ts'
+import { named } from './named.ts'
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -9,20 +10,26 @@ const DollarsInput = Type.Union([Type.Number(), Type.String({ maxLength: 32 })],
   description: 'dollars from 1 with at most 2 decimals: a number, or a string such as 12.50',
 })
 
-export const BankDetails = Type.Object({
-  bank_name: Text(200, 1),
-  account_name: Text(200, 1),
-  account_number: Text(200, 1),
-})
+export const BankDetails = named(
+  'BankDetails',
+  Type.Object({
+    bank_name: Text(200, 1),
+    account_name: Text(200, 1),
+    account_number: Text(200, 1),
+  }),
+)
 export type BankDetails = Static<typeof BankDetails>
 
 /** Bank details in a request: the account number may also be a JSON number, which is stored as its digits. */
-const BankDetailsInput = Type.Object({
-  ...BankDetails.properties,
-  account_number: Type.Union([Text(200, 1), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
-    title: 'text of 1 to 200 characters, or an integer up to 2^53-1',
+const BankDetailsInput = named(
+  'BankDetailsInput',
+  Type.Object({
+    ...BankDetails.properties,
+    account_number: Type.Union([Text(200, 1), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+      title: 'text of 1 to 200 characters, or an integer up to 2^53-1',
+    }),
   }),
-})
+)
 
 const commonFields = {
   amount_in_dollars: DollarsInput,
@@ -32,58 +39,74 @@ const commonFields = {
   payment_method: Type.Optional(Text(100)),
 }
 
-export const RequestWithdrawal = Type.Union([
-  Type.Object({
-    type: Type.Literal('gold_agent'),
-    target_user_id: { ...Id, description: 'the charging agent' },
-    beneficiary_user_id: { ...Id, description: 'who receives the diamonds' },
-    ...commonFields,
-  }),
-  Type.Object({
-    type: Type.Literal('cash'),
-    business_manager_id: Id,
-    bank_details: BankDetailsInput,
-    ...commonFields,
-  }),
-])
+export const RequestWithdrawal = named(
+  'WithdrawalRequest',
+  Type.Union([
+    named(
+      'GoldAgentWithdrawalRequest',
+      Type.Object({
+        type: Type.Literal('gold_agent'),
+        target_user_id: { ...Id, description: 'the charging agent' },
+        beneficiary_user_id: { ...Id, description: 'who receives the diamonds' },
+        ...commonFields,
+      }),
+    ),
+    named(
+      'CashWithdrawalRequest',
+      Type.Object({
+        type: Type.Literal('cash'),
+        business_manager_id: Id,
+        bank_details: BankDetailsInput,
+        ...commonFields,
+      }),
+    ),
+  ]),
+)
 export type RequestWithdrawal = Static<typeof RequestWithdrawal>
 
-const Country = Type.Object({ id: Id, name: Type.String() })
+const Country = named('Country', Type.Object({ id: Id, name: Type.String() }))
 export type Country = Static<typeof Country>
 
 /**
  * A withdrawal request. Fields of the other type are null, and so is what was never written, has been erased or cannot
  * be read. Finance sees the last four characters of the account number, and no notice.
  */
-export const Withdrawal = Type.Object({
-  id: Id,
-  type: WithdrawalType,
-  status: WithdrawalStatus,
-  amount_in_dollars: Dollars,
-  agent_benefit: Type.Boolean(),
-  user: Person,
-  target_user: nullable(Person),
-  beneficiary_user: nullable(Person),
-  business_manager: nullable(Person),
-  country: Country,
-  diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
-  created_at: Instant,
-  updated_at: Instant,
-  bank_details: nullable(BankDetails),
-  payment_method: nullable(Type.String()),
-  user_notice: nullable(Type.String()),
-  note: { ...nullable(Type.String()), description: 'of the last change' },
-  unreadable: Type.Optional(
-    Type.Literal(true, {
-      description: 'present only when one of the four fields above was written but cannot be read; that field is null',
-    }),
-  ),
-})
+export const Withdrawal = named(
+  'Withdrawal',
+  Type.Object({
+    id: Id,
+    type: WithdrawalType,
+    status: WithdrawalStatus,
+    amount_in_dollars: Dollars,
+    agent_benefit: Type.Boolean(),
+    user: Person,
+    target_user: nullable(Person),
+    beneficiary_user: nullable(Person),
+    business_manager: nullable(Person),
+    country: Country,
+    diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
+    created_at: Instant,
+    updated_at: Instant,
+    bank_details: nullable(BankDetails),
+    payment_method: nullable(Type.String()),
+    user_notice: nullable(Type.String()),
+    note: { ...nullable(Type.String()), description: 'of the last change' },
+    unreadable: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'present only when one of the four fields above was written but cannot be read; that field is null',
+      }),
+    ),
+  }),
+)
 export type Withdrawal = Static<typeof Withdrawal>
 
-export const WithdrawalParams = Type.Object({ id: Type.String() })
+export const WithdrawalParams = Type.Object({ id: PathId })
 
-export const ChangeStatus = Type.Object({ status: WithdrawalStatus, note: Type.Optional(Prose(500)) })
+export const ChangeStatus = named(
+  'WithdrawalStatusChange',
+  Type.Object({ status: WithdrawalStatus, note: Type.Optional(Prose(500)) }),
+)
 
 const filters = {
   type: Type.Optional(WithdrawalType),
@@ -109,32 +132,41 @@ export const OwnWithdrawals = Type.Composite([
   }),
 ])
 
-export const ChargingAgent = Type.Object({
-  id: Id,
-  name: Type.String(),
-  uid: Type.String(),
-  avatar: Type.String(),
-  countries: Type.Array(Type.Object({ id: Id, name: Type.String(), diamonds_per_dollar: Id })),
-})
+export const ChargingAgent = named(
+  'ChargingAgent',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    uid: Type.String(),
+    avatar: Type.String(),
+    countries: Type.Array(Type.Object({ id: Id, name: Type.String(), diamonds_per_dollar: Id })),
+  }),
+)
 export type ChargingAgent = Static<typeof ChargingAgent>
 
-export const MakeInstantTransfer = Type.Object({
-  dollars: DollarsInput,
-  user_id: { ...Id, description: 'who receives the diamonds; may be the caller' },
-  agent_benefit: commonFields.agent_benefit,
-})
+export const MakeInstantTransfer = named(
+  'InstantTransferRequest',
+  Type.Object({
+    dollars: DollarsInput,
+    user_id: { ...Id, description: 'who receives the diamonds; may be the caller' },
+    agent_benefit: commonFields.agent_benefit,
+  }),
+)
 
-export const InstantTransfer = Type.Object({
-  id: Id,
-  status: Type.Literal('approved'),
-  dollars: Dollars,
-  rate: { ...Id, description: 'diamonds for a dollar' },
-  diamonds: Id,
-  agent_benefit: Type.Boolean(),
-  user: Person,
-  receiver: Person,
-  created_at: Instant,
-})
+export const InstantTransfer = named(
+  'InstantTransfer',
+  Type.Object({
+    id: Id,
+    status: Type.Literal('approved'),
+    dollars: Dollars,
+    rate: { ...Id, description: 'diamonds for a dollar' },
+    diamonds: Id,
+    agent_benefit: Type.Boolean(),
+    user: Person,
+    receiver: Person,
+    created_at: Instant,
+  }),
+)
 export type InstantTransfer = Static<typeof InstantTransfer>
 
 export const OwnTransfers = Type.Composite([
@@ -152,32 +184,44 @@ const DepositedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 
   description: 'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
 })
 
-export const SalaryDeposit = Type.Object({
-  user_id: Id,
-  dollars: DepositedDollars,
-  agent_dollars: DepositedDollars,
-  target: Type.Optional({
-    ...Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    description: "points that are taken from the user's target balance",
+export const SalaryDeposit = named(
+  'SalaryDeposit',
+  Type.Object({
+    user_id: Id,
+    dollars: DepositedDollars,
+    agent_dollars: DepositedDollars,
+    target: Type.Optional({
+      ...Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      description: "points that are taken from the user's target balance",
+    }),
   }),
-})
+)
 
 export type SalaryDeposit = Static<typeof SalaryDeposit>
 
 export const Period = Type.String({ pattern: '^[0-9A-Za-z_-]{1,32}$', description: '1 to 32 of 0-9 A-Z a-z _ -' })
 
-export const DepositSalaries = Type.Object({
-  period: Period,
-  deposits: Type.Array(SalaryDeposit, { minItems: 1, maxItems: MAX_DEPOSITS }),
-})
+export const DepositSalaries = named(
+  'SalaryDeposits',
+  Type.Object({
+    period: Period,
+    deposits: Type.Array(SalaryDeposit, { minItems: 1, maxItems: MAX_DEPOSITS }),
+  }),
+)
 
 const deposit = { user_id: Id, dollars: Dollars, agent_dollars: Dollars, target: Type.Integer({ minimum: 0 }) }
-const PaidDeposit = Type.Object({ id: { ...Id, description: "the deposit's position on the ledger" }, ...deposit })
+const PaidDeposit = named(
+  'PaidDeposit',
+  Type.Object({ id: { ...Id, description: "the deposit's position on the ledger" }, ...deposit }),
+)
 
-export const SalaryReport = Type.Object({
-  period: Type.String(),
-  paid: Type.Array(PaidDeposit),
-  already_paid: Type.Array(PaidDeposit),
-  refused: Type.Array(Type.Object({ ...deposit, code: Type.String(), message: Type.String() })),
-})
+export const SalaryReport = named(
+  'SalaryReport',
+  Type.Object({
+    period: Type.String(),
+    paid: Type.Array(PaidDeposit),
+    already_paid: Type.Array(PaidDeposit),
+    refused: Type.Array(Type.Object({ ...deposit, code: Type.String(), message: Type.String() })),
+  }),
+)
 export type SalaryReport = Static<typeof SalaryReport>

@@ -2,24 +2,31 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Instant, Prose, Text } from './common.ts'
 import { ClientType } from './events.ts'
 import { LocalizedText } from './languages.ts'
+import { named } from './named.ts'
 
 /** The bodies of `app-status`, also sent with 503 and 426; they have no fields besides these. */
 const statusBody = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>
   Type.Object({ status: Type.Literal('success'), type: Type.Literal(type), data: Type.Object(data) })
 
-export const Maintenance = statusBody('maintenance', { title: Type.String(), message: Type.String() })
+export const Maintenance = named(
+  'Maintenance',
+  statusBody('maintenance', { title: Type.String(), message: Type.String() }),
+)
 
-export const Update = statusBody('update', {
-  is_force: Type.Boolean({ description: 'Whether the client may not be used as it is' }),
-  version: Type.String({ description: 'The version to update to' }),
-  store_link: Type.String(),
-  title: Type.String(),
-  message: Type.String(),
-})
+export const Update = named(
+  'Update',
+  statusBody('update', {
+    is_force: Type.Boolean({ description: 'Whether the client may not be used as it is' }),
+    version: Type.String({ description: 'The version to update to' }),
+    store_link: Type.String(),
+    title: Type.String(),
+    message: Type.String(),
+  }),
+)
 
-export const Nothing = statusBody('none', {})
+export const Nothing = named('NoUpdate', statusBody('none', {}))
 
-export const AppStatus = Type.Union([Maintenance, Update, Nothing])
+export const AppStatus = named('AppStatus', Type.Union([Maintenance, Update, Nothing]))
 export type AppStatus = Static<typeof AppStatus>
 
 /** Read from the headers or from the query. A value that cannot be read counts as absent. */
@@ -55,58 +62,70 @@ const inBothLanguages = <T extends ReturnType<typeof Type.String>>(text: T) =>
 const title = inBothLanguages(Text(100, 1))
 const message = inBothLanguages(Prose(500, 1))
 
-export const SetAppMode = Type.Object({
-  maintenance: Type.Optional(Flag),
-  title,
-  message,
-  block_unidentified: Type.Optional(
-    Type.Union([Type.Null(), ClientType], {
-      description:
-        'Clients whose type and version are unknown are asked to update to the release of this type, if it has one; ' +
-        'null lets them pass',
-    }),
-  ),
-})
+export const SetAppMode = named(
+  'AppModeChange',
+  Type.Object({
+    maintenance: Type.Optional(Flag),
+    title,
+    message,
+    block_unidentified: Type.Optional(
+      Type.Union([Type.Null(), ClientType], {
+        description:
+          'Clients whose type and version are unknown are asked to update to the release of this type, if it has one; ' +
+          'null lets them pass',
+      }),
+    ),
+  }),
+)
 
-export const AppMode = Type.Object({
-  maintenance: Type.Boolean(),
-  title: LocalizedText,
-  message: LocalizedText,
-  block_unidentified: Type.Union([Type.Null(), ClientType]),
-  updated_at: Type.Union([Instant, Type.Null()], { description: 'null if it was never set' }),
-})
+export const AppMode = named(
+  'AppMode',
+  Type.Object({
+    maintenance: Type.Boolean(),
+    title: LocalizedText,
+    message: LocalizedText,
+    block_unidentified: Type.Union([Type.Null(), ClientType]),
+    updated_at: Type.Union([Instant, Type.Null()], { description: 'null if it was never set' }),
+  }),
+)
 export type AppMode = Static<typeof AppMode>
 
 export const ReleaseParams = Type.Object({ client_type: ClientType })
 
-export const DefineRelease = Type.Object({
-  version: Type.Optional(Version),
-  minimum_version: Type.Optional(
-    Type.Union([Type.Null(), Version], {
-      description: 'Clients below it are refused; null refuses none. Not above version',
-    }),
-  ),
-  store_link: Type.Optional(
-    Type.String({
-      maxLength: 500,
-      pattern: '^((https?|market|itms-apps)://[\\x21-\\x7e]+)?$',
-      description: 'an address that begins with https:, http:, market: or itms-apps:',
-    }),
-  ),
-  title,
-  message,
-})
+export const DefineRelease = named(
+  'ReleaseDefinition',
+  Type.Object({
+    version: Type.Optional(Version),
+    minimum_version: Type.Optional(
+      Type.Union([Type.Null(), Version], {
+        description: 'Clients below it are refused; null refuses none. Not above version',
+      }),
+    ),
+    store_link: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        pattern: '^((https?|market|itms-apps)://[\\x21-\\x7e]+)?$',
+        description: 'an address that begins with https:, http:, market: or itms-apps:',
+      }),
+    ),
+    title,
+    message,
+  }),
+)
 
-export const Release = Type.Object({
-  client_type: ClientType,
-  version: Type.String(),
-  minimum_version: Type.Union([Type.Null(), Type.String()]),
-  store_link: Type.String(),
-  title: LocalizedText,
-  message: LocalizedText,
-  created_at: Instant,
-  updated_at: Instant,
-})
+export const Release = named(
+  'Release',
+  Type.Object({
+    client_type: ClientType,
+    version: Type.String(),
+    minimum_version: Type.Union([Type.Null(), Type.String()]),
+    store_link: Type.String(),
+    title: LocalizedText,
+    message: LocalizedText,
+    created_at: Instant,
+    updated_at: Instant,
+  }),
+)
 export type Release = Static<typeof Release>
 
 export const ReleaseRemoved = Type.Object({ meta: Type.Object({ message: Type.String() }) })

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from './agency-events.ts'
 import { Maintenance, Update } from './app-status.ts'
-import { Amount, Dollars, Id, Instant, Person } from './common.ts'
+import { Amount, Dollars, Id, Instant, Person, Seconds } from './common.ts'
 import { Notification } from './notifications.ts'
 import { Wallet } from './wallet.ts'
 
@@ -11,10 +11,6 @@ import { Wallet } from './wallet.ts'
 const eventData = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { description })
 
-const Seconds = Type.String({
-  pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
-  description: 'YYYY-MM-DD HH:MM:SS, UTC',
-})
 const Player = Type.Omit(Person, ['uid'])
 const Coins = Type.Integer({ minimum: 0, description: 'coins' })
 const Diamonds = Type.Integer({ minimum: 0, description: 'diamonds' })

@@ -1,8 +1,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { MAX_INTEGER } from './max-integer.ts'
+import { documentedAs, named } from './named.ts'
 
 /** Ids are positive integers; ids of new things are positions of the ledger. */
 export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
+
+/** An id in a path. Read with `idInPath`: text that cannot be an id names nothing, and is answered with 404. */
+export const PathId = documentedAs(Type.String(), Id)
 
 /** A whole number of coins, diamonds or points; of dollars it is the cents. */
 export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
@@ -43,17 +47,20 @@ export const Prose = (maxLength: number, minLength = 0) =>
 export const PicturePath = Text(200)
 
 /** true/false, 1/0, "1"/"0", "true"/"false"; read with `isOn`. */
-export const Flag = Type.Union(
-  [
-    Type.Boolean(),
-    Type.Literal(0),
-    Type.Literal(1),
-    Type.Literal('0'),
-    Type.Literal('1'),
-    Type.Literal('true'),
-    Type.Literal('false'),
-  ],
-  { title: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
+export const Flag = named(
+  'Flag',
+  Type.Union(
+    [
+      Type.Boolean(),
+      Type.Literal(0),
+      Type.Literal(1),
+      Type.Literal('0'),
+      Type.Literal('1'),
+      Type.Literal('true'),
+      Type.Literal('false'),
+    ],
+    { title: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
+  ),
 )
 export type Flag = Static<typeof Flag>
 
@@ -62,13 +69,22 @@ export function isOn(flag: Flag | undefined): boolean {
 }
 
 /** A flag of the user record in responses. */
-export const Bit = Type.Union([Type.Literal(0), Type.Literal(1)])
+export const Bit = named('Bit', Type.Union([Type.Literal(0), Type.Literal(1)]))
 export const bit = (on: boolean): 0 | 1 => (on ? 1 : 0)
 
-/** ISO 8601, UTC, microseconds: `2026-11-21T08:00:00.000000Z`. */
-export const Instant = Type.String({ description: 'ISO 8601, UTC, microseconds' })
+/** ISO 8601, UTC, microseconds: `2026-11-21T08:00:00.000000Z`. Ajv and TypeBox know no formats. */
+export const Instant = documentedAs(
+  Type.String({ description: 'ISO 8601, UTC, microseconds' }),
+  Type.String({ format: 'date-time' }),
+)
 
-export const PageMeta = Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) })
+/** `2026-11-21 08:00:00`, UTC. */
+export const Seconds = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
+  description: 'YYYY-MM-DD HH:MM:SS, UTC',
+})
+
+export const PageMeta = named('PageMeta', Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) }))
 
 export const dataOf = <T extends TSchema>(data: T) => Type.Object({ data })
 export const pageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.Array(item), meta: PageMeta })
@@ -76,25 +92,36 @@ export const pageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.A
 /** Query of a paged list. Query values are text; `page()` in http/pages.ts reads them. */
 export const PageQuery = Type.Object({
   limit: Type.Optional(
-    Type.String({ pattern: '^([1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200, default 50' }),
+    documentedAs(
+      Type.String({ pattern: '^([1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200, default 50' }),
+      Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+    ),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z_-]+$' })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z_-]+$', description: 'next_cursor of the page before' }),
+  ),
 })
 export type PageQuery = Static<typeof PageQuery>
 
 /** Every error's body. `code` is for programs, `message` for people. */
-export const ErrorBody = Type.Object({
-  message: Type.String(),
-  code: Type.String(),
-  errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
-  request_id: Type.String(),
-})
+export const ErrorBody = named(
+  'Error',
+  Type.Object({
+    message: Type.String(),
+    code: Type.String(),
+    errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+    request_id: Type.String(),
+  }),
+)
 export type ErrorBody = Static<typeof ErrorBody>
 
-export const Person = Type.Object({
-  id: Id,
-  name: Type.String(),
-  avatar: Type.String(),
-  uid: Type.String(),
-})
+export const Person = named(
+  'Person',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    avatar: Type.String(),
+    uid: Type.String(),
+  }),
+)
 export type Person = Static<typeof Person>

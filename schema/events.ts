@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 import { LocalizedText } from './languages.ts'
+import { named } from './named.ts'
 
 /**
  * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, not in its
@@ -13,20 +14,26 @@ const Percent = Type.Integer({ minimum: 0, maximum: 100 })
 const Rank = Type.Integer()
 const Reason = Type.String()
 
-export const GiftKind = Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')])
+export const GiftKind = named(
+  'GiftKind',
+  Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')]),
+)
 export type GiftKind = Static<typeof GiftKind>
 
 /** One row of an odds table; `multiplier` in ten-thousandths of the stake. */
 export const OddsRow = Type.Object({ multiplier: Amount, weight: Id })
 export type OddsRow = Static<typeof OddsRow>
 
-export const AgencyCountry = Type.Object({ country_id: Id, diamonds_per_dollar: Id })
+export const AgencyCountry = named('AgencyCountry', Type.Object({ country_id: Id, diamonds_per_dollar: Id }))
 export type AgencyCountry = Static<typeof AgencyCountry>
 
 /** The client apps that are distinguished. */
-export const ClientType = Type.Union([Type.Literal('android'), Type.Literal('ios'), Type.Literal('flutter')], {
-  description: 'android, ios or flutter',
-})
+export const ClientType = named(
+  'ClientType',
+  Type.Union([Type.Literal('android'), Type.Literal('ios'), Type.Literal('flutter')], {
+    description: 'android, ios or flutter',
+  }),
+)
 export type ClientType = Static<typeof ClientType>
 
 const gift = {

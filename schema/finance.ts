@@ -1,21 +1,25 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { ACCOUNT_PATTERN } from './account.ts'
 import { Amount, Id, Instant, PageQuery } from './common.ts'
+import { named } from './named.ts'
 import { CurrencyName } from './operator.ts'
 
 /** Queries and responses of the finance routes. */
 
 /** A signed statement of where the ledger ended, to be kept elsewhere. */
-export const Checkpoint = Type.Object({
-  position: Amount,
-  hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the event at that position' }),
-  at: { ...Instant, description: 'when the checkpoint was made, by the clock of the database' },
-  algorithm: Type.Literal('Ed25519'),
-  public_key: Type.String({ description: 'SPKI in base64: the body of a PEM file' }),
-  signature: Type.String({
-    description: 'base64, of the text "ledger checkpoint\\nposition …\\nhash …\\nat …\\n"',
+export const Checkpoint = named(
+  'Checkpoint',
+  Type.Object({
+    position: Amount,
+    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the event at that position' }),
+    at: { ...Instant, description: 'when the checkpoint was made, by the clock of the database' },
+    algorithm: Type.Literal('Ed25519'),
+    public_key: Type.String({ description: 'SPKI in base64: the body of a PEM file' }),
+    signature: Type.String({
+      description: 'base64, of the text "ledger checkpoint\\nposition …\\nhash …\\nat …\\n"',
+    }),
   }),
-})
+)
 export type Checkpoint = Static<typeof Checkpoint>
 
 /** Whole units, cents of a dollar: an integer, or a decimal string beyond 2^53-1. */
@@ -26,23 +30,26 @@ const MovedValue = Type.Object({ debit: Name, credit: Name, currency: Type.Strin
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** An event as it is stored. */
-export const LedgerEventRecord = Type.Object({
-  position: Id,
-  type: Type.String(),
-  version: Type.Integer(),
-  data: Type.Unknown({ description: 'its data; type and version name the schema' }),
-  debit: nullable(Name),
-  credit: nullable(Name),
-  currency: nullable(Type.String()),
-  amount: nullable(Amount),
-  movements: Type.Optional(
-    Type.Array(MovedValue, { description: 'where there are several; the four fields above are null then' }),
-  ),
-  actor: Type.String({ description: 'user:7, staff:ann or system' }),
-  at: Instant,
-  request_id: Type.String(),
-  hash: Type.String({ description: 'SHA-256 over all of the event and the hash before it' }),
-})
+export const LedgerEventRecord = named(
+  'LedgerEvent',
+  Type.Object({
+    position: Id,
+    type: Type.String(),
+    version: Type.Integer(),
+    data: Type.Unknown({ description: 'its data; type and version name the schema' }),
+    debit: nullable(Name),
+    credit: nullable(Name),
+    currency: nullable(Type.String()),
+    amount: nullable(Amount),
+    movements: Type.Optional(
+      Type.Array(MovedValue, { description: 'where there are several; the four fields above are null then' }),
+    ),
+    actor: Type.String({ description: 'user:7, staff:ann or system' }),
+    at: Instant,
+    request_id: Type.String(),
+    hash: Type.String({ description: 'SHA-256 over all of the event and the hash before it' }),
+  }),
+)
 export type LedgerEventRecord = Static<typeof LedgerEventRecord>
 
 const digits = (description: string) => Type.String({ pattern: '^[1-9][0-9]{0,15}$', description })
@@ -56,22 +63,25 @@ export const EventsQuery = Type.Object({
   user: Type.Optional(digits('the id of a user: events by them, of their value or about them')),
 })
 
-export const TrialBalance = Type.Object({
-  position: Amount,
-  currencies: Type.Array(
-    Type.Object({
-      currency: Type.String(),
-      accounts: Type.Array(
-        Type.Object({
-          kind: Type.String(),
-          balance: Units('of all accounts of this kind'),
-          count: Type.Integer({ description: 'accounts that ever moved' }),
-        }),
-      ),
-      total: Units('0, or the books are wrong'),
-    }),
-  ),
-})
+export const TrialBalance = named(
+  'TrialBalance',
+  Type.Object({
+    position: Amount,
+    currencies: Type.Array(
+      Type.Object({
+        currency: Type.String(),
+        accounts: Type.Array(
+          Type.Object({
+            kind: Type.String(),
+            balance: Units('of all accounts of this kind'),
+            count: Type.Integer({ description: 'accounts that ever moved' }),
+          }),
+        ),
+        total: Units('0, or the books are wrong'),
+      }),
+    ),
+  }),
+)
 export type TrialBalance = Static<typeof TrialBalance>
 
 /** A match can still be invalid, such as the 30th of February: `momentOf` checks that. */
@@ -86,14 +96,17 @@ const MomentText = Type.String({
 
 export const TrialBalanceQuery = Type.Object({ as_of: Type.Optional(MomentText) })
 
-const StatementLine = Type.Object({
-  position: Id,
-  at: Instant,
-  type: Type.String(),
-  counter_account: Name,
-  amount: Type.Integer({ description: 'negative when value left the account' }),
-  balance: Units('after this movement'),
-})
+const StatementLine = named(
+  'StatementLine',
+  Type.Object({
+    position: Id,
+    at: Instant,
+    type: Type.String(),
+    counter_account: Name,
+    amount: Type.Integer({ description: 'negative when value left the account' }),
+    balance: Units('after this movement'),
+  }),
+)
 
 export const StatementQuery = Type.Object({
   account: Type.String({
@@ -104,40 +117,46 @@ export const StatementQuery = Type.Object({
   to: Type.Optional(MomentText),
 })
 
-export const AccountStatement = Type.Object({
-  account: Name,
-  opening: Units('before the first of the lines'),
-  lines: Type.Array(StatementLine),
-  closing: Units('after the last one'),
-})
+export const AccountStatement = named(
+  'AccountStatement',
+  Type.Object({
+    account: Name,
+    opening: Units('before the first of the lines'),
+    lines: Type.Array(StatementLine),
+    closing: Units('after the last one'),
+  }),
+)
 
 export const ExplainQuery = Type.Object({
   user: digits('the id of a user'),
   currency: CurrencyName,
 })
 
-export const ExplainedBalance = Type.Object({
-  user: Id,
-  currency: Type.String(),
-  account: Name,
-  position: Type.Integer({ minimum: 0, description: 'the last position when the balance was read' }),
-  balance: Amount,
-  holds: Type.Array(Type.Object({ position: Id, reason: Type.String(), amount: Amount }), {
-    description: 'reserved amounts, which cannot be spent, each with the event that reserved it',
-  }),
-  available: Amount,
-  sources: Type.Array(
-    Type.Object({
-      type: Type.String(),
-      counter: Type.String(),
-      count: Type.Integer(),
-      amount: Units('negative when more left than entered'),
-      first: Id,
-      last: Id,
+export const ExplainedBalance = named(
+  'ExplainedBalance',
+  Type.Object({
+    user: Id,
+    currency: Type.String(),
+    account: Name,
+    position: Type.Integer({ minimum: 0, description: 'the last position when the balance was read' }),
+    balance: Amount,
+    holds: Type.Array(Type.Object({ position: Id, reason: Type.String(), amount: Amount }), {
+      description: 'reserved amounts, which cannot be spent, each with the event that reserved it',
     }),
-    { description: 'all movements by type and counter account; they add up to the balance' },
-  ),
-  latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
-})
+    available: Amount,
+    sources: Type.Array(
+      Type.Object({
+        type: Type.String(),
+        counter: Type.String(),
+        count: Type.Integer(),
+        amount: Units('negative when more left than entered'),
+        first: Id,
+        last: Id,
+      }),
+      { description: 'all movements by type and counter account; they add up to the balance' },
+    ),
+    latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
+  }),
+)
 
 export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to verify')) })

@@ -1,10 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, Flag, Id, Instant, Text } from './common.ts'
+import { Amount, Bit, Flag, Id, Instant, PathId, Text } from './common.ts'
 import { AgencyCountry } from './events.ts'
+import { named } from './named.ts'
 
 /** Requests and responses of the operator routes. In a PUT a field that is left out keeps its value. */
 
-export const IdParams = Type.Object({ id: Type.String() })
+export const IdParams = Type.Object({ id: PathId })
 
 /** Countries that one charging agent serves; few, because the list of agents is sent whole. */
 export const MAX_AGENCY_COUNTRIES = 50
@@ -27,102 +28,129 @@ const userFields = {
   ),
 }
 
-export const DefineUser = Type.Object(userFields)
+export const DefineUser = named('UserDefinition', Type.Object(userFields))
 export type DefineUser = Static<typeof DefineUser>
 
 /** Users in one request. */
 export const MAX_USERS_PER_REQUEST = 1_000
 
-export const DefineUsers = Type.Object({
-  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: MAX_USERS_PER_REQUEST }),
-})
+export const DefineUsers = named(
+  'UserDefinitions',
+  Type.Object({
+    users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: MAX_USERS_PER_REQUEST }),
+  }),
+)
 
-export const UserRecord = Type.Object({
-  id: Id,
-  uid: Type.String(),
-  name: Type.String(),
-  avatar: Type.String(),
-  charging_agent: Bit,
-  allow_receive_withdraw_requests: Bit,
-  business_manager: Bit,
-  agency_countries: Type.Array(AgencyCountry),
-  created_at: Instant,
-})
+export const UserRecord = named(
+  'User',
+  Type.Object({
+    id: Id,
+    uid: Type.String(),
+    name: Type.String(),
+    avatar: Type.String(),
+    charging_agent: Bit,
+    allow_receive_withdraw_requests: Bit,
+    business_manager: Bit,
+    agency_countries: Type.Array(AgencyCountry),
+    created_at: Instant,
+  }),
+)
 export type UserRecord = Static<typeof UserRecord>
 
-export const RevokedSessions = Type.Object({
-  id: Id,
-  /** Tokens issued before are no longer valid. */
-  sessions_revoked_before: Instant,
-})
+export const RevokedSessions = named(
+  'RevokedSessions',
+  Type.Object({
+    id: Id,
+    /** Tokens issued before are no longer valid. */
+    sessions_revoked_before: Instant,
+  }),
+)
 export type RevokedSessions = Static<typeof RevokedSessions>
 
 /** A member of staff as tokens name them; any other value is answered with 404. */
 export const StaffParams = Type.Object({ sub: Type.String({ description: '1 to 100 printable ASCII characters' }) })
 
-export const RevokedStaffSessions = Type.Object({
-  sub: Type.String(),
-  /** Tokens issued before are no longer valid. */
-  sessions_revoked_before: Instant,
-})
+export const RevokedStaffSessions = named(
+  'RevokedStaffSessions',
+  Type.Object({
+    sub: Type.String(),
+    /** Tokens issued before are no longer valid. */
+    sessions_revoked_before: Instant,
+  }),
+)
 export type RevokedStaffSessions = Static<typeof RevokedStaffSessions>
 
-export const DefineCountry = Type.Object({ name: Type.Optional(Text(100, 1)) })
+export const DefineCountry = named('CountryDefinition', Type.Object({ name: Type.Optional(Text(100, 1)) }))
 
-export const CountryRecord = Type.Object({ id: Id, name: Type.String(), created_at: Instant })
+export const CountryRecord = named('CountryRecord', Type.Object({ id: Id, name: Type.String(), created_at: Instant }))
 export type CountryRecord = Static<typeof CountryRecord>
 
-export const DefineRoom = Type.Object({
-  uid: Type.Optional(
-    Type.String({
-      pattern: '^(?![0-9]+$)[0-9A-Za-z_-]{1,64}$',
-      description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: a room is addressed by uid or id',
-    }),
-  ),
-  name: Type.Optional(Text(100)),
-  cover_url: Type.Optional(Text(500)),
-  owner_id: Type.Optional(Id),
-})
+export const DefineRoom = named(
+  'RoomDefinition',
+  Type.Object({
+    uid: Type.Optional(
+      Type.String({
+        pattern: '^(?![0-9]+$)[0-9A-Za-z_-]{1,64}$',
+        description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: a room is addressed by uid or id',
+      }),
+    ),
+    name: Type.Optional(Text(100)),
+    cover_url: Type.Optional(Text(500)),
+    owner_id: Type.Optional(Id),
+  }),
+)
 
-export const RoomRecord = Type.Object({
-  id: Id,
-  uid: Type.String(),
-  name: Type.String(),
-  cover_url: Type.String(),
-  owner_id: Id,
-  trophy_points: Amount,
-  created_at: Instant,
-})
+export const RoomRecord = named(
+  'RoomRecord',
+  Type.Object({
+    id: Id,
+    uid: Type.String(),
+    name: Type.String(),
+    cover_url: Type.String(),
+    owner_id: Id,
+    trophy_points: Amount,
+    created_at: Instant,
+  }),
+)
 export type RoomRecord = Static<typeof RoomRecord>
 
-export const CurrencyName = Type.Union(
-  [
-    Type.Literal('coins'),
-    Type.Literal('diamonds'),
-    Type.Literal('target'),
-    Type.Literal('dollars'),
-    Type.Literal('agent_dollars'),
-  ],
-  { description: 'coins, diamonds, target, dollars or agent_dollars' },
+export const CurrencyName = named(
+  'CurrencyName',
+  Type.Union(
+    [
+      Type.Literal('coins'),
+      Type.Literal('diamonds'),
+      Type.Literal('target'),
+      Type.Literal('dollars'),
+      Type.Literal('agent_dollars'),
+    ],
+    { description: 'coins, diamonds, target, dollars or agent_dollars' },
+  ),
 )
 
 /** The form of the amount depends on the currency, so that the business rules check it. */
-export const MoveBalance = Type.Object({
-  currency: CurrencyName,
-  amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
-    description:
-      'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
+export const MoveBalance = named(
+  'BalanceMove',
+  Type.Object({
+    currency: CurrencyName,
+    amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+      description:
+        'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
+    }),
+    reason: Text(500, 1),
   }),
-  reason: Text(500, 1),
-})
+)
 export type MoveBalance = Static<typeof MoveBalance>
 
-export const BalanceMoved = Type.Object({
-  id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
-  account: Type.String(),
-  currency: CurrencyName,
-  amount: Type.Number(),
-  balance: Type.Number({ description: 'the account after the move' }),
-  reason: Type.String(),
-  created_at: Instant,
-})
+export const BalanceMoved = named(
+  'MovedBalance',
+  Type.Object({
+    id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
+    account: Type.String(),
+    currency: CurrencyName,
+    amount: Type.Number(),
+    balance: Type.Number({ description: 'the account after the move' }),
+    reason: Type.String(),
+    created_at: Instant,
+  }),
+)

@@ -1,68 +1,81 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, Instant, PicturePath, Text } from './common.ts'
+import { Id, Instant, PathId, PicturePath, Seconds, Text } from './common.ts'
+import { named } from './named.ts'
 
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
 const Rank = Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000, description: 'higher is better' })
 
-/** `YYYY-MM-DD HH:MM:SS`, UTC. */
-export const ValidUntil = Type.String({ description: 'YYYY-MM-DD HH:MM:SS, UTC' })
-
 /** A stored card, as its owner sees it. */
-export const WalletCard = Type.Object({
-  id: Type.Integer({ minimum: 1, description: 'of the card, not of its package' }),
-  privilege_package_id: Id,
-  privilege_package_name: Type.String(),
-  icon_path: Type.String(),
-  icon_url: Type.String(),
-  valid_days: Type.Integer({ minimum: 1, description: 'Days that the card adds when it is activated' }),
-  created_at: Type.String({ description: 'When the card entered the wallet: ISO 8601, UTC, microseconds' }),
-})
+export const WalletCard = named(
+  'WalletCard',
+  Type.Object({
+    id: Type.Integer({ minimum: 1, description: 'of the card, not of its package' }),
+    privilege_package_id: Id,
+    privilege_package_name: Type.String(),
+    icon_path: Type.String(),
+    icon_url: Type.String(),
+    valid_days: Type.Integer({ minimum: 1, description: 'Days that the card adds when it is activated' }),
+    created_at: { ...Instant, description: 'When the card entered the wallet: ISO 8601, UTC, microseconds' },
+  }),
+)
 export type WalletCard = Static<typeof WalletCard>
 
-export const CardParams = Type.Object({ wallet_card_id: Type.String() })
+export const CardParams = Type.Object({ wallet_card_id: PathId })
 
 const Meta = Type.Object({ message: Type.String() })
 
 export const Activated = Type.Object({
   data: Type.Object({
     days_added: Type.Integer({ minimum: 1, description: 'Days actually added' }),
-    valid_until: ValidUntil,
+    valid_until: Seconds,
   }),
   meta: Meta,
 })
 
-export const TransferCard = Type.Object({ receiver_id: Id })
+export const TransferCard = named('CardTransfer', Type.Object({ receiver_id: Id }))
 
 export const Transferred = Type.Object({ meta: Meta })
 
 /** The privilege that is active now; null when there is none. */
 export const ActivePrivilege = Type.Union([
   Type.Null(),
-  Type.Object({ privilege_package_id: Id, name: Type.String(), rank: Type.Integer(), valid_until: ValidUntil }),
+  named(
+    'ActivePrivilege',
+    Type.Object({ privilege_package_id: Id, name: Type.String(), rank: Type.Integer(), valid_until: Seconds }),
+  ),
 ])
 
-export const DefinePackage = Type.Object({
-  name: Type.Optional(Text(100, 1)),
-  rank: Type.Optional(Rank),
-  valid_days: Type.Optional(Days),
-  icon_path: Type.Optional({ ...PicturePath, description: 'a storage path' }),
-})
+export const DefinePackage = named(
+  'PrivilegePackageDefinition',
+  Type.Object({
+    name: Type.Optional(Text(100, 1)),
+    rank: Type.Optional(Rank),
+    valid_days: Type.Optional(Days),
+    icon_path: Type.Optional({ ...PicturePath, description: 'a storage path' }),
+  }),
+)
 
-export const PackageRecord = Type.Object({
-  id: Id,
-  name: Type.String(),
-  rank: Type.Integer(),
-  valid_days: Type.Integer({ minimum: 1 }),
-  icon_path: Type.String(),
-  created_at: Instant,
-})
+export const PackageRecord = named(
+  'PrivilegePackage',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    rank: Type.Integer(),
+    valid_days: Type.Integer({ minimum: 1 }),
+    icon_path: Type.String(),
+    created_at: Instant,
+  }),
+)
 export type PackageRecord = Static<typeof PackageRecord>
 
 /** Cards of one grant. */
 export const MAX_CARDS_PER_GRANT = 1_000
 
-export const GrantCards = Type.Object({
-  privilege_package_id: Id,
-  quantity: Type.Integer({ minimum: 1, maximum: MAX_CARDS_PER_GRANT }),
-  reason: Text(500, 1),
-})
+export const GrantCards = named(
+  'CardGrant',
+  Type.Object({
+    privilege_package_id: Id,
+    quantity: Type.Integer({ minimum: 1, maximum: MAX_CARDS_PER_GRANT }),
+    reason: Text(500, 1),
+  }),
+)

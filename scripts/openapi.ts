@@ -62,6 +62,7 @@ const app = await build({
   metrics,
   isReady: async () => true,
   docs: false,
+  refusalResponseOf,
 })
 await app.ready()
 console.log(JSON.stringify(app.swagger(), null, 2))

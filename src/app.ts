@@ -19,6 +19,7 @@ import { hasValidToken, unauthenticatedLimit } from './http/auth/unauthenticated
 import { docsRoutes } from './http/documents/docs-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/errors/error-handlers.ts'
+import type { RefusalResponseOf } from './http/errors/refusals.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
 import { limitPipelining } from './http/limits/pipelining.ts'
 import { decorateAllowance, rateLimitCheck } from './http/limits/rate-limit.ts'
@@ -61,6 +62,8 @@ export interface AppParts {
   readonly isReady: () => Promise<boolean>
   /** Whether /docs is answered. */
   readonly docs: boolean
+  /** The status of each refusal, for the documents. */
+  readonly refusalResponseOf: RefusalResponseOf
   /** The registry of sockets, and the origins that may open them; without it there are no websockets. */
   readonly realtime?: {
     readonly createRegistry: (verifyToken: VerifyToken) => ConnectionRegistry
@@ -108,7 +111,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   decorateCaller(app)
   decorateAllowance(app)
   app.decorateRequest('readsStandby', false)
-  await describeRoutes(app)
+  await describeRoutes(app, (code) => parts.refusalResponseOf({ refusal: code }).status)
   const verifyToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isSignatureValid = signatureCheck(verifyToken)
   const limitUnauthenticated = unauthenticatedLimit(parts.addressLimit, parts.metrics)

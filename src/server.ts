@@ -133,6 +133,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metrics,
     isReady: readiness(database.probe, tail, executor),
     docs: config.docs,
+    refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))

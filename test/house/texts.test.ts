@@ -5,6 +5,7 @@ import { TEXT_FORM } from '../../schema/common.ts'
 import { clientFrames } from '../../schema/frames.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { dereference } from '../harness/http/dereference.ts'
 
 const { slices } = await loadSlices()
 
@@ -12,6 +13,7 @@ const Schema = Type.Recursive((Self) =>
   Type.Object({
     type: Type.Optional(Type.Unknown()),
     const: Type.Optional(Type.Unknown()),
+    enum: Type.Optional(Type.Array(Type.Unknown())),
     pattern: Type.Optional(Type.String()),
     maxLength: Type.Optional(Type.Integer()),
     [TEXT_FORM]: Type.Optional(Type.Boolean()),
@@ -30,7 +32,9 @@ type PlacedText = readonly [place: string, text: Schema]
 function textsIn(schema: Schema, place: string): readonly PlacedText[] {
   const { properties = {}, items, anyOf = [], allOf = [] } = schema
   return [
-    ...(schema.type === 'string' && schema.const === undefined ? [[place, schema] as const] : []),
+    ...(schema.type === 'string' && schema.const === undefined && schema.enum === undefined
+      ? [[place, schema] as const]
+      : []),
     ...Object.entries(properties).flatMap(([name, inner]) => textsIn(inner, `${place}.${name}`)),
     ...(items === undefined ? [] : textsIn(items, `${place}[]`)),
     ...[...anyOf, ...allOf].flatMap((inner) => textsIn(inner, place)),
@@ -52,11 +56,13 @@ const hasBound = ({ maxLength, pattern = '' }: Schema): boolean =>
 
 test('every text of a body that can be stored has a maximum length and one normal form', async (t) => {
   const { app } = await createTestApp(t, slices)
+  const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())) })
   const Operation = Type.Object({
     requestBody: Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
   })
-  const texts = Object.entries(app.swagger().paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods ?? {}).flatMap(([method, operation]) =>
+  const { paths } = Value.Parse(Document, dereference(app.swagger()))
+  const texts = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
       Value.Check(Operation, operation)
         ? textsIn(operation.requestBody.content['application/json'].schema, `${method.toUpperCase()} ${path} body`)
         : [],

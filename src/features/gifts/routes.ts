@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, isOn } from '../../../schema/common.ts'
+import { dataOf, isOn, PathId } from '../../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { CachedResponse, notModified } from '../../http/caching/cached-response.ts'
@@ -58,7 +58,7 @@ export function giftRoutes(app: App, services: Services): void {
         operationId: 'sendDecoration',
         summary: 'Send a gift to one receiver',
         tags: ['gifts'],
-        params: Type.Object({ user_id: Type.String() }),
+        params: Type.Object({ user_id: PathId }),
         body: SendDecoration,
         response: { 200: SendResult },
       },

@@ -11,6 +11,9 @@ export type Refusals = Readonly<Record<string, RefusalResponse>>
 
 export type RefusalResponseOf = (refusal: Refusal) => RefusalResponse
 
+/** The HTTP status of a refusal code. */
+export type RefusalStatusOf = (code: string) => number
+
 /** Finds the response to a code. Throws when two lists declare the same code. */
 export function refusalResponsesIn(lists: readonly Refusals[]): RefusalResponseOf {
   const responses = new Map<string, RefusalResponse>()

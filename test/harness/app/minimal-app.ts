@@ -7,6 +7,7 @@ import { type AppParts, build } from '../../../src/app.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { sharedRefusals } from '../../../src/features/shared-refusals.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
@@ -154,10 +155,11 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   })
   const sessions = parts.sessions ?? defaultSessions
   const writes = new WriteAllowance(null)
+  const refusalResponseOf = refusalResponsesIn([sharedRefusals])
   const app = await build({
     slices: [minimalSlice],
     services: {
-      execute: executeWith(executor, writes, refusalResponsesIn([])),
+      execute: executeWith(executor, writes, refusalResponseOf),
       db,
       reads: new ReadSources({ db, reports: db, url: UNREACHABLE_URL }, null),
       applied: new AppliedEvents(0, async () => 0),
@@ -180,6 +182,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     metrics,
     isReady: async () => true,
     docs: true,
+    refusalResponseOf,
     ...parts,
     sessions,
   })

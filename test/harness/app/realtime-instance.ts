@@ -146,6 +146,7 @@ export async function startInstance(
     metrics,
     isReady: async () => true,
     docs: true,
+    refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   cleanUp.defer(() => app.close())

@@ -117,6 +117,7 @@ export async function createTestApp(
     metrics: new Metrics(),
     isReady: async () => true,
     docs: true,
+    refusalResponseOf,
   })
   await app.ready()
   t.teardown(() => app.close())

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { dereference } from './dereference.ts'
 
 /** The part of JSON Schema that the service's schemas use. */
 export const Schema = Type.Recursive((Self) =>
@@ -51,7 +52,7 @@ export const isRead = ({ method }: Route): boolean => method === 'GET'
 
 /** Every route of the service, so that a new route is attacked without a change here. */
 export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
-  const document = Value.Parse(Document, await (await fetch(`${origin}/docs/json`)).json())
+  const document = Value.Parse(Document, dereference(await (await fetch(`${origin}/docs/json`)).json()))
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Route => {
       const method = verb.toUpperCase()

@@ -84,5 +84,8 @@ export const nameOf = (schema: Schema): fc.Arbitrary<string> =>
     { weight: 4, arbitrary: someId.map(String) },
     { weight: 4, arbitrary: fc.nat(1_000).map(idPlaceholder) },
     { weight: 3, arbitrary: fc.constantFrom('R1', 'amina', 'a'.repeat(64), '0'.repeat(64)) },
-    { weight: schema.anyOf === undefined ? 1 : 20, arbitrary: valueOf(schema).map(String) },
+    {
+      weight: schema.anyOf === undefined && schema.enum === undefined ? 1 : 20,
+      arbitrary: valueOf(schema).map(String),
+    },
   )

@@ -53,9 +53,15 @@ test('the OpenAPI document lists every route once', async (t) => {
   t.match(post?.parameters, [{ name: 'Idempotency-Key', in: 'header' }])
   const get = document.paths['/api/v1/things']?.['get']
   t.ok(get?.parameters?.some(({ name, required }) => name === 'X-Ledger-Position' && required === false))
-  const statuses = ['400', '401', '403', '404', '413', '415', '422', '426', '429', '440', '500', '503']
+  const statuses = ['200', '400', '401', '403', '413', '415', '422', '426', '429', '440', '500', '503']
   t.same(Object.keys(post?.responses ?? {}).sort(), statuses)
-  t.same(post?.responses['422']?.content, { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } })
+  t.match(post?.responses['422']?.content, {
+    'application/json': {
+      schema: {
+        allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: ['validation_failed'] } } }],
+      },
+    },
+  })
   t.same(document.paths['/admin/v1/things']?.['put']?.responses['503'], undefined)
   t.same(document.paths['/healthz']?.['get']?.security, [])
   t.match(document.components.schemas['Error'], { required: ['message', 'code', 'request_id'] })

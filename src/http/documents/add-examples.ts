@@ -1,0 +1,40 @@
+import { isJson } from './document-schemas.ts'
+import type { Example } from './examples.ts'
+
+type MutableJson = Record<string, unknown>
+
+/** Shows recorded requests and responses in an operation of the document. */
+export function addExamples(operation: MutableJson, examples: readonly Example[]): void {
+  const [first] = examples
+  if (first === undefined) return
+  for (const parameter of listIn(operation, 'parameters')) {
+    const values = parameter['in'] === 'path' ? first.params : parameter['in'] === 'query' ? first.query : first.headers
+    const value = values?.[String(parameter['name'])]
+    if (value !== undefined) parameter['example'] = value
+  }
+  const request = mediaIn(operation['requestBody'])
+  const responses = operation['responses']
+  for (const { summary, body, status, response } of examples) {
+    const key = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+    if (request !== null && body !== undefined) addTo(request, key, { summary, value: body })
+    const answered = isJson(responses) ? mediaIn(responses[status]) : null
+    if (answered !== null && response !== undefined) addTo(answered, key, { summary, value: response })
+  }
+}
+
+function addTo(media: MutableJson, key: string, example: object): void {
+  media['examples'] = { ...(isJson(media['examples']) && media['examples']), [key]: example }
+}
+
+function mediaIn(holder: unknown): MutableJson | null {
+  const content = isJson(holder) ? holder['content'] : undefined
+  const media: unknown = isJson(content) ? content['application/json'] : undefined
+  return isMutable(media) ? media : null
+}
+
+function listIn(operation: MutableJson, name: string): MutableJson[] {
+  const list = operation[name]
+  return Array.isArray(list) ? list.filter(isMutable) : []
+}
+
+const isMutable = (value: unknown): value is MutableJson => isJson(value)

@@ -1,0 +1,112 @@
+import type { RefusalStatusOf } from '../errors/refusals.ts'
+import { addExamples } from './add-examples.ts'
+import { type DocumentSchemas, isJson, type Json } from './document-schemas.ts'
+import { errorResponse, responsesOfChecks, sharedResponses } from './error-responses.ts'
+import { exampleFiles, readExamples } from './examples.ts'
+import type { OperationDetails } from './operations.ts'
+import { describeSuccess } from './success-descriptions.ts'
+
+type MutableJson = Record<string, unknown>
+
+interface Parts {
+  readonly schemas: DocumentSchemas
+  readonly details: ReadonlyMap<string, OperationDetails>
+  readonly statusOf: RefusalStatusOf
+}
+
+/** Adds what the plugin cannot know: components, errors with their codes, descriptions of responses, and examples. */
+export function completeDocument(document: object, { schemas, details, statusOf }: Parts): void {
+  const examples = Map.groupBy(exampleFiles().flatMap(readExamples), ({ operation }) => operation)
+  const components = childOf(document, 'components')
+  for (const path of childrenOf(childOf(document, 'paths'))) {
+    for (const operation of childrenOf(path)) {
+      const known = details.get(String(operation['operationId']))
+      if (known === undefined) continue
+      addErrors(operation, known, schemas, statusOf)
+      describeSuccesses(operation, known, schemas)
+      relaxBody(operation, schemas)
+      addExamples(operation, examples.get(known.operationId) ?? [])
+    }
+  }
+  components['responses'] = sharedResponses(schemas)
+  components['headers'] = sharedHeaders
+  components['schemas'] = schemas.components
+}
+
+function childOf(parent: object, name: string): MutableJson {
+  const child: unknown = Reflect.get(parent, name)
+  if (isMutable(child)) return child
+  const made: MutableJson = {}
+  Reflect.set(parent, name, made)
+  return made
+}
+
+const childrenOf = (parent: MutableJson): MutableJson[] => Object.values(parent).filter(isMutable)
+
+const isMutable = (value: unknown): value is MutableJson => isJson(value)
+
+/** Responses of the checks that run before the operation, and its own refusals by status. */
+function addErrors(
+  operation: MutableJson,
+  { checks, refusals, isWrite, hasParams, hasInput }: OperationDetails,
+  schemas: DocumentSchemas,
+  statusOf: RefusalStatusOf,
+): void {
+  if (checks === null) return
+  const codes = new Set<string>(['forbidden'])
+  if (hasParams) codes.add('not_found')
+  if (hasInput) codes.add('validation_failed')
+  for (const code of refusals ?? []) codes.add(code)
+  // Only commands are remembered under their key.
+  if (isWrite && refusals !== null) codes.add('idempotency_key_reused')
+  const byStatus = Map.groupBy(codes, (code) => (code === 'forbidden' ? 403 : statusOf(code)))
+  const own = [...byStatus].map(([status, list]) => [status, errorResponse(status, list, schemas)] as const)
+  operation['responses'] = {
+    ...responsesOfChecks(checks),
+    ...Object.fromEntries(own),
+    ...childOf(operation, 'responses'),
+  }
+}
+
+const sharedHeaders: Json = {
+  'X-Ledger-Position': {
+    description:
+      'The response takes into account every event of the ledger up to this position. A replayed response ' +
+      '(Idempotency-Replayed) is as it was; its position is that of the replay',
+    schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+  },
+  'Idempotency-Replayed': {
+    description: 'Present when this is the first response to the same Idempotency-Key again: nothing was done now',
+    schema: { type: 'string', const: 'true' },
+  },
+}
+
+const refersTo = (header: string): Json => ({ [header]: { $ref: `#/components/headers/${header}` } })
+
+/** Says what successful responses are and which headers they carry. */
+function describeSuccesses(
+  operation: MutableJson,
+  { checks, isWrite, operationId }: OperationDetails,
+  schemas: DocumentSchemas,
+): void {
+  const headers = {
+    ...(isWrite && checks !== null && refersTo('Idempotency-Replayed')),
+    ...((checks?.isClients ?? operationId === 'appStatus') && refersTo('X-Ledger-Position')),
+  }
+  for (const [status, response] of Object.entries(childOf(operation, 'responses'))) {
+    if (Number(status) >= 400 || !isMutable(response)) continue
+    if (response['description'] === 'Default Response') {
+      const media = childOf(childOf(response, 'content'), 'application/json')
+      response['description'] = describeSuccess(media['schema'], schemas) ?? operation['summary'] ?? 'Success'
+    }
+    if (Object.keys(headers).length > 0) response['headers'] = headers
+  }
+}
+
+/** A body without required fields may be left out: an empty body is one without fields. */
+function relaxBody(operation: MutableJson, schemas: DocumentSchemas): void {
+  if (!('requestBody' in operation)) return
+  const body = childOf(operation, 'requestBody')
+  const media = childOf(childOf(body, 'content'), 'application/json')
+  body['required'] = schemas.requiresFields(media['schema'])
+}

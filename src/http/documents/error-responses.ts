@@ -1,0 +1,129 @@
+import { Maintenance, Update } from '../../../schema/app-status.ts'
+import { ErrorBody } from '../../../schema/common.ts'
+import type { DocumentSchemas, Json } from './document-schemas.ts'
+
+/** An error response that many operations share. */
+interface SharedResponse {
+  readonly status: number
+  readonly description: string
+  readonly codes: readonly string[]
+  readonly headers?: Json
+}
+
+const RETRY_AFTER = {
+  'Retry-After': { required: true, description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
+}
+
+const checked = {
+  Unauthenticated: {
+    status: 401,
+    description:
+      'No valid token, or (unknown_user) a valid one of a user who was never announced. Clear the token and log in.',
+    codes: ['unauthenticated', 'unknown_user'],
+    headers: { 'WWW-Authenticate': { description: 'Bearer', schema: { type: 'string' } } },
+  },
+  TooManyRequests: {
+    status: 429,
+    description:
+      'The allowance of the user or the address is used up, or the server is overloaded. Nothing was done: send the ' +
+      'same request again after the time in Retry-After.',
+    codes: ['rate_limited', 'overloaded'],
+    headers: RETRY_AFTER,
+  },
+  SessionExpired: {
+    status: 440,
+    description: 'The token has expired, or its sessions were ended. Clear the token and log in.',
+    codes: ['session_expired'],
+  },
+  ServerError: {
+    status: 500,
+    description:
+      'unavailable: the database is away; try again. Whether a write without an Idempotency-Key happened is not known; ' +
+      'with one it is safe to send it again.',
+    codes: ['unavailable', 'internal'],
+  },
+} as const satisfies Record<string, SharedResponse>
+
+const ofBodies = {
+  InvalidJson: { status: 400, description: 'The body is not JSON', codes: ['invalid_json', 'bad_request'] },
+  BodyTooLarge: {
+    status: 413,
+    description: 'The body is over 64 KiB, or over 1 MiB under /admin/v1',
+    codes: ['body_too_large'],
+  },
+  UnsupportedMediaType: {
+    status: 415,
+    description: 'The media type of the body is not JSON',
+    codes: ['unsupported_media_type'],
+  },
+} as const satisfies Record<string, SharedResponse>
+
+const appStates = {
+  UpdateRequired: {
+    status: 426,
+    description: 'A forced update: show its dialog and keep the token. The body is that of app-status',
+    schema: Update,
+  },
+  InMaintenance: {
+    status: 503,
+    description: 'Maintenance: show its screen, keep the token and poll app-status. The body is that of app-status',
+    schema: Maintenance,
+  },
+} as const
+
+/** The components to which operations refer. */
+export const sharedResponses = (schemas: DocumentSchemas): Json => ({
+  ...Object.fromEntries(
+    Object.entries<SharedResponse>({ ...checked, ...ofBodies }).map(([name, { description, codes, headers }]) => [
+      name,
+      { description, ...(headers !== undefined && { headers }), content: errorContent(codes, schemas) },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(appStates).map(([name, { description, schema }]) => [
+      name,
+      { description, content: { 'application/json': { schema: schemas.convertSchema(schema) } } },
+    ]),
+  ),
+})
+
+/** Which checks run before an operation. */
+export interface Checks {
+  readonly isClients: boolean
+  readonly takesBody: boolean
+}
+
+/** References to the responses of the checks, by status. */
+export const responsesOfChecks = ({ isClients, takesBody }: Checks): Json =>
+  Object.fromEntries(
+    Object.entries({ ...checked, ...(takesBody && ofBodies), ...(isClients && appStates) }).map(
+      ([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }],
+    ),
+  )
+
+/** The codes that the checks before an operation, or its failure, can answer. */
+export const codesOfChecks = ({ takesBody }: Checks): readonly string[] =>
+  Object.values({ ...checked, ...(takesBody && ofBodies) }).flatMap(({ codes }) => codes)
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  403: 'Not allowed for this caller: see code',
+  404: 'Not found; also for a path whose id cannot be one',
+  422: 'The request does not match its schema, or a business rule refuses it: see code, and errors by field',
+}
+
+/** The error response of one operation with these codes. */
+export const errorResponse = (status: number, codes: readonly string[], schemas: DocumentSchemas): Json => ({
+  description: DESCRIPTIONS[status] ?? '',
+  content: errorContent(codes, schemas),
+})
+
+const errorContent = (codes: readonly string[], schemas: DocumentSchemas): Json => ({
+  'application/json': {
+    schema: {
+      allOf: [
+        schemas.convertSchema(ErrorBody),
+        { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } },
+      ],
+    },
+  },
+})
