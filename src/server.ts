@@ -23,6 +23,8 @@ import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
+import { startIndexes } from './startup/background/indexes.ts'
+import { startStaleGames } from './startup/background/stale-games.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
 import { warnAboutFileLimit } from './startup/file-limit.ts'
@@ -35,7 +37,6 @@ import { warnAboutOpenRoutes } from './startup/open-routes.ts'
 import { startReads } from './startup/reads.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, stopSignal } from './startup/signals.ts'
-import { startStaleGames } from './startup/stale-games.ts'
 import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
@@ -94,6 +95,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     await startWriters()
   }
 
+  startIndexes(database, ledger, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
   const lookups = createLookups(() => address.assetBaseUrl)
   const findRoomStates = createRoomStates(() => address.assetBaseUrl)

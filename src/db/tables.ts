@@ -4,6 +4,7 @@ import {
   type ColumnKind,
   type Columns,
   column,
+  exact,
   integer,
   micros,
   nullable,
@@ -14,7 +15,7 @@ const smallint = () => column<'integer', number>('integer', 'smallint')
 const int = () => column<'integer', number>('integer', 'integer')
 const uuid = () => column<'text', string>('text', 'uuid')
 const texts = () => column<'texts', string[]>('texts', 'text[]')
-const integers = () => column<'integers', number[]>('integers', 'bigint[]')
+const integers = (sqlType = 'bigint[]') => column<'integers', number[]>('integers', sqlType)
 
 /** The columns of tables that are no projections: the rules see none of their rows. */
 export const plainTables = {
@@ -36,6 +37,8 @@ export const plainTables = {
   ledger_head: { one: boolean(), position: integer(), hash: text(), at: micros(), batch: uuid() },
   ledger_batches: { id: uuid(), position: integer(), at: micros() },
   ledger_cursors: { name: text(), position: integer() },
+  account_index: { account: text(), base: integer(), offsets: integers('smallint[]'), balance: exact() },
+  event_index: { base: integer(), terms: integers('integer[]') },
   ledger_writer: {
     only_row: boolean(),
     writer: text(),

@@ -26,7 +26,7 @@ export const statementCommand: RegisterCommand = (audit, running) =>
 async function run(audit: CommandContext, { account, from, to, json }: Flags): Promise<number> {
   const { terminal } = audit
   await withQueryContext(audit, async (db, context) => {
-    const period = await resolveStatementPeriod(db, account, { from: from ?? null, to: to ?? null })
+    const period = await resolveStatementPeriod(db, { from: from ?? null, to: to ?? null })
     const statement = await readStatement(db, account, period, context)
     if (json) {
       for await (const text of serializeStatement(statement)) await terminal.write(text)

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
@@ -63,15 +63,3 @@ async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number)
 const beyondHead = (field: string, head: number): InvalidQuery =>
   new InvalidQuery(field, `the ledger ends at position ${head}`)
 const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', 'must not be before from')
-
-/** The end of the ledger, and an account's balance there, from one statement. */
-export async function readHeadAndBalance(
-  db: Kysely<Tables>,
-  account: string,
-): Promise<{ readonly head: number; readonly balance: bigint }> {
-  const { rows } = await sql<{ position: number; balance: string | null }>`
-    select h.position, b.balance from ledger_head h left join balances b on b.account = ${account}`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error('the ledger has no head')
-  return { head: row.position, balance: BigInt(row.balance ?? 0) }
-}

@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
+import { headOf } from '../../db/head.ts'
 import type { Tables } from '../../db/tables.ts'
 import { toJson } from '../format.ts'
 import { type AccountMovement, readBalanceAt, readMovements } from './account-movements.ts'
 import type { PeriodQuery } from './period.ts'
-import { type Period, readHeadAndBalance, resolvePeriod } from './period.ts'
+import { type Period, resolvePeriod } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {
@@ -21,13 +22,8 @@ export interface Statement {
 }
 
 /** The positions of a period. Throws InvalidQuery for one that does not exist. */
-export async function resolveStatementPeriod(
-  db: Kysely<Tables>,
-  account: string,
-  period: PeriodQuery,
-): Promise<Period> {
-  const { head } = await readHeadAndBalance(db, account)
-  return resolvePeriod(db, period, head)
+export async function resolveStatementPeriod(db: Kysely<Tables>, period: PeriodQuery): Promise<Period> {
+  return resolvePeriod(db, period, await headOf(db))
 }
 
 /** The balance of an account without movements is 0. */

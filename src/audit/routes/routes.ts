@@ -82,7 +82,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       const { account } = query
       const bounds = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
       const { reports } = await reads.reportsFor(request)
-      const period = await orValidationFailed(resolveStatementPeriod(reports, account, bounds))
+      const period = await orValidationFailed(resolveStatementPeriod(reports, bounds))
       const context = await limiter.acquire(reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
         const statement = await readStatement(reports, account, period, context)

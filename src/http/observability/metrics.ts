@@ -102,6 +102,16 @@ export class Metrics {
     )
   }
 
+  /** As `watchLedger`, about the indexes of the ledger, whichever instance writes them. */
+  watchIndexes(lag: () => { readonly events: number; readonly seconds: number }): void {
+    this.#gauge('ledger_index_lag_events', 'Events of the ledger that its indexes lack', () => lag().events)
+    this.#gauge(
+      'ledger_index_lag_seconds',
+      'Age of the oldest event that the indexes of the ledger lack, 0 when they have all',
+      () => lag().seconds,
+    )
+  }
+
   /** As `watchLedger`, about the writer of all instances. */
   watchForwarding(
     election: { readonly isWriter: boolean; readonly instances: number },

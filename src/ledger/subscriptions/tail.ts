@@ -1,14 +1,12 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import { Client, type Pool } from 'pg'
+import type { Client, Pool } from 'pg'
 import type { FailureLog } from '../../db/failure-log.ts'
-import { lockName } from '../../db/ledger-url.ts'
-import { isSessionTerminated } from '../../db/postgres-errors.ts'
-import { prepareSession } from '../../db/session/prepare-session.ts'
 import { SingleFlight } from '../../db/single-flight.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
 import { CommitNotifier } from './commit-notifier.ts'
 import { EventBuffer } from './event-buffer.ts'
+import { followerConnection, runOnOneInstance } from './single-owner.ts'
 
 /** Handles events in order; the next ones come when it is done. When it throws or rejects, they come again later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
@@ -65,7 +63,7 @@ export class Tail {
   constructor(options: TailOptions) {
     this.#options = options
     this.#notifier = new CommitNotifier({
-      connection: this.#connection(),
+      connection: followerConnection(options.url),
       url: options.url,
       onPosition: (position) => {
         if (position > this.#buffer.position) {
@@ -175,45 +173,26 @@ export class Tail {
     }
   }
 
-  async #runDurable(name: string, subscriber: DurableSubscriber): Promise<void> {
-    while (!this.#isStopped) {
-      // A connection of its own: the advisory lock lives and dies with it.
-      const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
-      let isBroken = false
-      client.on('error', () => {
-        isBroken = true
-      })
+  #runDurable(name: string, subscriber: DurableSubscriber): Promise<void> {
+    const { url, failureLog } = this.#options
+    const options = {
+      url,
+      // A stored position may be lost in a crash: then its events come again. So it must not make the commands wait
+      // for its flush to disk.
+      settings: 'set synchronous_commit = off',
+      isStopped: () => this.#isStopped,
+      pause: () => this.#pause(),
+      onWaiting: () => this.#succeeded(subscriber),
+      onFailure: (error: unknown) => failureLog.failed(error, subscriber),
+      suppressFirstError: () => this.#suppressFirstError(subscriber),
+    }
+    return runOnOneInstance(name, options, async (client, isBroken) => {
       try {
-        await client.connect()
-        // A stored position may be lost in a crash: then its events come again. So it must not make the commands wait
-        // for its flush to disk.
-        await prepareSession(client, this.#options.url, 'set synchronous_commit = off')
-        while (!this.#isStopped && !isBroken) {
-          const lock = await client.query<{ mine: boolean }>(
-            // A standby would give the lock, too, and refuse all that follows.
-            `select case when pg_is_in_recovery() then false
-                    else pg_try_advisory_lock(hashtextextended($1, 0)) end as mine`,
-            // Instances of other versions take the same lock: its name must stay.
-            [lockName(this.#options.url, `ledger follower ${name}`)],
-          )
-          if (lock.rows[0]?.mine === true) await this.#runAsOwner(client, name, subscriber, () => isBroken)
-          else {
-            this.#succeeded(subscriber)
-            await this.#pause()
-          }
-        }
-      } catch (error) {
-        // A lost connection is replaced, and reported only when that fails. A running statement may learn that its
-        // session was ended before the connection does; but if that happens each time, it is a failure.
-        if (!isBroken && !(isSessionTerminated(error) && this.#suppressFirstError(subscriber))) {
-          this.#options.failureLog.failed(error, subscriber)
-        }
+        await this.#runAsOwner(client, name, subscriber, isBroken)
       } finally {
         this.#buffer.unsubscribe(subscriber)
-        await client.end().catch(() => {})
       }
-      await this.#pause()
-    }
+    })
   }
 
   async #runAsOwner(
@@ -295,12 +274,6 @@ export class Tail {
   #untilWake(wakes: number): Promise<void> {
     if (this.#isStopped || this.#wakes !== wakes) return Promise.resolve()
     return new Promise((resolve) => this.#wakeUps.add(resolve))
-  }
-
-  #connection() {
-    // Only in pipeline mode does pg give up a connection whose server has stopped responding.
-    const limits = { connectionTimeoutMillis: 3_000, query_timeout: 11_000, pipeline: true }
-    return { connectionString: this.#options.url, keepAlive: true, ...limits }
   }
 
   #pause(): Promise<void> {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { FailureLog } from '../db/failure-log.ts'
-import { queryBuilder } from '../db/queries/query-builder.ts'
-import { MAX_PURGED_GAMES } from '../features/roulette/old-games/purge.ts'
-import { findStaleGames } from '../features/roulette/reads.ts'
-import { registeredStaleGames } from '../features/roulette/verbs.ts'
-import type { Executor } from '../ledger/executor/executor.ts'
-import type { Database } from './database.ts'
-import { sendAsSystem } from './system.ts'
+import { FailureLog } from '../../db/failure-log.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
+import { MAX_PURGED_GAMES } from '../../features/roulette/old-games/purge.ts'
+import { findStaleGames } from '../../features/roulette/reads.ts'
+import { registeredStaleGames } from '../../features/roulette/verbs.ts'
+import type { Executor } from '../../ledger/executor/executor.ts'
+import type { Database } from '../database.ts'
+import { sendAsSystem } from '../system.ts'
 
 const POLL_INTERVAL_MS = 2_000
 const MAX_BACKOFF_MS = 60_000

@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
-import { openPool } from '../../src/db/pool.ts'
-import { leaveGame } from '../../src/features/roulette/leave.ts'
-import { startStaleGames } from '../../src/startup/stale-games.ts'
-import { verifyDatabase } from '../audit/verify-database.ts'
-import { openedGames } from '../features/roulette/opened-games-fixture.ts'
-import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
-import { until } from '../harness/until.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import { leaveGame } from '../../../src/features/roulette/leave.ts'
+import { startStaleGames } from '../../../src/startup/background/stale-games.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
+import { openedGames } from '../../features/roulette/opened-games-fixture.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
 
 test('instances cancel each stale game once', async (t) => {
   const database = await testDatabase(t)

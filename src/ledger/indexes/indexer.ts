@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import type { FailureLog } from '../../db/failure-log.ts'
+import { runOnOneInstance } from '../subscriptions/single-owner.ts'
+import { GiveWay } from './give-way.ts'
+import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from './index-rows.ts'
+
+export interface IndexerOptions {
+  /** The ledger's connection string. */
+  readonly url: string
+  readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
+  /** Whether commands wait for their commit. */
+  readonly commandsWait: () => boolean
+  readonly pollMs?: number
+}
+
+/** Each write is a commit that competes with the ledger's; readers search the few events that are not indexed yet. */
+const DEFAULT_POLL_MS = 250
+const RETRY_MS = 200
+
+/**
+ * The subscriber that writes `account_index` and `event_index`, block by block, on one instance at a time. Rows and
+ * cursor are written by one statement: whenever it is killed, they belong together. It gives way to commands.
+ */
+export class LedgerIndexer {
+  readonly #options: IndexerOptions
+  readonly #giveWay: GiveWay
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+  #hasFailed = false
+
+  constructor(options: IndexerOptions) {
+    this.#options = options
+    this.#giveWay = new GiveWay(options.commandsWait)
+  }
+
+  start(): void {
+    const { url, failureLog } = this.#options
+    this.#running = runOnOneInstance(
+      INDEX_CURSOR,
+      {
+        url,
+        // A commit may be lost in a crash, rows and cursor alike. Plans are estimated as far too costly: compiling them
+        // would take longer than they do.
+        settings: 'set synchronous_commit = off; set jit = off',
+        isStopped: () => this.#isStopped,
+        pause: () => this.#pause(RETRY_MS),
+        onWaiting: () => this.#succeeded(),
+        onFailure: (error) => failureLog.failed(error, this),
+        suppressFirstError: () => {
+          const isFirst = !this.#hasFailed
+          this.#hasFailed = true
+          return isFirst
+        },
+      },
+      (client, isBroken) => this.#runAsOwner(client, isBroken),
+    )
+  }
+
+  /** Waits for the statement under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  async #runAsOwner(client: Client, isBroken: () => boolean): Promise<void> {
+    await client.query(`insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing`, [
+      INDEX_CURSOR,
+    ])
+    let { indexed, head } = await readPositions(client)
+    while (!this.#isStopped && !isBroken()) {
+      if (indexed >= head) {
+        this.#succeeded()
+        await this.#pause(this.#options.pollMs ?? DEFAULT_POLL_MS)
+        // Also reads the cursor again, which a rebuild may have moved.
+        ;({ indexed, head } = await readPositions(client))
+        continue
+      }
+      const upTo = Math.min(head, baseOf(indexed + 1) + BLOCK_EVENTS)
+      const isWritten = await this.#giveWay.after(
+        () => indexEvents(client, indexed, upTo),
+        () => this.#isStopped,
+      )
+      if (isWritten) indexed = upTo
+      else ({ indexed, head } = await readPositions(client))
+    }
+  }
+
+  #succeeded(): void {
+    this.#hasFailed = false
+    this.#options.failureLog.succeeded(this)
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#stop.signal }).catch(() => {})
+  }
+}
+
+/** Indexes the events after one position and up to another, of one block. False when the cursor is elsewhere. */
+async function indexEvents(client: Client, after: number, upTo: number): Promise<boolean> {
+  const { rows } = await client.query({ name: 'index events', text: INDEX_EVENTS_SQL, values: [after, upTo] })
+  return rows.length === 1
+}
+
+/** How far the indexes are, and where the ledger ends. */
+async function readPositions(client: Client): Promise<{ indexed: number; head: number }> {
+  const { rows } = await client.query<{ indexed: string; head: string }>(
+    `select c.position as indexed, h.position as head from ledger_cursors c, ledger_head h where c.name = $1`,
+    [INDEX_CURSOR],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('the cursor of the indexes is missing')
+  return { indexed: Number(row.indexed), head: Number(row.head) }
+}

@@ -1,0 +1,150 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { type AccountEntry, indexedSql, isAt, isFoundBetween, selectEntries } from './index-reads.ts'
+import { baseOf } from './index-rows.ts'
+
+/** Events that are searched for what is not indexed yet, a few milliseconds of work. */
+export const MAX_UNINDEXED_EVENTS = 5_000
+
+/** The end of the ledger is too far beyond the index to be searched. */
+export class IndexTooFarBehind extends Error {
+  override readonly name = 'IndexTooFarBehind'
+}
+
+export interface LatestQuery {
+  readonly accounts: readonly string[]
+  /** The accounts whose movements are numbered together: `accounts` and others of the same holder. */
+  readonly numbered: readonly string[]
+  /** Only movements before this one; null for the newest. */
+  readonly before: Place | null
+  readonly limit: number
+}
+
+/** Where a movement stands: `number` counts those of its event, from 0. */
+export interface Place {
+  readonly position: number
+  readonly number: number
+}
+
+export interface NumberedEntry extends AccountEntry, Place {
+  /** Of the account after it. */
+  readonly balance: bigint
+}
+
+export interface LatestEntries {
+  /** Newest first. */
+  readonly entries: readonly NumberedEntry[]
+  /** How far the index is. */
+  readonly indexed: number
+}
+
+interface Block {
+  readonly account: string
+  readonly base: number
+  readonly offsets: readonly number[]
+  /** After the last of its movements. */
+  readonly balance: string
+}
+
+interface IndexRow {
+  readonly indexed: number
+  readonly head: number
+  readonly blocks: readonly Block[]
+}
+
+/**
+ * The last movements of some accounts, each with the balance after it: from the index, and from the ledger what came
+ * after it. Throws `IndexTooFarBehind`.
+ */
+export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery): Promise<LatestEntries> {
+  const { accounts, numbered, before, limit } = query
+  const { indexed, head, blocks } = await readBlocks(db, query)
+  const end = Math.min(head, before?.position ?? head)
+  if (end - indexed > MAX_UNINDEXED_EVENTS) throw new IndexTooFarBehind(`the index ends at ${indexed} of ${head}`)
+  const byAccount = Map.groupBy(blocks, ({ account }) => account)
+  const positions = [...byAccount.values()].flatMap((own) => latestPositions(own, end, limit))
+  const found = number(
+    end > indexed
+      ? await selectEntries(db, numbered, sql`(${isAt(positions)} or ${isFoundBetween(accounts, indexed, end)})`)
+      : await selectEntries(db, numbered, isAt(positions)),
+  )
+  const entries = accounts.flatMap((account) => {
+    const own = found.filter((entry) => entry.account === account)
+    return withBalances(own, byAccount.get(account) ?? [], indexed)
+  })
+  return {
+    entries: entries
+      .filter((entry) => before === null || compare(entry, before) < 0)
+      .toSorted((a, b) => compare(b, a))
+      .slice(0, limit),
+    indexed,
+  }
+}
+
+/** Blocks newest first, enough for the page; cursor and head of the same moment. */
+async function readBlocks(db: Kysely<Tables>, { accounts, before, limit }: LatestQuery): Promise<IndexRow> {
+  const { rows } = await sql<IndexRow>`
+    select ${indexedSql} as indexed, position as head, (
+      select coalesce(json_agg(json_build_object('account', i.account, 'base', i.base, 'offsets', i.offsets, 'balance', i.balance::text)
+                               order by i.base desc), '[]')
+      from unnest(${[...accounts]}::text[]) as a (account)
+      cross join lateral (
+        select account, base, offsets, balance from account_index
+        where account = a.account and base < ${before?.position ?? Number.MAX_SAFE_INTEGER}
+        order by base desc limit ${limit + 1}
+      ) i
+    ) as blocks
+    from ledger_head`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('the ledger has no head')
+  return row
+}
+
+/** The positions of an account's newest blocks down to the last one of the page. */
+function latestPositions(blocks: readonly Block[], end: number, limit: number): readonly number[] {
+  const positions: number[] = []
+  let count = 0
+  for (const { base, offsets } of blocks) {
+    for (const offset of offsets.toReversed()) {
+      if (count >= limit && positions.at(-1) !== base + offset) return positions
+      positions.push(base + offset)
+      // Those after the page are needed too: the balance of the block is after them.
+      if (base + offset < end) count += 1
+    }
+  }
+  return positions
+}
+
+/** Numbers the movements of each event. */
+function number(entries: readonly AccountEntry[]): readonly (AccountEntry & Place)[] {
+  let last: Place = { position: 0, number: 0 }
+  return entries.map((entry) => {
+    last = { position: entry.position, number: entry.position === last.position ? last.number + 1 : 0 }
+    return { ...entry, number: last.number }
+  })
+}
+
+/** An account's movements in order, with the balance after each. */
+function withBalances(
+  entries: readonly (AccountEntry & Place)[],
+  blocks: readonly Block[],
+  indexed: number,
+): readonly NumberedEntry[] {
+  const balanceOf = new Map(blocks.map(({ base, balance }) => [base, BigInt(balance)]))
+  const older = entries.filter(({ position }) => position <= indexed)
+  const result: NumberedEntry[] = []
+  let base: number | undefined
+  let balance = 0n
+  for (const entry of older.toReversed()) {
+    if (baseOf(entry.position) !== base) balance = balanceOf.get((base = baseOf(entry.position))) ?? 0n
+    result.push({ ...entry, balance })
+    balance -= BigInt(entry.amount)
+  }
+  balance = BigInt(blocks[0]?.balance ?? 0)
+  for (const entry of entries) {
+    if (entry.position > indexed) result.push({ ...entry, balance: (balance += BigInt(entry.amount)) })
+  }
+  return result
+}
+
+const compare = (a: Place, b: Place): number => a.position - b.position || a.number - b.number

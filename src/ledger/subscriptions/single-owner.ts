@@ -1,0 +1,73 @@
+import { Client } from 'pg'
+import { lockName } from '../../db/ledger-url.ts'
+import { isSessionTerminated } from '../../db/postgres-errors.ts'
+import { prepareSession } from '../../db/session/prepare-session.ts'
+
+export interface OwnerOptions {
+  /** The ledger's connection string. */
+  readonly url: string
+  /** Settings of the session, SQL statements. */
+  readonly settings: string
+  readonly isStopped: () => boolean
+  /** Waits before the next attempt. */
+  readonly pause: () => Promise<void>
+  /** Another instance is the owner. */
+  readonly onWaiting: () => void
+  readonly onFailure: (error: unknown) => void
+  /** Whether a session that was ended is not a failure yet. */
+  readonly suppressFirstError: () => boolean
+}
+
+/** How followers of the ledger connect. */
+export const followerConnection = (url: string) => ({
+  connectionString: url,
+  keepAlive: true,
+  connectionTimeoutMillis: 3_000,
+  query_timeout: 11_000,
+  // Only in this mode does pg give up a connection whose server has stopped responding.
+  pipeline: true,
+})
+
+/** What the owner does, on the session that holds its lock. It returns once it is to stop, or the session is broken. */
+export type OwnerWork = (client: Client, isBroken: () => boolean) => Promise<void>
+
+/**
+ * Runs `work` on one instance at a time, until `isStopped`; another takes over when that one stops or dies. The session
+ * of `work` holds an advisory lock, so that nobody who lost the lock can still write through it.
+ */
+export async function runOnOneInstance(name: string, options: OwnerOptions, work: OwnerWork): Promise<void> {
+  const { url, isStopped, pause } = options
+  while (!isStopped()) {
+    // A connection of its own: the advisory lock lives and dies with it.
+    const client = new Client({ ...followerConnection(url), application_name: `follower ${name}` })
+    let isBroken = false
+    client.on('error', () => {
+      isBroken = true
+    })
+    try {
+      await client.connect()
+      await prepareSession(client, url, options.settings)
+      while (!isStopped() && !isBroken) {
+        const lock = await client.query<{ mine: boolean }>(
+          // A standby would give the lock, too, and refuse all that follows.
+          `select case when pg_is_in_recovery() then false
+                  else pg_try_advisory_lock(hashtextextended($1, 0)) end as mine`,
+          // Instances of other versions take the same lock: its name must stay.
+          [lockName(url, `ledger follower ${name}`)],
+        )
+        if (lock.rows[0]?.mine === true) await work(client, () => isBroken)
+        else {
+          options.onWaiting()
+          await pause()
+        }
+      }
+    } catch (error) {
+      // A lost connection is replaced, and reported only when that fails. A running statement may learn that its
+      // session was ended before the connection does; but if that happens each time, it is a failure.
+      if (!isBroken && !(isSessionTerminated(error) && options.suppressFirstError())) options.onFailure(error)
+    } finally {
+      await client.end().catch(() => {})
+    }
+    await pause()
+  }
+}

@@ -1,0 +1,131 @@
+import { connect } from '../../../src/db/connect.ts'
+import { makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from '../../../src/ledger/indexes/index-rows.ts'
+import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
+import { currencies } from '../../../src/ledger/rules/account.ts'
+import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
+import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
+import { queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** Starts a subscriber; its failures are kept. */
+export function startIndexer(t: Test, { serviceUrl }: TestDatabase, commandsWait = () => false) {
+  const failures: unknown[] = []
+  const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
+  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, commandsWait, pollMs: 5 })
+  t.teardown(() => indexer.stop())
+  indexer.start()
+  return { indexer, failures }
+}
+
+export async function positionsOf(database: TestDatabase): Promise<{ indexed: number; head: number }> {
+  const [row] = await queryRows(
+    database,
+    `select (select position from ledger_cursors where name = '${INDEX_CURSOR}') as indexed, position as head from ledger_head`,
+  )
+  return { indexed: Number(row?.['indexed'] ?? 0), head: Number(row?.['head']) }
+}
+
+export const untilIndexed = (database: TestDatabase): Promise<void> =>
+  until(async () => {
+    const { indexed, head } = await positionsOf(database)
+    return indexed === head
+  })
+
+/** Indexes up to a position, in steps of at most `step` events, as the service's role. */
+export async function indexUpTo(database: TestDatabase, position: number, step = BLOCK_EVENTS): Promise<void> {
+  const client = await connect(database.serviceUrl, 'test')
+  try {
+    await client.query(`insert into ledger_cursors values ('${INDEX_CURSOR}', 0) on conflict do nothing`)
+    let { indexed } = await positionsOf(database)
+    while (indexed < position) {
+      const upTo = Math.min(position, baseOf(indexed + 1) + BLOCK_EVENTS, indexed + step)
+      const { rows } = await client.query(INDEX_EVENTS_SQL, [indexed, upTo])
+      if (rows.length === 0) throw new Error('the cursor was moved')
+      indexed = upTo
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
+
+/** Runs random commands of the users 1 to 3 on a seeded ledger; refusals are as good as any. */
+export async function runRandomCommands({ run }: TestExecutor, count: number): Promise<void> {
+  const send = sendGift({ chains: testChains, ownerPercent: 5 })
+  await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const user = oneOf(3)
+      const currency = currencies[oneOf(currencies.length) - 1] ?? 'coins'
+      const amount = oneOf(1_000)
+      const actor = `user:${user}`
+      switch (oneOf(5)) {
+        case 1:
+          await run(credit, { user_id: user, currency, amount, reason: 'a "user_id":7' }, { actor: 'staff:ann' })
+          break
+        case 2:
+          await run(debit, { holder: 'user', id: user, currency, amount, reason: 'back' }, { key: `key ${i}` })
+          break
+        case 3:
+          await run(
+            makeInstantTransfer,
+            {
+              caller_id: user,
+              receiver_id: oneOf(3),
+              amount: oneOf(200),
+              agent_benefit: false,
+            },
+            { actor },
+          )
+          break
+        default: {
+          const receiver_ids = [1, 2, 3].filter((id) => id !== user).slice(0, oneOf(2))
+          const gift = { caller_id: user, sender_id: user, decoration_id: oneOf(2), receiver_ids, quantity: oneOf(3) }
+          await run(send, { ...gift, room: 9, from_bag: oneOf(4) === 1, encrypted: false }, { actor, key: `gift ${i}` })
+        }
+      }
+    }),
+  )
+}
+
+export async function readLedger(database: TestDatabase): Promise<readonly LedgerEntry[]> {
+  const rows = await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)
+  return rows.map(parseEntry)
+}
+
+/** A movement from the view of one account, with the balance after it. */
+export interface ModelEntry {
+  readonly account: string
+  readonly position: number
+  readonly leg: number
+  readonly counter: string
+  readonly amount: number
+  readonly balance: bigint
+}
+
+/** All movements of all accounts, in order, by the plainest means. */
+export function movementsOf(events: readonly LedgerEntry[]): readonly ModelEntry[] {
+  const balances = new Map<string, bigint>()
+  const found: ModelEntry[] = []
+  const add = (account: string, position: number, leg: number, counter: string, amount: number): void => {
+    const balance = (balances.get(account) ?? 0n) + BigInt(amount)
+    balances.set(account, balance)
+    found.push({ account, position, leg, counter, amount, balance })
+  }
+  for (const { position, movements } of events) {
+    for (const [i, { debit: from, credit: to, amount }] of movements.entries()) {
+      add(from, position, 2 * i, to, -amount)
+      add(to, position, 2 * i + 1, from, amount)
+    }
+  }
+  return found
+}

@@ -1,0 +1,153 @@
+import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
+import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
+import { seedLedger } from '../../audit/seed-ledger.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
+import {
+  indexUpTo,
+  movementsOf,
+  positionsOf,
+  readLedger,
+  runRandomCommands,
+  startIndexer,
+  untilIndexed,
+} from './index-fixture.ts'
+
+const rowsOf = async (database: TestDatabase) => ({
+  accounts: await queryRows(database, 'select * from account_index order by account, base'),
+  terms: await queryRows(database, 'select * from event_index order by base'),
+})
+
+/** The rows that follow from events, by the plainest means. */
+async function expectedRows(database: TestDatabase, events: readonly LedgerEntry[]) {
+  const blocks = Map.groupBy(movementsOf(events), ({ account, position }) => `${account} ${baseOf(position)}`)
+  const accounts = [...blocks.values()].map((entries) => {
+    const [{ account, position } = { account: '', position: 0 }] = entries
+    const base = baseOf(position)
+    const offsets = `{${entries.map((entry) => entry.position - base).join(',')}}`
+    return { account, base: String(base), offsets, balance: String(entries.at(-1)?.balance) }
+  })
+  const byBlock = Map.groupBy(events, ({ position }) => baseOf(position))
+  const full = [...byBlock].filter(([, those]) => those.length === BLOCK_EVENTS)
+  const terms = await Promise.all(
+    full.map(async ([base, those]) => {
+      const texts = [...new Set(those.flatMap(termsOf))]
+      const [row] = await queryRows(
+        database,
+        `select array_agg(distinct hashtext(t) order by hashtext(t)) as terms
+         from json_array_elements_text('${JSON.stringify(texts).replaceAll("'", "''")}') as t`,
+      )
+      return { base: String(base), terms: row?.['terms'] ?? null }
+    }),
+  )
+  return {
+    accounts: accounts.toSorted((a, b) => compare(a.account, b.account) || Number(a.base) - Number(b.base)),
+    terms,
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function termsOf({ type, actor, requestId, idempotencyKey, data, movements }: LedgerEntry): string[] {
+  const users = [
+    ...movements
+      .flatMap(({ debit, credit: to }) => [debit, to])
+      .flatMap((name) => /^user:(\d+):/.exec(name)?.[1] ?? []),
+    ...(/^user:(\d+)$/.exec(actor)?.slice(1) ?? []),
+    ...[...data.matchAll(/(?:user|sender|receiver|creator|winner|owner|manager|agent)_id":(\d+)/g)].map(([, id]) => id),
+    ...[...data.matchAll(/(?:user|receiver|player|loser)_ids":\[([\d,]+)\]/g)].flatMap(([, ids = '']) =>
+      ids.split(','),
+    ),
+  ]
+  return [
+    `type ${type}`,
+    `actor ${actor}`,
+    `request ${requestId}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...users.map((id) => `user ${id}`),
+  ]
+}
+
+test('the rows follow from the events, in whatever steps they were written', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  await runRandomCommands(createTestExecutor(t, database.serviceUrl), 1_300)
+  const events = await readLedger(database)
+  t.ok(events.length > 2 * BLOCK_EVENTS)
+
+  await indexUpTo(database, 700, 37)
+  t.same(await rowsOf(database), await expectedRows(database, events.slice(0, 700)), 'in small steps')
+  const { failures } = startIndexer(t, database)
+  await untilIndexed(database)
+  t.same(
+    await rowsOf(database),
+    await expectedRows(database, events),
+    'a ledger of an older version, from where it was',
+  )
+  t.same(failures, [])
+})
+
+test('two subscribers that are killed again and again while commands run write every row once', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  startIndexer(t, database)
+  startIndexer(t, database)
+  const over = new AbortController()
+  t.teardown(async () => over.abort())
+  const killer = await connect(database.serviceUrl, 'test')
+  t.teardown(() => killer.end())
+  const kill = `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'follower indexes' and datname = current_database()`
+  let kills = 0
+  const killing = (async () => {
+    while (!over.signal.aborted) kills += (await killer.query(kill)).rows.length
+  })()
+  for (let i = 0; i < 12; i += 1) await runRandomCommands(ledger, 100)
+  over.abort()
+  await killing
+  t.ok(kills > 0)
+  await untilIndexed(database)
+  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
+})
+
+test('a cursor that another has moved is read again, and nothing is written twice', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  const { failures } = startIndexer(t, database)
+  await untilIndexed(database)
+  // As a rebuild does.
+  await queryRows(
+    database,
+    `begin; truncate account_index; update ledger_cursors set position = 0 where name = 'indexes'; commit`,
+  )
+  await createTestExecutor(t, database.serviceUrl).runOk(credit, {
+    user_id: 1,
+    currency: 'coins',
+    amount: 1,
+    reason: 'more',
+  })
+  await untilIndexed(database)
+  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
+  t.same(failures, [])
+})
+
+test('a subscriber that stops leaves a state from which the next one goes on', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  await runRandomCommands(createTestExecutor(t, database.serviceUrl), 1_200)
+  // It rests for long after its first block.
+  const { indexer } = startIndexer(t, database, () => true)
+  await until(async () => (await positionsOf(database)).indexed > 0)
+  await indexer.stop()
+  const { indexed, head } = await positionsOf(database)
+  t.ok(indexed < head)
+  t.same(await rowsOf(database), await expectedRows(database, (await readLedger(database)).slice(0, indexed)))
+  startIndexer(t, database)
+  await untilIndexed(database)
+  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
+})
