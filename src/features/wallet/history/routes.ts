@@ -1,0 +1,43 @@
+import { WalletHistory, WalletHistoryQuery } from '../../../../schema/wallet.ts'
+import { userOf } from '../../../http/auth/caller.ts'
+import { encodeCursor, readPage, rowsThatFit } from '../../../http/pages.ts'
+import type { App, Services } from '../../services.ts'
+import { historyItem } from './presenters.ts'
+import { historyLookup } from './reads.ts'
+
+export function walletHistoryRoutes(app: App, { reads }: Services): void {
+  const pages = reads.each(historyLookup)
+
+  app.get(
+    '/wallet/history',
+    {
+      // A page may search some thousands of events that are not indexed yet.
+      config: { cost: 2 },
+      schema: {
+        operationId: 'listWalletHistory',
+        summary: 'What the caller received and spent, newest first, with the balance after each movement',
+        description:
+          'Without a currency: of all currencies. An amount on hold has not moved yet: it is listed once the withdrawal ' +
+          'is approved. Pages do not shift while new movements arrive. meta.indexed_up_to is the position up to which ' +
+          'movements are indexed; what came after it is searched, so that nothing is missing. While more than 5,000 ' +
+          'events are not indexed, newest movements are answered with 500 unavailable: try again a little later.',
+        tags: ['wallet'],
+        querystring: WalletHistoryQuery,
+        response: { 200: WalletHistory },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const { entries, indexed } = await pages(request)({
+        userId: userOf(request),
+        currency: request.query.currency ?? null,
+        before: cursor && { position: cursor[0] ?? 0, number: cursor[1] ?? 0 },
+        limit: limit + 1,
+      })
+      const data = rowsThatFit(entries.slice(0, limit).map(historyItem))
+      const last = entries.length > data.length ? entries[data.length - 1] : undefined
+      const next_cursor = last === undefined ? null : encodeCursor([last.position, last.number])
+      return { data: [...data], meta: { next_cursor, indexed_up_to: indexed } }
+    },
+  )
+}
