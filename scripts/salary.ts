@@ -89,7 +89,7 @@ const Report = Type.Object({
 })
 
 const presenter: Presenter<SalaryReport> = {
-  presentResult: (report) => ({ status: 201, body: JSON.stringify(salaryReport(report)) }),
+  presentResult: (report) => ({ status: 201, body: JSON.stringify(salaryReport(report, 'en')) }),
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 

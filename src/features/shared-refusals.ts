@@ -1,16 +1,37 @@
 import type { Refusals } from '../http/errors/refusals.ts'
+import { httpMessages } from '../http/messages.ts'
 
 /** Refusals of the ledger, and those of more than one slice. A slice's own are in its model. */
 export const sharedRefusals = {
-  not_found: { status: 404, message: 'Not found.' },
-  validation_failed: { status: 422, message: 'The given data was invalid.' },
-  idempotency_key_reused: { status: 422, message: 'This idempotency key was used for another request.' },
-  insufficient_balance: { status: 422, message: 'The balance is not sufficient.' },
-  balance_limit: { status: 422, message: 'A balance would exceed the largest amount that can be held.' },
+  not_found: { status: 404, message: httpMessages.not_found },
+  validation_failed: { status: 422, message: httpMessages.validation_failed },
+  idempotency_key_reused: {
+    status: 422,
+    message: {
+      en: 'This idempotency key was used for another request.',
+      ar: 'سبق استخدام قيمة Idempotency-Key هذه مع طلب آخر.',
+    },
+  },
+  insufficient_balance: {
+    status: 422,
+    message: { en: 'The balance is not sufficient.', ar: 'الرصيد غير كافٍ.' },
+  },
+  balance_limit: {
+    status: 422,
+    message: {
+      en: 'A balance would exceed the largest amount that can be held.',
+      ar: 'سيتجاوز أحد الأرصدة أكبر مبلغ يمكن الاحتفاظ به.',
+    },
+  },
   holding_limit: {
     status: 422,
-    message:
-      'A limit is reached: 2,000 stored cards and 2,000 kinds in a bag for a user, and 500 gifts in the catalogue.',
+    message: {
+      en: 'A limit is reached: 2,000 stored cards and 2,000 kinds in a bag for a user, and 500 gifts in the catalogue.',
+      ar: 'تم بلوغ الحد الأقصى: 2,000 بطاقة محفوظة و2,000 نوع في الحقيبة لكل مستخدم، و500 هدية في قائمة الهدايا.',
+    },
   },
-  not_room_member: { status: 403, message: 'You are not a member of this room' },
+  not_room_member: {
+    status: 403,
+    message: { en: 'You are not a member of this room', ar: 'لست عضوًا في هذه الغرفة.' },
+  },
 } satisfies Refusals

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Language } from '../../schema/languages.ts'
 
 /** Changes whenever messages change their form or meaning. */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
 
 /** What an instance says first. */
 const Hello = Type.Object({
@@ -19,6 +20,7 @@ export type Hello = Static<typeof Hello>
 const Cause = Type.Object({
   actor: Type.String(),
   requestId: Type.String(),
+  language: Type.Optional(Language),
   idempotency: Type.Union([
     Type.Null(),
     Type.Object({

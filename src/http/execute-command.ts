@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { languageOf } from '../language/request-language.ts'
 import type { Cause } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import type { PresentRefusal, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
@@ -53,6 +54,7 @@ export function executeWith(
     const cause: Cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
+      language: languageOf(request),
       idempotency:
         key === null
           ? null
@@ -87,12 +89,13 @@ function requestHash(request: FastifyRequest, input: unknown): string {
   return sha256(JSON.stringify([method, route, request.params, input]))
 }
 
-/** The replies to refusals, as clients get them. */
+/** The replies to refusals, as clients get them: in the language of their request. */
 export const refusalPresenter =
   (responseOf: RefusalResponseOf): PresentRefusal =>
-  (refusal, requestId) => {
+  (refusal, { requestId, language = 'en' }) => {
     const { status, message } = responseOf(refusal)
-    return { status, body: errorBody(message, refusal.refusal, requestId, firstErrors(refusal.errors)) }
+    const problem = { code: refusal.refusal, text: message, errors: firstErrors(refusal.errors) }
+    return { status, body: errorBody(problem, requestId, language) }
   }
 
 const MAX_ERROR_FIELDS = 100

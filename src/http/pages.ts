@@ -1,4 +1,5 @@
 import type { PageQuery } from '../../schema/common.ts'
+import { httpMessages } from './messages.ts'
 import { validationFailed } from './validation/validation.ts'
 
 const DEFAULT_LIMIT = 50
@@ -58,7 +59,7 @@ export function decodeCursor(cursor: string, parts: number): readonly number[] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const sortKey = text.split('.').map(Number)
   if (!/^\d{1,16}(\.\d{1,16})*$/.test(text) || sortKey.length !== parts || !sortKey.every(Number.isSafeInteger)) {
-    throw validationFailed({ cursor: ['is not a cursor of this list'] })
+    throw validationFailed({ cursor: [httpMessages.invalid_cursor] })
   }
   return sortKey
 }

@@ -1,8 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 'fastify'
+import type { LocalizedText } from '../../schema/languages.ts'
 import { closeWithError, handleClientError } from './errors/client-errors.ts'
 import { HttpError } from './errors/http-error.ts'
+import { httpMessages } from './messages.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
@@ -41,7 +43,7 @@ export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
   closeWithError(socket, {
     status: 400,
     code: 'bad_request',
-    message: 'CONNECT is not supported: this is not a proxy.',
+    text: httpMessages.connect,
   })
 }
 
@@ -49,16 +51,16 @@ export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
 const checkFraming: preParsingHookHandler = ({ raw }, _reply, _payload, done) => {
   const { headers, rawHeaders, httpVersion } = raw
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length
-  if (hosts !== 1 && (hosts > 1 || httpVersion === '1.1')) return done(malformed('Expected exactly one Host header.'))
+  if (hosts !== 1 && (hosts > 1 || httpVersion === '1.1')) return done(malformed(httpMessages.one_host))
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    return done(malformed('Unsupported transfer coding. Expected chunked.'))
+    return done(malformed(httpMessages.transfer_coding))
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
-    return done(new HttpError(417, 'expectation_failed', 'Unsupported expectation. Expected 100-continue.'))
+    return done(new HttpError(417, 'expectation_failed', httpMessages.expectation_failed))
   }
   done()
 }
 
-const malformed = (message: string): HttpError =>
-  new HttpError(400, 'bad_request', message, { headers: { connection: 'close' } })
+const malformed = (text: LocalizedText): HttpError =>
+  new HttpError(400, 'bad_request', text, { headers: { connection: 'close' } })

@@ -1,5 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { giftMessages } from '../../../src/features/gifts/messages.ts'
 import { HttpError } from '../../../src/http/errors/http-error.ts'
 import type { Cause } from '../../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
@@ -24,7 +25,7 @@ interface StoredReply {
   readonly body: string
 }
 
-export const refused = (code: string): HttpError => new HttpError(422, code, 'The gift cannot be sent.')
+export const refused = (code: string): HttpError => new HttpError(422, code, giftMessages.no_gift)
 
 /**
  * Sends gifts as a good service without an event-sourced ledger would: one transaction per request on a pooled

@@ -1,6 +1,7 @@
 import { InstantSend, SendResult } from '../../../schema/gifts.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
+import { giftMessages } from '../../../src/features/gifts/messages.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { actorOf, userOf } from '../../../src/http/auth/caller.ts'
 import { sessionsIn } from '../../../src/http/auth/sessions.ts'
@@ -31,7 +32,7 @@ const slice: Slice = {
       { schema: { body: InstantSend, response: { 200: SendResult } } },
       async (request, reply) => {
         const { u_id, decoration_id, user_id, quantity, room_id } = request.body
-        if (u_id !== userOf(request)) throw new HttpError(403, 'not_the_sender', 'u_id must be the logged-in user.')
+        if (u_id !== userOf(request)) throw new HttpError(403, 'not_the_sender', giftMessages.not_the_sender)
         if (typeof room_id === 'string') throw refused('validation_failed')
         const key = idempotencyKey(request)
         const result = await gifts.send(

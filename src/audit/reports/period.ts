@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
+import { auditMessages } from '../messages.ts'
 import type { AsOf } from './as-of.ts'
 import { InvalidQuery } from './query-context.ts'
 
@@ -61,5 +62,5 @@ async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number)
 }
 
 const beyondHead = (field: string, head: number): InvalidQuery =>
-  new InvalidQuery(field, `the ledger ends at position ${head}`)
-const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', 'must not be before from')
+  new InvalidQuery(field, auditMessages.ledger_end(head))
+const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', auditMessages.before_from)

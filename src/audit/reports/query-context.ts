@@ -1,12 +1,15 @@
-/** A query that cannot be answered; the message is for people. */
+import type { LocalizedText } from '../../../schema/languages.ts'
+/** A query that cannot be answered; the message and the text are for people, the message in English. */
 export class InvalidQuery extends Error {
   override readonly name = 'InvalidQuery'
   /** The parameter or flag at fault. */
   readonly field: string
+  readonly text: LocalizedText
 
-  constructor(field: string, message: string) {
-    super(message)
+  constructor(field: string, text: LocalizedText) {
+    super(text.en)
     this.field = field
+    this.text = text
   }
 }
 

@@ -1,4 +1,6 @@
 import { validationFailed } from '../../http/validation/validation.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
+import { auditMessages } from '../messages.ts'
 import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/as-of.ts'
 import { InvalidQuery } from '../reports/query-context.ts'
 
@@ -7,7 +9,8 @@ import { InvalidQuery } from '../reports/query-context.ts'
 /** Throws 422 for an integer that is too large. */
 export function parseInteger(field: string, text: string): number {
   const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw validationFailed({ [field]: ['must be at most 9007199254740991'] })
+  if (!Number.isSafeInteger(number))
+    throw validationFailed({ [field]: [fieldMessages.at_most(Number.MAX_SAFE_INTEGER)] })
   return number
 }
 
@@ -15,7 +18,7 @@ export function parseInteger(field: string, text: string): number {
 export function parseAsOfParam(field: string, text: string | undefined): AsOf | null {
   if (text === undefined) return null
   const asOf = parseAsOf(text)
-  if (asOf === null) throw validationFailed({ [field]: [`must be ${AS_OF_FORMAT}`] })
+  if (asOf === null) throw validationFailed({ [field]: [auditMessages.as_of(AS_OF_FORMAT)] })
   return asOf
 }
 
@@ -24,7 +27,7 @@ export async function orValidationFailed<Result>(work: Promise<Result>): Promise
   try {
     return await work
   } catch (error) {
-    if (error instanceof InvalidQuery) throw validationFailed({ [error.field]: [error.message] })
+    if (error instanceof InvalidQuery) throw validationFailed({ [error.field]: [error.text] })
     throw error
   }
 }

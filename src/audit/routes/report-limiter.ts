@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { overloaded } from '../../http/errors/problem.ts'
 import { acquire, release, type Semaphore } from '../../http/limits/semaphore.ts'
+import { httpMessages } from '../../http/messages.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 
 /** Well below the 45 s after which the server closes a silent connection. */
@@ -25,7 +26,7 @@ export class ReportLimiter {
   constructor(app: FastifyInstance, limits: ReportLimits) {
     this.#limits = limits
     app.addHook('preClose', (done) => {
-      this.#stop.abort(new HttpError(500, 'unavailable', 'The service is stopping; try again.'))
+      this.#stop.abort(new HttpError(500, 'unavailable', httpMessages.stopping))
       done()
     })
   }
@@ -66,7 +67,7 @@ export class ReportLimiter {
   }
 }
 
-const clientDisconnected = (): HttpError => new HttpError(400, 'gone', 'The client disconnected.')
+const clientDisconnected = (): HttpError => new HttpError(400, 'gone', httpMessages.disconnected)
 
 /** A reply that is complete within this length and time is sent in one piece. */
 const MAX_BUFFERED_LENGTH = 65_536

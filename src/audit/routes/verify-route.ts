@@ -4,6 +4,7 @@ import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
+import { auditMessages } from '../messages.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
@@ -34,7 +35,7 @@ export function verifyRoute(app: App, { reads }: FinanceServices): void {
       const asOf = query.as_of === undefined ? null : parseInteger('as_of', query.as_of)
       const { reports, url } = await reads.reportsFor(request)
       const head = await headOf(reports)
-      if (asOf !== null && asOf > head) throw validationFailed({ as_of: [`the ledger ends at position ${head}`] })
+      if (asOf !== null && asOf > head) throw validationFailed({ as_of: [auditMessages.ledger_end(head)] })
       const { signal } = await limiter.acquire(reply)
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`

@@ -9,12 +9,15 @@ import {
   WithdrawalParams,
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
+import type { LocalizedText } from '../../../schema/languages.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
-import { dollarsRule, parseDollars } from './dollars.ts'
+import { parseDollars } from './dollars.ts'
+import { agencyMessages } from './messages.ts'
 import { findWithdrawals } from './reads.ts'
 import type { Deposit } from './salaries/deposit-salaries.ts'
 import { agencyVerbs } from './verbs.ts'
@@ -85,7 +88,7 @@ export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Servi
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.deposits) && body.deposits.length > MAX_DEPOSITS) {
-          throw validationFailed({ deposits: [`must hold at most ${MAX_DEPOSITS}`] })
+          throw validationFailed({ deposits: [fieldMessages.holds_at_most(MAX_DEPOSITS)] })
         }
       },
     },
@@ -99,10 +102,10 @@ export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Servi
 
 /** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
-  const errors: Record<string, string[]> = {}
+  const errors: Record<string, LocalizedText[]> = {}
   const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {
     const units = parseDollars(row[field], 0)
-    if (units === null) errors[`deposits.${i}.${field}`] = [dollarsRule(0)]
+    if (units === null) errors[`deposits.${i}.${field}`] = [agencyMessages.dollars_rule(0)]
     return units ?? 0
   }
   const deposits = rows.map((row, i) => ({

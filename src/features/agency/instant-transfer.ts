@@ -1,5 +1,6 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
 import { integer, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
@@ -67,7 +68,7 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
 
   decide(state, { caller_id, receiver_id, amount, agent_benefit }) {
     const receiver = state.get(users, String(receiver_id))
-    if (receiver === undefined) return refuse('validation_failed', { user_id: ['is not a known user'] })
+    if (receiver === undefined) return refuse('validation_failed', { user_id: [fieldMessages.unknown_user] })
     const wallet = dollarWallet(agent_benefit)
     const from = walletAccount(caller_id, wallet)
     if (available(state, from) < BigInt(amount)) return refuse('insufficient_balance')

@@ -2,6 +2,7 @@ import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveInstantTransfers, instantTransfers } from './instant-transfer.ts'
+import { agencyMessages } from './messages.ts'
 import { evolveSalaries, salaries } from './salaries/deposit-salaries.ts'
 import { evolveWithdrawals, withdrawals } from './withdrawals/withdrawal.ts'
 
@@ -20,8 +21,8 @@ export const agencyModel: Model = {
   evolvers: [evolveWithdrawals, evolveInstantTransfers, evolveSalaries],
   tables,
   refusals: {
-    not_your_withdrawal: { status: 403, message: 'You are not a party to this withdrawal.' },
-    not_your_decision: { status: 403, message: 'You may not make this status change.' },
-    invalid_transition: { status: 422, message: 'This status change is not allowed.' },
+    not_your_withdrawal: { status: 403, message: agencyMessages.not_your_withdrawal },
+    not_your_decision: { status: 403, message: agencyMessages.not_your_decision },
+    invalid_transition: { status: 422, message: agencyMessages.invalid_transition },
   },
 }

@@ -1,7 +1,9 @@
+import type { Language, LocalizedText } from '../../../schema/languages.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { sharedRefusals } from '../shared-refusals.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
+import { agencyMessages } from './messages.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
@@ -62,17 +64,17 @@ const depositRecord = ({ user_id, target, ...cents }: Deposit) => ({
 /** `id` is the position of the deposit; null when it would only be paid. */
 const paidRecord = ({ deposit, id }: PaidDeposit) => ({ id, ...depositRecord(deposit) })
 
-const reasons: Readonly<Record<DepositRefusal, string>> = {
-  unknown_user: 'There is no such user.',
-  paid_differently: 'The user was paid something else for this period.',
-  nothing_to_pay: 'Both amounts are 0.',
-  insufficient_balance: 'The user has fewer points than are to be taken.',
+const reasons: Readonly<Record<DepositRefusal, LocalizedText>> = {
+  unknown_user: agencyMessages.no_such_user,
+  paid_differently: agencyMessages.paid_differently,
+  nothing_to_pay: agencyMessages.nothing_to_pay,
+  insufficient_balance: agencyMessages.too_few_points,
   balance_limit: sharedRefusals.balance_limit.message,
 }
 
-export const salaryReport = ({ period, paid, already_paid, refused }: SalaryReport) => ({
+export const salaryReport = ({ period, paid, already_paid, refused }: SalaryReport, language: Language) => ({
   period,
   paid: paid.map(paidRecord),
   already_paid: already_paid.map(paidRecord),
-  refused: refused.map(({ deposit, code }) => ({ ...depositRecord(deposit), code, message: reasons[code] })),
+  refused: refused.map(({ deposit, code }) => ({ ...depositRecord(deposit), code, message: reasons[code][language] })),
 })

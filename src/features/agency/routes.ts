@@ -19,7 +19,8 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import { openStored } from '../../vault/reads.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
-import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import { agencyMessages } from './messages.ts'
 import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
 import { chargingAgents } from './reads.ts'
 import { agencyVerbs } from './verbs.ts'
@@ -200,6 +201,6 @@ const targetOf = (body: RequestWithdrawal) =>
 /** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseAmount(field: string, sent: string | number): number {
   const cents = parseDollars(sent, MIN_TRANSFER_CENTS)
-  if (cents === null) throw validationFailed({ [field]: [dollarsRule(MIN_TRANSFER_CENTS)] })
+  if (cents === null) throw validationFailed({ [field]: [agencyMessages.dollars_rule(MIN_TRANSFER_CENTS)] })
   return cents
 }

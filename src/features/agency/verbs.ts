@@ -84,6 +84,6 @@ export const agencyVerbs = () => ({
   }),
   depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
     status: 201,
-    body: (report) => ({ data: salaryReport(report) }),
+    body: (report, language) => ({ data: salaryReport(report, language) }),
   }),
 })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { ClientType } from '../../../schema/events.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { appStatusMessages } from './messages.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { defineRelease } from './releases/define-release.ts'
 import { removeRelease } from './releases/remove-release.ts'
@@ -36,7 +37,10 @@ export const appStatusVerbs = () => ({
   defineRelease: registerVerb('define-release', DefineRelease, defineRelease, {
     body: (release) => ({ data: releaseRecord(release) }),
   }),
-  removeRelease: registerVerb('remove-release', RemoveRelease, removeRelease, {
-    body: () => ({ meta: { message: 'The release was removed.' } }),
-  }),
+  removeRelease: registerVerb(
+    'remove-release',
+    RemoveRelease,
+    removeRelease,
+    messageOnly(appStatusMessages.release_removed),
+  ),
 })

@@ -6,6 +6,7 @@ import type { Tables } from '../../db/tables.ts'
 import { runYielding, yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import { idempotencyKey } from '../../http/validation/idempotency.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import type { FieldErrors } from '../../language/messages.ts'
 import type { App, Services } from '../services.ts'
 import type { Verdict as Checked, IncrementalVerdict } from './verdict.ts'
 
@@ -14,7 +15,7 @@ export interface DrawChecks {
   readonly lg1: (
     db: Kysely<Tables>,
     draw: VerifyDraw,
-  ) => Promise<{ readonly check: IncrementalVerdict } | { readonly errors: Readonly<Record<string, string[]>> }>
+  ) => Promise<{ readonly check: IncrementalVerdict } | { readonly errors: FieldErrors }>
   readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, claims?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
 }
 

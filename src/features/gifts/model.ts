@@ -3,6 +3,7 @@ import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { bagCounts, bagItems, evolveBags } from './bag/bag.ts'
 import { catalogueCounts, decorations, evolveDecorations, oddsTables } from './catalogue/decoration.ts'
+import { giftMessages } from './messages.ts'
 import { evolveStreaks, streaks } from './streak.ts'
 
 const tables = [
@@ -33,7 +34,7 @@ export const giftsModel: Model = {
   evolvers: [evolveDecorations, evolveBags, evolveStreaks],
   tables,
   refusals: {
-    not_the_sender: { status: 403, message: 'u_id must be the logged-in user.' },
-    insufficient_items: { status: 422, message: 'The bag does not hold that many items.' },
+    not_the_sender: { status: 403, message: giftMessages.not_the_sender },
+    insufficient_items: { status: 422, message: giftMessages.insufficient_items },
   },
 }

@@ -11,6 +11,7 @@ import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import { publishedChains } from '../fairness/choose-seed.ts'
@@ -231,7 +232,7 @@ function positionedDraw(row: Omit<DrawRow, 'place' | 'next'>): PositionedDraw {
 export async function checkDraw(
   db: Kysely<Tables>,
   draw: VerifyDraw,
-): Promise<{ readonly check: IncrementalVerdict } | { readonly errors: Readonly<Record<string, string[]>> }> {
+): Promise<{ readonly check: IncrementalVerdict } | { readonly errors: FieldErrors }> {
   const sent = draw.odds === undefined ? undefined : parseOdds(draw.odds)
   if (sent !== undefined && 'errors' in sent) return sent
   const position = parseOrderId(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')

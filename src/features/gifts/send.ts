@@ -1,4 +1,6 @@
+import type { LocalizedText } from '../../../schema/languages.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import { account, balanceOf, balances } from '../../ledger/rules/account.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { percentOf, product } from '../../ledger/rules/money.ts'
@@ -14,6 +16,7 @@ import { bagCounts, bagItemKey, bagItems, quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
 import { drawOrders } from './lucky/draw.ts'
 import { maxTotalReward } from './lucky/odds.ts'
+import { giftMessages } from './messages.ts'
 import { sharesOf } from './shares.ts'
 import { nextStreak, streakKey, streaks } from './streak.ts'
 
@@ -70,9 +73,9 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const roomId = resolveRoomId(state, input.room)
       const room = roomId === null ? undefined : state.get(rooms, String(roomId))
       const errors = {
-        ...(decoration === undefined && { decoration_id: ['There is no such gift.'] }),
+        ...(decoration === undefined && { decoration_id: [giftMessages.no_gift] }),
         ...receiverErrors(state, input),
-        ...(room === undefined && { room_id: ['There is no such room.'] }),
+        ...(room === undefined && { room_id: [giftMessages.no_room] }),
       }
       if (decoration === undefined || room === undefined || Object.keys(errors).length > 0) {
         return refuse('validation_failed', errors)
@@ -172,11 +175,11 @@ function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerm
 const resolveRoomId = (state: State, room: number | string): number | null =>
   typeof room === 'number' ? room : (state.get(roomUids, room)?.room_id ?? null)
 
-function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: string[] } {
+function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: LocalizedText[] } {
   const unknown = receiver_ids.filter((id) => state.get(users, String(id)) === undefined)
   const messages = [
-    ...(receiver_ids.includes(sender_id) ? ['The sender cannot be a receiver.'] : []),
-    ...unknown.map((id) => `There is no user ${id}.`),
+    ...(receiver_ids.includes(sender_id) ? [giftMessages.sender_is_receiver] : []),
+    ...unknown.map(fieldMessages.no_user),
   ]
   return messages.length > 0 ? { user_id: messages } : {}
 }

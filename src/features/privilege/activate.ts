@@ -5,8 +5,8 @@ import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { cardCounts, cards } from './card.ts'
 import { packages } from './packages/package.ts'
 import { percentOfDays } from './packages/percent-of-days.ts'
-import { activePrivilege, privileges } from './privilege.ts'
-import { daysAfter, formatValidUntil, toSeconds } from './validity.ts'
+import { activePrivilege, privileges } from './running/privilege.ts'
+import { daysAfter, formatValidUntil, toSeconds } from './running/validity.ts'
 
 export interface ActivateCard {
   readonly caller_id: number

@@ -4,6 +4,7 @@ import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
 import type { NamedCard } from './card.ts'
 import { cardCounts, cards, MAX_STORED_CARDS, storedCardCount } from './card.ts'
+import { privilegeMessages } from './messages.ts'
 import { packages } from './packages/package.ts'
 
 export interface GrantCards {
@@ -28,7 +29,7 @@ export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
     if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
     const granted = state.get(packages, String(privilege_package_id))
     if (granted === undefined) {
-      return refuse('validation_failed', { privilege_package_id: ['There is no such package.'] })
+      return refuse('validation_failed', { privilege_package_id: [privilegeMessages.no_package] })
     }
     if (storedCardCount(state, user_id) + quantity > MAX_STORED_CARDS) return refuse('holding_limit')
     const data = { user_id, privilege_package_id, valid_days: granted.valid_days, reason }

@@ -1,3 +1,4 @@
+import { fieldMessages } from '../../language/field-messages.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
@@ -27,7 +28,7 @@ export const transferCard: Verb<TransferCard, null> = {
     if (card.activated) return refuse('card_already_activated')
     if (receiver_id === caller_id) return refuse('same_user')
     if (state.get(users, String(receiver_id)) === undefined) {
-      return refuse('validation_failed', { receiver_id: [`There is no user ${receiver_id}.`] })
+      return refuse('validation_failed', { receiver_id: [fieldMessages.no_user(receiver_id)] })
     }
     if (storedCardCount(state, receiver_id) >= MAX_STORED_CARDS) return refuse('holding_limit')
     const { privilege_package_id } = card

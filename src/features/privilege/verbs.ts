@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import { activateCard } from './activate.ts'
 import { grantCards } from './grant.ts'
+import { privilegeMessages } from './messages.ts'
 import { definePackage } from './packages/define-package.ts'
 import { packageRecord, walletCard } from './presenters.ts'
 import { transferCard } from './transfer.ts'
@@ -33,10 +34,8 @@ const GrantCards = inputSchema(
 
 /** The verbs of the privilege wallet. */
 export const privilegeVerbs = ({ settings }: VerbTerms) => ({
-  activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: 'The privilege is active.' }),
-  transferCard: registerVerb('transfer-card', TransferCard, transferCard, {
-    body: () => ({ meta: { message: 'The privilege was sent.' } }),
-  }),
+  activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: privilegeMessages.activated }),
+  transferCard: registerVerb('transfer-card', TransferCard, transferCard, messageOnly(privilegeMessages.sent)),
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
     body: (defined) => ({ data: packageRecord(defined) }),
   }),

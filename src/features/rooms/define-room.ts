@@ -1,3 +1,4 @@
+import { fieldMessages } from '../../language/field-messages.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
@@ -35,14 +36,14 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom> = {
     const { uid } = profileFields(state, input)
     const currentUid = state.get(roomProfiles, String(id))?.uid
     if (uid !== currentUid && state.get(roomUids, uid) !== undefined) {
-      return refuse('validation_failed', { uid: ['has already been taken'] })
+      return refuse('validation_failed', { uid: [fieldMessages.taken] })
     }
     const before = state.get(rooms, String(id))
     if (owner_id === undefined) {
-      return before === undefined ? refuse('validation_failed', { owner_id: ['is required'] }) : []
+      return before === undefined ? refuse('validation_failed', { owner_id: [fieldMessages.required] }) : []
     }
     if (state.get(users, String(owner_id)) === undefined) {
-      return refuse('validation_failed', { owner_id: ['is not a known user'] })
+      return refuse('validation_failed', { owner_id: [fieldMessages.unknown_user] })
     }
     return owner_id === before?.owner_id
       ? []

@@ -2,6 +2,7 @@ import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveGames, games, openGames } from './game.ts'
+import { rouletteMessages } from './messages.ts'
 
 const tables = [
   rowTable(games, {
@@ -21,14 +22,14 @@ export const rouletteModel: Model = {
   evolvers: [evolveGames],
   tables,
   refusals: {
-    not_game_creator: { status: 403, message: 'Only game creator can destroy game' },
-    not_in_game: { status: 403, message: 'You are not in this game' },
-    game_already_open: { status: 422, message: 'This room already has an open game' },
-    game_finished: { status: 422, message: 'Game is finished' },
-    game_cancelled: { status: 422, message: 'Game is cancelled' },
-    already_joined: { status: 422, message: 'You already joined this game' },
-    not_joined: { status: 422, message: 'You have not joined this game' },
-    game_full: { status: 422, message: 'Game is full' },
-    not_enough_players: { status: 422, message: 'At least two players are needed' },
+    not_game_creator: { status: 403, message: rouletteMessages.not_game_creator },
+    not_in_game: { status: 403, message: rouletteMessages.not_in_game },
+    game_already_open: { status: 422, message: rouletteMessages.game_already_open },
+    game_finished: { status: 422, message: rouletteMessages.game_finished },
+    game_cancelled: { status: 422, message: rouletteMessages.game_cancelled },
+    already_joined: { status: 422, message: rouletteMessages.already_joined },
+    not_joined: { status: 422, message: rouletteMessages.not_joined },
+    game_full: { status: 422, message: rouletteMessages.game_full },
+    not_enough_players: { status: 422, message: rouletteMessages.not_enough_players },
   },
 }

@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CreateGame, PurgeGames } from '../../../schema/roulette.ts'
-import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
 import type { NamedGame } from './game-lookup.ts'
 import { joinGame } from './join.ts'
 import { leaveGame } from './leave.ts'
+import { rouletteMessages } from './messages.ts'
 import { cancelStaleGames } from './old-games/cancel-stale-games.ts'
 import { type PurgedGames, purgeGames } from './old-games/purge.ts'
 import { openGame } from './open.ts'
@@ -67,9 +68,7 @@ export const rouletteVerbs = ({ settings, spinSeeds: spins }: VerbTerms) => ({
   finishGame: registerVerb('finish-game', GameRequest, finishGame(spins), {
     body: (game) => ({ data: finishedGame(game) }),
   }),
-  cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, {
-    body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
-  }),
+  cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
   purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb(purgeGames), { body: purgeBody }),
   cancelStaleGames: registeredStaleGames,
 })

@@ -12,6 +12,7 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath, pathId } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import type { App, Services } from '../services.ts'
 import type { UserFields } from './define-user.ts'
 import { userRecord } from './presenters.ts'
@@ -58,7 +59,7 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.users) && body.users.length > MAX_USERS_PER_REQUEST) {
-          throw validationFailed({ users: [`must hold at most ${MAX_USERS_PER_REQUEST}`] })
+          throw validationFailed({ users: [fieldMessages.holds_at_most(MAX_USERS_PER_REQUEST)] })
         }
       },
     },

@@ -1,5 +1,7 @@
 import { bit } from '../../../schema/common.ts'
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
+import type { LocalizedText } from '../../../schema/languages.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
@@ -119,7 +121,7 @@ const areSameCountries = (a: readonly AgencyCountry[], b: readonly AgencyCountry
     return country.country_id === other?.country_id && country.diamonds_per_dollar === other.diamonds_per_dollar
   })
 
-type Errors = [field: string, messages: string[]][]
+type Errors = [field: string, messages: LocalizedText[]][]
 
 const errorField = ({ listed }: DefineUsers, i: number, name: string): string => (listed ? `users.${i}.${name}` : name)
 
@@ -138,28 +140,28 @@ function takenUidErrors(state: State, input: DefineUsers): Errors {
     // A kept uid is no conflict. A current holder who is in the list counts with its new uid only.
     const holder = uid === currentUids[i] ? id : (state.get(userUids, uid)?.user_id ?? id)
     const taken = usersByUid.get(uid)?.size !== 1 || !(holder === id || listedIds.has(holder))
-    return taken ? [[errorField(input, i, 'uid'), ['has already been taken']]] : []
+    return taken ? [[errorField(input, i, 'uid'), [fieldMessages.taken]]] : []
   })
 }
 
 function duplicateIdErrors(_state: State, input: DefineUsers): Errors {
   const seen = new Set<number>()
   return input.users.flatMap(({ id }, i) => {
-    if (seen.has(id)) return [[errorField(input, i, 'id'), ['appears more than once in the list']]]
+    if (seen.has(id)) return [[errorField(input, i, 'id'), [fieldMessages.listed_twice]]]
     seen.add(id)
     return []
   })
 }
 
 const unknownCountryErrors = (state: State, input: DefineUsers): Errors =>
-  countryErrors(input, 'is not a known country', (ids, i) => state.get(countries, String(ids[i])) === undefined)
+  countryErrors(input, fieldMessages.unknown_country, (ids, i) => state.get(countries, String(ids[i])) === undefined)
 
 const duplicateCountryErrors = (_state: State, input: DefineUsers): Errors =>
-  countryErrors(input, 'appears more than once in the list', (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
+  countryErrors(input, fieldMessages.listed_twice, (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
 
 function countryErrors(
   input: DefineUsers,
-  message: string,
+  message: LocalizedText,
   isWrong: (countryIds: readonly number[], i: number) => boolean,
 ): Errors {
   return input.users.flatMap(({ agency_countries: list = [] }, i) => {

@@ -4,11 +4,12 @@ import { Platform } from '../../../schema/devices.ts'
 import { AgencyCountry } from '../../../schema/events.ts'
 import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import { defineCountry } from './countries/define-country.ts'
 import { defineUsers } from './define-user.ts'
 import { registerDevice } from './devices/register-device.ts'
 import { removeDevice } from './devices/remove-device.ts'
+import { userMessages } from './messages.ts'
 import { countryRecord, deviceRecord, revokedSessions, userRecords } from './presenters.ts'
 import { revokeSessions } from './revoke-sessions.ts'
 
@@ -55,7 +56,5 @@ export const userVerbs = () => ({
     status: 201,
     body: (device) => ({ data: deviceRecord(device) }),
   }),
-  removeDevice: registerVerb('remove-device', RemoveDevice, removeDevice, {
-    body: () => ({ meta: { message: 'The device was removed.' } }),
-  }),
+  removeDevice: registerVerb('remove-device', RemoveDevice, removeDevice, messageOnly(userMessages.device_removed)),
 })

@@ -1,5 +1,7 @@
+import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Currency } from '../../ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents, type ExactNumber } from '../../ledger/rules/money.ts'
+import { walletMessages } from './messages.ts'
 
 const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
@@ -10,10 +12,8 @@ export function parseAmount(currency: Currency, sent: string | number): number |
 }
 
 /** The error message for an invalid amount of a currency. */
-export const amountRule = (currency: Currency): string =>
-  isDollars(currency)
-    ? 'must be dollars from 0.01, with at most 13 digits before and 2 after the point'
-    : 'must be an integer from 1 to 9007199254740991'
+export const amountRule = (currency: Currency): LocalizedText =>
+  isDollars(currency) ? walletMessages.dollars_rule : walletMessages.units_rule
 
 /** Units as a response shows them: dollars with two decimals, other currencies as an integer. */
 export const formatAmount = (currency: Currency, units: number): number | ExactNumber =>

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { HttpError } from '../errors/http-error.ts'
+import { httpMessages } from '../messages.ts'
 import type { Caller } from './caller.ts'
 import type { Sessions, StaffSessions } from './sessions.ts'
 import { bearerToken, sessionExpired, type Token, unauthenticated, unknownUser, type VerifyToken } from './tokens.ts'
@@ -77,7 +78,7 @@ export const staffCheck =
     else accept(validAfter)
   }
 
-const forbidden = (): HttpError => new HttpError(403, 'forbidden', 'This token does not allow this request.')
+const forbidden = (): HttpError => new HttpError(403, 'forbidden', httpMessages.forbidden)
 
 function tokenOf(request: FastifyRequest, verify: VerifyToken): Token | HttpError {
   const token = bearerToken(request.headers.authorization)

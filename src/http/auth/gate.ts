@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { sha256 } from '../../ledger/rules/hash.ts'
 
 /** Why the service is closed to a client: maintenance (503) or a forced update (426), with the client's body for it. */
@@ -27,7 +28,7 @@ export interface ClientHints {
   readonly type: string | null
   readonly version: string | null
   /** The supported language that the client prefers. */
-  readonly language: 'en' | 'ar'
+  readonly language: Language
   /** `tokenKey` of a token with a valid signature; null for one that was not checked. */
   readonly tokenKey: string | null
 }

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../../config/config.ts'
 import type { JwtKey } from '../../config/jwt-key.ts'
 import { HttpError } from '../errors/http-error.ts'
+import { httpMessages } from '../messages.ts'
 import { pathId } from '../validation/ids.ts'
 import type { Caller, StaffRole } from './caller.ts'
 import type { IsSignatureValid } from './gate.ts'
@@ -53,16 +54,15 @@ export interface Token {
 export type VerifyToken = (token: string) => Token | HttpError
 
 export const unauthenticated = (): HttpError =>
-  new HttpError(401, 'unauthenticated', 'Expected a valid bearer token.', { headers: { 'www-authenticate': 'Bearer' } })
+  new HttpError(401, 'unauthenticated', httpMessages.unauthenticated, { headers: { 'www-authenticate': 'Bearer' } })
 
 /** A valid token of a user whom no operator has defined. */
 export const unknownUser = (): HttpError =>
-  new HttpError(401, 'unknown_user', 'The user of this token does not exist.', {
+  new HttpError(401, 'unknown_user', httpMessages.unknown_user, {
     headers: { 'www-authenticate': 'Bearer' },
   })
 
-export const sessionExpired = (): HttpError =>
-  new HttpError(440, 'session_expired', 'The session has expired. Log in again.')
+export const sessionExpired = (): HttpError => new HttpError(440, 'session_expired', httpMessages.session_expired)
 
 /** Whether a token's signature is valid, expired or not: the signature is checked before the expiry. */
 export const signatureCheck =

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { languageOf } from '../../language/request-language.ts'
 import { type RequestLog, skipRequestLog } from '../observability/logging.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { clientPrefixes } from '../prefixes.ts'
@@ -65,4 +66,4 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, problem: HttpEr
     .code(problem.status)
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
-    .send(errorBody(problem.message, problem.code, request.id, problem.errors))
+    .send(errorBody(problem, request.id, languageOf(request)))

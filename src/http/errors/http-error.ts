@@ -1,21 +1,26 @@
 import type { ErrorBody } from '../../../schema/common.ts'
+import type { Language, LocalizedText } from '../../../schema/languages.ts'
+import type { FieldErrors } from '../../language/messages.ts'
+import { httpMessages } from '../messages.ts'
 
-/** An error response of a route or a check. */
+/** An error response of a route or a check; it is sent in the language of its request. */
 export class HttpError extends Error {
   readonly status: number
   readonly code: string
-  readonly errors: ErrorBody['errors']
+  readonly text: LocalizedText
+  readonly errors: FieldErrors | undefined
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     status: number,
     code: string,
-    message: string,
-    options: { errors?: ErrorBody['errors']; headers?: Readonly<Record<string, string>> } = {},
+    text: LocalizedText,
+    options: { errors?: FieldErrors; headers?: Readonly<Record<string, string>> } = {},
   ) {
-    super(message)
+    super(text.en)
     this.status = status
     this.code = code
+    this.text = text
     this.errors = options.errors
     this.headers = options.headers ?? {}
   }
@@ -24,18 +29,29 @@ export class HttpError extends Error {
 /** A path parameter that cannot be an id. Every other fault of the request's form is reported before it. */
 export class InvalidPathParam extends HttpError {
   constructor() {
-    super(404, 'not_found', 'Not found.')
+    super(404, 'not_found', httpMessages.not_found)
   }
 }
 
-export const notFound = (): HttpError => new HttpError(404, 'not_found', 'Not found.')
+export const notFound = (): HttpError => new HttpError(404, 'not_found', httpMessages.not_found)
+
+/** What an error says, in every language. */
+interface Problem {
+  readonly code: string
+  readonly text: LocalizedText
+  readonly errors?: FieldErrors | undefined
+}
 
 /** The body of every error. */
-export function errorBody(
-  message: string,
-  code: string,
-  requestId: string,
-  errors?: Readonly<Record<string, readonly string[]>>,
-): string {
-  return JSON.stringify({ message, code, ...(errors === undefined ? {} : { errors }), request_id: requestId })
+export function errorBody({ code, text, errors }: Problem, requestId: string, language: Language): string {
+  const body: ErrorBody = {
+    message: text[language],
+    code,
+    ...(errors === undefined ? {} : { errors: errorsIn(errors, language) }),
+    request_id: requestId,
+  }
+  return JSON.stringify(body)
 }
+
+const errorsIn = (errors: FieldErrors, language: Language): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(errors).map(([field, texts]) => [field, texts.map((text) => text[language])]))

@@ -4,6 +4,7 @@ import { isConnectionError, isOverload } from '../../db/connection-errors.ts'
 import { PoolExhausted } from '../../db/pool.ts'
 import { isRecoveryConflict } from '../../db/postgres-errors.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
+import { httpMessages } from '../messages.ts'
 import { HttpError, notFound } from './http-error.ts'
 
 /** Our responses to Fastify's errors. */
@@ -11,9 +12,9 @@ const FASTIFY_ERRORS: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_BAD_URL: notFound,
   FST_ERR_MAX_PARAM_LENGTH: notFound,
   FST_ERR_NOT_FOUND: notFound,
-  FST_ERR_CTP_INVALID_JSON_BODY: () => new HttpError(400, 'invalid_json', 'The body is not valid JSON.'),
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError(413, 'body_too_large', 'The body is too large.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError(415, 'unsupported_media_type', 'The body must be JSON.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => new HttpError(400, 'invalid_json', httpMessages.invalid_json),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError(413, 'body_too_large', httpMessages.body_too_large),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError(415, 'unsupported_media_type', httpMessages.not_json),
 }
 
 /** The response to an error. Details of server errors are never revealed. */
@@ -30,25 +31,25 @@ export function problemOf(error: unknown): HttpError {
   const fault = FASTIFY_ERRORS[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
   const status = clientErrorStatus(error)
-  if (status !== undefined) return new HttpError(status, codeOf(status), 'Malformed request.')
+  if (status !== undefined) return new HttpError(status, codeOf(status), httpMessages.malformed_request)
   if (
     error instanceof Unavailable ||
     error instanceof Closed ||
     isConnectionError(error) ||
     isRecoveryConflict(error)
   ) {
-    return new HttpError(500, 'unavailable', 'The service is temporarily unavailable. Try again.')
+    return new HttpError(500, 'unavailable', httpMessages.unavailable)
   }
-  return new HttpError(500, 'internal', 'Internal server error.')
+  return new HttpError(500, 'internal', httpMessages.internal)
 }
 
 export const overloaded = (): HttpError =>
-  new HttpError(429, 'overloaded', 'The server is overloaded. Retry after the time in Retry-After.', {
+  new HttpError(429, 'overloaded', httpMessages.overloaded, {
     headers: { 'retry-after': '1' },
   })
 
 export const rateLimited = (retryAfterSeconds: number): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many requests. Retry after the time in Retry-After.', {
+  new HttpError(429, 'rate_limited', httpMessages.rate_limited, {
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 

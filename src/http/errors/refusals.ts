@@ -1,9 +1,10 @@
+import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Refusal } from '../../ledger/rules/verb.ts'
 
 /** The HTTP response to a refusal. */
 export interface RefusalResponse {
   readonly status: 403 | 404 | 422
-  readonly message: string
+  readonly message: LocalizedText
 }
 
 /** Responses by refusal code. Codes are stable; messages are for people. */

@@ -1,9 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { languageOf } from '../../language/request-language.ts'
 import { bearerToken, unauthenticated } from '../auth/tokens.ts'
 import type { LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { errorBody } from '../errors/http-error.ts'
+import { httpMessages } from '../messages.ts'
 import type { Metrics } from './metrics.ts'
 
 interface MetricsAccess {
@@ -34,12 +36,10 @@ export function serviceRoutes(
     },
     async (request, reply) => {
       if (await isReady()) return { status: 'ready' }
-      const message =
-        'The database does not answer or does not commit, or this instance does not keep up with the ledger.'
       return reply
         .code(503)
         .type('application/json')
-        .send(errorBody(message, 'not_ready', request.id))
+        .send(errorBody({ code: 'not_ready', text: httpMessages.not_ready }, request.id, languageOf(request)))
     },
   )
 

@@ -9,6 +9,7 @@ import type {
 } from 'fastify'
 import { HttpError, notFound } from '../errors/http-error.ts'
 import { yieldToEventLoop } from '../limits/event-loop-yield.ts'
+import { httpMessages } from '../messages.ts'
 import { hasPlausibleShape } from './json-shape.ts'
 import { validationFailed } from './validation.ts'
 import { markLarge } from './validators.ts'
@@ -40,8 +41,9 @@ export function parseBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null)
-    if (!isJson(mediaTypeOf(request))) return done(new HttpError(415, 'unsupported_media_type', NOT_JSON))
-    if (!isUtf8(body)) return done(new HttpError(400, 'invalid_json', 'The body is not UTF-8.'))
+    if (!isJson(mediaTypeOf(request)))
+      return done(new HttpError(415, 'unsupported_media_type', httpMessages.unsupported_media_type))
+    if (!isUtf8(body)) return done(new HttpError(400, 'invalid_json', httpMessages.not_utf8))
     const parse = (): void => {
       void parseJson(request, body.toString(), (error, value) => {
         if (body.length > SMALL_BODY_BYTES) markLarge(value)
@@ -53,7 +55,7 @@ export function parseBodies(app: FastifyInstance): void {
       // Parsing takes some tens of milliseconds: bodies that arrive together must not block the event loop in a row.
       await yieldToEventLoop()
       if (hasPlausibleShape(body)) parse()
-      else done(validationFailed({ body: [IMPLAUSIBLE_SHAPE] }))
+      else done(validationFailed({ body: [httpMessages.implausible_shape] }))
     }
     void parseLarge()
   })
@@ -65,8 +67,6 @@ export function parseBodies(app: FastifyInstance): void {
 }
 
 const JSON_TYPE = 'application/json'
-const IMPLAUSIBLE_SHAPE = 'must not be nested so deeply, or have so many objects, lists, texts or different field names'
-const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json).'
 
 /**
  * Fastify would refuse an unknown media type even without a body, so the type is hidden from it. A request without a

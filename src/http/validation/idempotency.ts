@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { HttpError } from '../errors/http-error.ts'
+import { httpMessages } from '../messages.ts'
 import { validationFailed } from './validation.ts'
 
 /** The request's Idempotency-Key, if it has one; 422 for one that is not 1 to 255 printable ASCII characters. */
@@ -18,5 +19,4 @@ export function idempotencyKeyError({ headers }: Pick<FastifyRequest, 'headers'>
 
 const isKey = (key: string | string[]): key is string => typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key)
 
-const invalidKey = (): HttpError =>
-  validationFailed({ 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters'] })
+const invalidKey = (): HttpError => validationFailed({ 'Idempotency-Key': [httpMessages.invalid_key] })

@@ -1,4 +1,4 @@
-import { expectedForm, type Violation, withArticle } from './messages.ts'
+import { constant, expectedForm, typeName, type Violation } from './messages.ts'
 
 const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
 
@@ -81,9 +81,7 @@ function alternatives(union: Violation, branches: readonly (readonly Violation[]
           .flat()
           .filter(({ instancePath }) => instancePath === union.instancePath)
           .map(({ keyword, params }) =>
-            keyword === 'const'
-              ? JSON.stringify(params['allowedValue'])
-              : withArticle(params['type'] ?? 'allowed value'),
+            keyword === 'const' ? constant(params['allowedValue']) : typeName(params['type']),
           )
-  return { ...union, keyword: 'alternatives', params: { alternatives: allowed } }
+  return { ...union, keyword: 'alternatives', alternatives: allowed }
 }

@@ -1,5 +1,8 @@
 import type { FastifySchemaValidationError } from 'fastify'
+import type { LocalizedText } from '../../../schema/languages.ts'
+import type { FieldErrors } from '../../language/messages.ts'
 import { HttpError, InvalidPathParam } from '../errors/http-error.ts'
+import { httpMessages } from '../messages.ts'
 import { type Violation, violationMessage } from './messages.ts'
 import { foldUnionErrors } from './union-errors.ts'
 
@@ -12,7 +15,7 @@ const MAX_FIELDS = 20
 /** 422 with a message for each fault of each field; 404 for an invalid path. */
 export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
   if (part === 'params') return new InvalidPathParam()
-  const errors: Record<string, string[]> = {}
+  const errors: Record<string, LocalizedText[]> = {}
   let fields = 0
   for (const violation of foldUnionErrors(violations)) {
     const field = fieldOf(violation, part)
@@ -26,8 +29,8 @@ export function schemaError(violations: FastifySchemaValidationError[], part: Pa
   return validationFailed(errors)
 }
 
-export const validationFailed = (errors: Readonly<Record<string, string[]>>): HttpError =>
-  new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
+export const validationFailed = (errors: FieldErrors): HttpError =>
+  new HttpError(422, 'validation_failed', httpMessages.validation_failed, { errors })
 
 /** Such as `users.0.name`; faults of the whole body or query carry that name. */
 function fieldOf({ instancePath, keyword, params }: Violation, part: Part): string {

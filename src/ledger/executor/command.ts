@@ -1,3 +1,4 @@
+import type { Language } from '../../../schema/languages.ts'
 import type { LedgerEvent, PositionedEvent } from '../rules/event.ts'
 import type { Key } from '../rules/projection.ts'
 import type { State, WritableState } from '../rules/state.ts'
@@ -9,6 +10,8 @@ export interface Cause {
   /** `user:7`, `staff:ann` or `system`. One line of text. */
   readonly actor: string
   readonly requestId: string
+  /** Of the sentences in its reply; English where nobody reads them. */
+  readonly language?: Language | undefined
   readonly idempotency: {
     readonly key: string
     readonly requestHash: string

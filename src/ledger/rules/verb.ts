@@ -1,3 +1,4 @@
+import type { FieldErrors } from '../../language/messages.ts'
 import type { LedgerEvent, PositionedEvent } from './event.ts'
 import type { Key } from './projection.ts'
 import type { State, WritableState } from './state.ts'
@@ -16,7 +17,7 @@ export interface Context {
 export interface Refusal {
   readonly refusal: string
   /** Messages for people, by input field: `{ receiver_id: ['…'] }`. */
-  readonly errors?: Readonly<Record<string, readonly string[]>>
+  readonly errors?: FieldErrors
 }
 
 export const refuse = (refusal: string, errors?: Refusal['errors']): Refusal =>

@@ -1,4 +1,5 @@
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
+import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Listener } from '../channels/fan-out.ts'
 
 /** Why a client cannot have a channel; with `retry`, the same frame may succeed later. */
@@ -6,7 +7,7 @@ export interface ChannelRefusal {
   readonly i: Echo
   readonly ch: string
   readonly code: string
-  readonly message: string
+  readonly message: LocalizedText
   readonly retry?: true
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { ClientHints } from '../../http/auth/gate.ts'
+import { socketMessages } from '../messages.ts'
 import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscriptions.ts'
 import type { ChannelRefusal } from './client.ts'
 import { closeCodes } from './close-codes.ts'
@@ -155,8 +156,9 @@ export class Connection {
     if (this.#subscriptions?.hasOwnChannel === true) this.push(frames)
   }
 
+  /** Refuses a channel, in the language of the upgrade. */
   refuse(refusal: ChannelRefusal): void {
-    this.send({ t: 'err', ...refusal })
+    this.send({ t: 'err', ...refusal, message: refusal.message[this.#clientHints.language] })
   }
 
   /** Closes past a deadline, else sends a due heartbeat. `now` by `performance.now()`, `seconds` since 1970. */
@@ -252,7 +254,7 @@ export class Connection {
 
   #rejectFrame(i: Echo, ch: string | undefined): void {
     this.#invalidFrames += 1
-    const message = 'Expected a JSON object that is one of the client frames of /docs/asyncapi.json.'
+    const message = socketMessages.bad_frame[this.#clientHints.language]
     this.send({ t: 'err', i, ch, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
   }

@@ -13,6 +13,7 @@ import type { Metrics } from '../../http/observability/metrics.ts'
 import { socketPaths } from '../../http/socket-upgrade.ts'
 import { refuseUpgrade } from '../admission/refuse-upgrade.ts'
 import { UpgradeQueue } from '../admission/upgrade-queue.ts'
+import { socketMessages } from '../messages.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
 
@@ -99,27 +100,22 @@ function handshakeError(
   isAllowedOrigin: SocketRoutesParts['isAllowedOrigin'],
 ): HttpError | undefined {
   if (hasTokenInUrl(query)) {
-    return new HttpError(400, 'token_in_url', 'Send the token in the Authorization header or in an auth frame.')
+    return new HttpError(400, 'token_in_url', socketMessages.token_in_url)
   }
   if (!ws) return notAWebSocket()
   const { origin, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
   if (origin !== undefined && !isAllowedOrigin(origin)) {
-    return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open websockets.')
+    return new HttpError(403, 'origin_not_allowed', socketMessages.origin_not_allowed)
   }
   if (version !== '13' || !/^[+/0-9a-z]{22}==$/i.test(key)) {
-    return new HttpError(400, 'bad_handshake', 'Expected Sec-WebSocket-Version 13 and a valid Sec-WebSocket-Key.')
+    return new HttpError(400, 'bad_handshake', socketMessages.bad_handshake)
   }
   return undefined
 }
 
 /** A client that sent an upgrade request too early may send frames next, so the connection ends. */
 const notAWebSocket = (): HttpError =>
-  new HttpError(
-    400,
-    'not_a_websocket',
-    'Expected a WebSocket upgrade request, sent after the response to the request before it.',
-    { headers: { connection: 'close' } },
-  )
+  new HttpError(400, 'not_a_websocket', socketMessages.not_a_websocket, { headers: { connection: 'close' } })
 
 /** Limits requests without a token by address. */
 function addressLimitError(

@@ -1,10 +1,11 @@
 import type { ChannelKey } from '../channels/channel-names.ts'
 import type { ResumeBudget, ResumeUsage } from '../channels/resume-budget.ts'
+import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import { type AccessRefusal, accessChannel, type MemberRoom } from './channel-access.ts'
 import { type ChannelRequest, isPlain, requestsIn, type SubFrame, withoutRepeats } from './channel-request.ts'
 
-const UNAVAILABLE = { code: 'unavailable', message: 'Not available now. Try again later.', retry: true } as const
+const UNAVAILABLE = { code: 'unavailable', message: socketMessages.unavailable, retry: true } as const
 
 export interface AnswerParts {
   readonly resumes: Pick<ResumeBudget, 'run'>

@@ -1,6 +1,7 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
 import { type ChannelKey, roomIdOf, userChannel } from '../channels/channel-names.ts'
 import type { Hub, Replay } from '../channels/hub.ts'
+import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
 import { type AnswerParts, answerSub, type OnLoaded, type Subscriber } from './answer-sub.ts'
@@ -16,7 +17,7 @@ const HOLD_MS = 500
 
 const TOO_MANY_ROOMS = {
   code: 'too_many_channels',
-  message: `A socket may be subscribed to ${MAX_ROOMS} rooms at most.`,
+  message: socketMessages.too_many_rooms(MAX_ROOMS),
 } as const
 
 export interface SubscriptionParts extends AnswerParts, Pick<StateParts, 'roomState'> {

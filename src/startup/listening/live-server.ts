@@ -5,6 +5,7 @@ import { handleClientError } from '../../http/errors/client-errors.ts'
 import { errorBody } from '../../http/errors/http-error.ts'
 import { IDLE_TIMEOUT_MS, refuseConnect, serverOptions } from '../../http/server-options.ts'
 import { isSocketPath, isSocketUpgrade } from '../../http/socket-upgrade.ts'
+import { socketMessages } from '../../realtime/messages.ts'
 
 /** A server of websockets only, for a port of their own; the app handles their upgrades as on its own port. */
 export function createLiveServer(app: FastifyInstance): Server {
@@ -22,7 +23,7 @@ export function createLiveServer(app: FastifyInstance): Server {
 }
 
 function answerNotFound(response: ServerResponse): void {
-  const body = errorBody('Only websockets are served on this port.', 'not_found', randomUUID())
+  const body = errorBody({ code: 'not_found', text: socketMessages.only_websockets }, randomUUID(), 'en')
   response.writeHead(404, { 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' })
   response.end(body)
 }

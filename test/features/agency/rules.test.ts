@@ -231,7 +231,7 @@ test('a change that would exceed a balance is refused', (t) => {
 /** A result with the report in its published form. */
 const reported = <R extends { readonly answer: SalaryReport | undefined }>({ answer, ...result }: R) => ({
   ...result,
-  answer: answer && salaryReport(answer),
+  answer: answer && salaryReport(answer, 'en'),
 })
 
 test('salaries: each user once per period, and refused rows do not affect others', (t) => {

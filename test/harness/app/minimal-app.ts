@@ -60,7 +60,13 @@ const failures: Readonly<Record<string, () => unknown>> = {
   },
   bug: () => new TypeError('a secret of ours'),
   text: () => 'a thrown text',
-  http: () => new HttpError(403, 'not_yours', 'Not yours.', { errors: { id: ['is not yours'] } }),
+  http: () =>
+    new HttpError(
+      403,
+      'not_yours',
+      { en: 'Not yours.', ar: 'ليس لك.' },
+      { errors: { id: [{ en: 'is not yours', ar: 'ليس لك' }] } },
+    ),
   // Like an error of a plugin, whose message no client may see.
   plugin: () => Object.assign(new Error('a secret of ours'), { statusCode: 503 }),
   teapot: () => Object.assign(new Error('a secret of ours'), { statusCode: 418 }),

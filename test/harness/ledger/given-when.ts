@@ -13,7 +13,10 @@ import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.t
 export interface Result<Answer> {
   readonly events: readonly PositionedEvent[]
   readonly answer: Answer | undefined
-  readonly refusal: Refusal | undefined
+  /** As English readers see it. */
+  readonly refusal:
+    | { readonly refusal: string; readonly errors?: Readonly<Record<string, readonly string[]>> }
+    | undefined
 }
 
 export interface GivenWhen {
@@ -62,13 +65,19 @@ export function givenWhen(...evolvers: readonly Evolver[]): GivenWhen {
       if (undeclared.length > 0)
         throw new Error(`dependentReads declares ${undeclared.join()} only when they are not loaded`)
       const decision = verb.decide(declared, input, context)
-      if (isRefusal(decision)) return { events: [], answer: undefined, refusal: decision }
+      if (isRefusal(decision)) return { events: [], answer: undefined, refusal: inEnglish(decision) }
       position = context.position - 1
       const events = decision.map((event) => append(event, declared, context.now))
       verb.sideWrites?.(declared, input, context)
       return { events, answer: verb.result(declared, input, events, context), refusal: undefined }
     },
   }
+}
+
+function inEnglish({ refusal, errors }: Refusal): NonNullable<Result<unknown>['refusal']> {
+  if (errors === undefined) return { refusal }
+  const texts = Object.entries(errors).map(([field, messages]) => [field, messages.map(({ en }) => en)] as const)
+  return { refusal, errors: Object.fromEntries(texts) }
 }
 
 /** The state as in a replay, where evolvers may read only the balances that are loaded for them. */

@@ -1,4 +1,6 @@
 import type { WithdrawalType } from '../../../../schema/agency-events.ts'
+import type { LocalizedText } from '../../../../schema/languages.ts'
+import { fieldMessages } from '../../../language/field-messages.ts'
 import { available, balanceKeys } from '../../../ledger/rules/account.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
@@ -7,6 +9,7 @@ import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
 import { dollarWallet, walletAccount } from '../accounts.ts'
+import { agencyMessages } from '../messages.ts'
 import { namesIn } from '../names.ts'
 import { type NamedWithdrawal, nameWithdrawal, withdrawals } from './withdrawal.ts'
 
@@ -86,27 +89,27 @@ function agentRate(state: State, { type, target_id, country_id }: RequestWithdra
   return served?.diamonds_per_dollar ?? null
 }
 
-function validationErrors(state: State, input: RequestWithdrawal): Record<string, string[]> {
+function validationErrors(state: State, input: RequestWithdrawal): Record<string, LocalizedText[]> {
   const target = targetErrors(state, input)
   const unknownBeneficiary = beneficiaryIds(input).some((id) => state.get(users, String(id)) === undefined)
   const unknownCountry = state.get(countries, String(input.country_id)) === undefined
   return {
     ...(target.length > 0 && { [input.type === 'cash' ? 'business_manager_id' : 'target_user_id']: target }),
-    ...(unknownBeneficiary && { beneficiary_user_id: ['is not a known user'] }),
-    ...(unknownCountry && { country_id: ['is not a known country'] }),
+    ...(unknownBeneficiary && { beneficiary_user_id: [fieldMessages.unknown_user] }),
+    ...(unknownCountry && { country_id: [fieldMessages.unknown_country] }),
   }
 }
 
-function targetErrors(state: State, input: RequestWithdrawal): string[] {
+function targetErrors(state: State, input: RequestWithdrawal): LocalizedText[] {
   const { caller_id, target_id, type } = input
   const target = state.get(users, String(target_id))
-  const selfErrors = target_id === caller_id ? ['must be another user'] : []
+  const selfErrors = target_id === caller_id ? [agencyMessages.other_user] : []
   if (type === 'cash')
-    return target?.business_manager === true ? selfErrors : ['is not a business manager', ...selfErrors]
-  if (target?.charging_agent !== true) return ['is not a charging agent', ...selfErrors]
+    return target?.business_manager === true ? selfErrors : [agencyMessages.not_a_manager, ...selfErrors]
+  if (target?.charging_agent !== true) return [agencyMessages.not_an_agent, ...selfErrors]
   return [
-    ...(target.allow_receive_withdraw_requests ? [] : ['does not accept requests']),
-    ...(agentRate(state, input) === null ? ['does not serve this country'] : []),
+    ...(target.allow_receive_withdraw_requests ? [] : [agencyMessages.accepts_no_requests]),
+    ...(agentRate(state, input) === null ? [agencyMessages.country_not_served] : []),
     ...selfErrors,
   ]
 }

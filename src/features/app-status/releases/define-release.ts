@@ -1,7 +1,10 @@
 import type { ClientType, EventData } from '../../../../schema/events.ts'
+import { fieldMessages } from '../../../language/field-messages.ts'
+import type { FieldErrors } from '../../../language/messages.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { appStatusMessages } from '../messages.ts'
 import { mergeTexts, type PartialTexts } from '../texts.ts'
 import { type Release, releases } from './release.ts'
 import { isOlder, parseVersion } from './version.ts'
@@ -35,7 +38,7 @@ export const defineRelease: Verb<DefineRelease, Release> = {
     const before = state.get(releases, client_type)
     const { minimum_version, store_link, title, message } = before ?? defaults
     const version = input.version ?? before?.version
-    if (version === undefined) return refuse('validation_failed', { version: ['is required'] })
+    if (version === undefined) return refuse('validation_failed', { version: [fieldMessages.required] })
     const data = {
       client_type,
       version,
@@ -59,11 +62,11 @@ export const defineRelease: Verb<DefineRelease, Release> = {
 
 type Definition = EventData<'release-defined'>
 
-function versionErrors({ version, minimum_version }: Definition): Record<string, string[]> | null {
+function versionErrors({ version, minimum_version }: Definition): FieldErrors | null {
   const newest = parseVersion(version)
-  if (newest === null) return { version: ['cannot be read'] }
+  if (newest === null) return { version: [appStatusMessages.unreadable_version] }
   if (minimum_version === null) return null
   const oldest = parseVersion(minimum_version)
-  if (oldest === null) return { minimum_version: ['cannot be read'] }
-  return isOlder(newest, oldest) ? { minimum_version: ['must not be above version'] } : null
+  if (oldest === null) return { minimum_version: [appStatusMessages.unreadable_version] }
+  return isOlder(newest, oldest) ? { minimum_version: [appStatusMessages.above_version] } : null
 }

@@ -3,6 +3,7 @@ import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 import { decorations } from '../catalogue/decoration.ts'
+import { giftMessages } from '../messages.ts'
 import { type BagItem, bagCounts, bagItemKey, bagItems, bagKindCount, MAX_BAG_KINDS, quantityInBag } from './bag.ts'
 
 export interface AddBagItems {
@@ -26,7 +27,7 @@ export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
   decide: (state, { user_id, decoration_id, quantity, reason }) => {
     if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
     if (state.get(decorations, String(decoration_id)) === undefined) {
-      return refuse('validation_failed', { decoration_id: ['There is no such gift.'] })
+      return refuse('validation_failed', { decoration_id: [giftMessages.no_gift] })
     }
     const held = quantityInBag(state, user_id, decoration_id)
     if (held + quantity > MAX_INTEGER) return refuse('balance_limit')

@@ -1,9 +1,11 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
+import type { LocalizedText } from '../../../../schema/languages.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, parseOdds, returnToPlayer, totalWeight } from '../lucky/odds.ts'
+import { giftMessages } from '../messages.ts'
 import { sharesOf } from '../shares.ts'
 import {
   CATALOGUE,
@@ -26,7 +28,7 @@ export interface DefineDecoration {
   readonly odds?: readonly PublishedRow[] | undefined
 }
 
-type Errors = Record<string, string[]>
+type Errors = Record<string, readonly LocalizedText[]>
 
 /**
  * Creates or changes a gift; an identical definition writes no event. Refusals: `validation_failed` (fields that a new
@@ -40,9 +42,9 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
     const name = input.name ?? before?.name
     const kind = input.kind ?? before?.kind
     const price = input.price ?? before?.price
-    if (name === undefined) errors['name'] = ['A new gift needs a name.']
-    if (kind === undefined) errors['kind'] = ['A new gift needs a kind.']
-    if (price === undefined) errors['price'] = ['A new gift needs a price.']
+    if (name === undefined) errors['name'] = [giftMessages.needs_name]
+    if (kind === undefined) errors['kind'] = [giftMessages.needs_kind]
+    if (price === undefined) errors['price'] = [giftMessages.needs_price]
     const parsed = input.odds === undefined ? { rows: before?.odds ?? [] } : parseOdds(input.odds)
     const odds = 'rows' in parsed ? parsed.rows : []
     if ('errors' in parsed) Object.assign(errors, parsed.errors)
@@ -73,11 +75,11 @@ function requireDecoration(state: State, id: number): Decoration {
 }
 
 function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): void {
-  if (kind === 'standard' && odds.length > 0) errors['odds'] = ['A standard gift has no odds.']
-  else if (kind === 'lucky' && odds.length === 0) errors['odds'] = ['A lucky gift must have odds.']
-  else if (totalWeight(odds) > MAX_TOTAL_WEIGHT) errors['odds'] = ['The weights must not add up to more than 10^9.']
+  if (kind === 'standard' && odds.length > 0) errors['odds'] = [giftMessages.odds_of_standard]
+  else if (kind === 'lucky' && odds.length === 0) errors['odds'] = [giftMessages.needs_odds]
+  else if (totalWeight(odds) > MAX_TOTAL_WEIGHT) errors['odds'] = [giftMessages.total_weight]
   else if (odds.length > 0 && paysTooMuch(kind, odds)) {
-    errors['odds'] = ["What the odds pay back plus the receiver's share must not exceed 1."]
+    errors['odds'] = [giftMessages.pays_too_much]
   }
 }
 

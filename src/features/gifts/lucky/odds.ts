@@ -1,6 +1,9 @@
 import type { OddsRow } from '../../../../schema/events.ts'
+import type { LocalizedText } from '../../../../schema/languages.ts'
+import type { FieldErrors } from '../../../language/messages.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { product, share } from '../../../ledger/rules/money.ts'
+import { giftMessages } from '../messages.ts'
 
 /** Multipliers are stored in ten-thousandths of the stake. */
 export const MULTIPLIER_UNIT = 10_000
@@ -21,18 +24,15 @@ export interface PublishedRow {
   readonly weight: number
 }
 
-/** The error message for an invalid multiplier. */
-const MULTIPLIER_RULE = 'must be 0 to 10,000 with at most 4 decimals'
-
 /** Parses published rows; errors by field when a multiplier is invalid. */
 export function parseOdds(
   odds: readonly PublishedRow[],
-): { readonly rows: readonly OddsRow[] } | { readonly errors: Record<string, string[]> } {
+): { readonly rows: readonly OddsRow[] } | { readonly errors: FieldErrors } {
   const rows: OddsRow[] = []
-  const errors: Record<string, string[]> = {}
+  const errors: Record<string, LocalizedText[]> = {}
   odds.forEach(({ multiplier, weight }, i) => {
     const parsed = parseMultiplier(multiplier)
-    if (parsed === null) errors[`odds.${i}.multiplier`] = [MULTIPLIER_RULE]
+    if (parsed === null) errors[`odds.${i}.multiplier`] = [giftMessages.multiplier]
     else rows.push({ multiplier: parsed, weight })
   })
   return Object.keys(errors).length > 0 ? { errors } : { rows }

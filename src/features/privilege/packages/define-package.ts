@@ -1,3 +1,4 @@
+import { fieldMessages } from '../../../language/field-messages.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
@@ -26,7 +27,10 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage> = {
     const valid_days = input.valid_days ?? before?.valid_days
     if (name === undefined || rank === undefined || valid_days === undefined) {
       const missing = Object.entries({ name, rank, valid_days }).filter(([, value]) => value === undefined)
-      return refuse('validation_failed', Object.fromEntries(missing.map(([field]) => [field, ['is required']])))
+      return refuse(
+        'validation_failed',
+        Object.fromEntries(missing.map(([field]) => [field, [fieldMessages.required]])),
+      )
     }
     const { privilege_package_id } = input
     const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }

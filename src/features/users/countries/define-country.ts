@@ -1,3 +1,4 @@
+import { fieldMessages } from '../../../language/field-messages.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
@@ -14,7 +15,7 @@ export const defineCountry: Verb<DefineCountry, Country> = {
   reads: ({ id }) => [keyOf(countries, id)],
 
   decide: (state, input) =>
-    nameAfter(state, input) === undefined ? refuse('validation_failed', { name: ['is required'] }) : [],
+    nameAfter(state, input) === undefined ? refuse('validation_failed', { name: [fieldMessages.required] }) : [],
 
   sideWrites(state, input, { now, actor }) {
     const before = state.get(countries, String(input.id))

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Language, LocalizedText } from '../../../../schema/languages.ts'
 import type { Refusal, Verb } from '../../rules/verb.ts'
 import type { Reply } from '../../storage/head.ts'
 import { type Cause, type Command, command } from '../command.ts'
@@ -21,12 +22,18 @@ export function inputSchema<Schema extends TSchema>(schema: Schema): InputSchema
 /** How the answer of a verb becomes a reply. Pure, since the reply's hash is on the ledger. */
 export interface Presentation<Answer> {
   readonly status?: 200 | 201
-  readonly message?: string
-  readonly body?: (answer: Answer) => unknown
+  readonly message?: LocalizedText
+  /** `language` is that of the request. */
+  readonly body?: (answer: Answer, language: Language) => unknown
 }
 
+/** A presentation that says what was done and shows nothing of the answer. */
+export const messageOnly = (message: LocalizedText): Presentation<unknown> => ({
+  body: (_answer, language) => ({ meta: { message: message[language] } }),
+})
+
 /** Turns the refusal of a request's command into a reply. */
-export type PresentRefusal = (refusal: Refusal, requestId: string) => Reply
+export type PresentRefusal = (refusal: Refusal, cause: Cause) => Reply
 
 /** A verb under the name by which every instance knows it: its commands can be sent to another one. */
 export interface RegisteredVerb<Input> {
@@ -46,9 +53,11 @@ export function registerVerb<Input, Answer>(
   verb: Verb<Input, Answer>,
   presentation: Presentation<Answer> = {},
 ): RegisteredVerb<Input> {
-  const presentResult = resultPresenter(presentation)
   const create = (input: Input, cause: Cause, presentRefusal: PresentRefusal): Command => {
-    const presenter = { presentResult, presentRefusal: (refusal: Refusal) => presentRefusal(refusal, cause.requestId) }
+    const presenter = {
+      presentResult: (answer: Answer) => presentResult(presentation, answer, cause.language ?? 'en'),
+      presentRefusal: (refusal: Refusal) => presentRefusal(refusal, cause),
+    }
     return command(verb, input, cause, presenter, { verb: name, input })
   }
   return {
@@ -59,11 +68,13 @@ export function registerVerb<Input, Answer>(
   }
 }
 
-function resultPresenter<Answer>({ status = 200, message, body }: Presentation<Answer>): (answer: Answer) => Reply {
-  return (answer) => {
-    const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
-    return { status, body: JSON.stringify(whole) }
-  }
+function presentResult<Answer>(
+  { status = 200, message, body }: Presentation<Answer>,
+  answer: Answer,
+  language: Language,
+): Reply {
+  const meta = message === undefined ? {} : { meta: { message: message[language] } }
+  return { status, body: JSON.stringify(body?.(answer, language) ?? { data: answer, ...meta }) }
 }
 
 /** A verb that is made anew for each command, from what its route has prepared in addition to what the client sent. */

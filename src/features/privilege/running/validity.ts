@@ -1,4 +1,4 @@
-import type { Micros } from '../../ledger/rules/time.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
 
 /** Seconds since 1970, UTC. Privileges end on a whole second, so the time shown is exactly the time that decides. */
 export type Seconds = number

@@ -1,0 +1,31 @@
+import type { Messages } from '../../language/messages.ts'
+import { centsToDollars } from '../../ledger/rules/money.ts'
+
+/** What clients and operators read about withdrawals, instant transfers and salaries. */
+export const agencyMessages = {
+  not_your_withdrawal: { en: 'You are not a party to this withdrawal.', ar: 'لست طرفًا في طلب السحب هذا.' },
+  not_your_decision: {
+    en: 'You may not make this status change.',
+    ar: 'لا تملك صلاحية إجراء هذا التغيير على حالة الطلب.',
+  },
+  invalid_transition: { en: 'This status change is not allowed.', ar: 'لا يُسمح بهذا التغيير على حالة الطلب.' },
+  other_user: { en: 'must be another user', ar: 'يجب اختيار مستخدم آخر غيرك.' },
+  not_a_manager: { en: 'is not a business manager', ar: 'هذا المستخدم ليس مدير أعمال.' },
+  not_an_agent: { en: 'is not a charging agent', ar: 'هذا المستخدم ليس وكيل شحن.' },
+  accepts_no_requests: { en: 'does not accept requests', ar: 'هذا الوكيل لا يستقبل الطلبات.' },
+  country_not_served: { en: 'does not serve this country', ar: 'هذا الوكيل لا يخدم هذه الدولة.' },
+  dollars_rule: (minCents: number) => ({
+    en: `must be dollars from ${centsToDollars(minCents).rawJSON}, with at most 13 digits before and 2 after the point`,
+    ar: `يجب أن تكون القيمة مبلغًا بالدولار لا يقل عن ${centsToDollars(minCents).rawJSON}، بما لا يزيد على 13 رقمًا قبل الفاصلة العشرية ورقمين بعدها.`,
+  }),
+  no_such_user: { en: 'There is no such user.', ar: 'هذا المستخدم غير موجود.' },
+  paid_differently: {
+    en: 'The user was paid something else for this period.',
+    ar: 'سبق أن صُرف للمستخدم مبلغ مختلف عن هذه الفترة.',
+  },
+  nothing_to_pay: { en: 'Both amounts are 0.', ar: 'كلا المبلغين يساوي 0.' },
+  too_few_points: {
+    en: 'The user has fewer points than are to be taken.',
+    ar: 'نقاط المستخدم أقل من النقاط المطلوب خصمها.',
+  },
+} satisfies Messages

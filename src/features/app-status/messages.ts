@@ -1,0 +1,8 @@
+import type { Messages } from '../../language/messages.ts'
+
+/** What operators read about releases. */
+export const appStatusMessages = {
+  unreadable_version: { en: 'cannot be read', ar: 'تعذرت قراءة رقم الإصدار.' },
+  above_version: { en: 'must not be above version', ar: 'يجب ألا يكون أعلى من version.' },
+  release_removed: { en: 'The release was removed.', ar: 'تم حذف الإصدار.' },
+} satisfies Messages

@@ -1,0 +1,65 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { test } from 'tap'
+import { EventsQuery, ExplainQuery, StatementQuery, TrialBalanceQuery, VerifyQuery } from '../../../schema/finance.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { arabicForms } from '../../../src/http/validation/forms.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
+
+const Schema = Type.Recursive((Self) =>
+  Type.Object({
+    type: Type.Optional(Type.Unknown()),
+    pattern: Type.Optional(Type.String()),
+    title: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    properties: Type.Optional(Type.Record(Type.String(), Self)),
+    items: Type.Optional(Self),
+    anyOf: Type.Optional(Type.Array(Self)),
+  }),
+)
+type Schema = Static<typeof Schema>
+
+const Operation = Type.Object({
+  parameters: Type.Optional(
+    Type.Array(Type.Object({ in: Type.String(), description: Type.Optional(Type.String()), schema: Schema })),
+  ),
+  requestBody: Type.Optional(
+    Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
+  ),
+})
+
+/** The forms that errors of values quote: those of patterns, and of unions whose branches have nothing to say. */
+function formsIn(schema: Schema): readonly string[] {
+  const { pattern, title, description, properties = {}, items, anyOf = [] } = schema
+  const form = title ?? description
+  const isNullable = anyOf.some(({ type }) => type === 'null')
+  const isQuoted = form !== undefined && (pattern !== undefined || (anyOf.length > 0 && !isNullable))
+  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf]
+  return [...(isQuoted ? [form] : []), ...inner.flatMap(formsIn)]
+}
+
+test('every form that an error can quote is known in Arabic', async (t) => {
+  const { app } = await createTestApp(t, slices)
+  const operations = Object.values(app.swagger().paths ?? {}).flatMap((methods) => Object.values(methods ?? {}))
+  const forms = new Set(
+    operations.flatMap((operation) => {
+      const { parameters = [], requestBody } = Value.Parse(Operation, operation)
+      const query = parameters
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ schema, description = schema.description }) => ({
+          ...schema,
+          ...(description !== undefined && { description }),
+        }))
+      const body = requestBody?.content['application/json'].schema
+      return [...query, ...(body === undefined ? [] : [body])].flatMap(formsIn)
+    }),
+  )
+  for (const query of [EventsQuery, ExplainQuery, StatementQuery, TrialBalanceQuery, VerifyQuery]) {
+    for (const form of formsIn(Value.Parse(Schema, query))) forms.add(form)
+  }
+  t.ok(forms.has('android or ios'))
+  t.ok(forms.has('1 to 200, default 50'))
+  t.same([...forms].filter((form) => !arabicForms.has(form)).toSorted(), [])
+})
