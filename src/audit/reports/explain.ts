@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { account, type Currency } from '../../ledger/rules/account.ts'
+import { auditMessages } from '../messages.ts'
 import { readMovements } from './account-movements.ts'
 import { InvalidQuery, type QueryContext } from './query-context.ts'
 import type { StatementLine } from './statement.ts'
@@ -115,7 +116,7 @@ async function readBalanceAndHolds(
     order by w.withdrawal_id`.execute(db)
   const [first] = rows
   if (first === undefined) throw new Error('the ledger has no head')
-  if (!first.exists) throw new InvalidQuery('user', `there is no user ${user}`)
+  if (!first.exists) throw new InvalidQuery('user', auditMessages.no_user(user))
   const holds = rows.flatMap(({ id, type, amount }): Hold[] =>
     id === null ? [] : [{ position: id, reason: `${type} withdrawal`, amount: BigInt(amount) }],
   )

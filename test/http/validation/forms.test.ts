@@ -5,6 +5,7 @@ import { EventsQuery, ExplainQuery, StatementQuery, TrialBalanceQuery, VerifyQue
 import { loadSlices } from '../../../src/domain.ts'
 import { arabicForms } from '../../../src/http/validation/forms.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
+import { dereference } from '../../harness/http/dereference.ts'
 
 const { slices } = await loadSlices()
 
@@ -21,6 +22,7 @@ const Schema = Type.Recursive((Self) =>
 )
 type Schema = Static<typeof Schema>
 
+const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())) })
 const Operation = Type.Object({
   parameters: Type.Optional(
     Type.Array(Type.Object({ in: Type.String(), description: Type.Optional(Type.String()), schema: Schema })),
@@ -42,7 +44,8 @@ function formsIn(schema: Schema): readonly string[] {
 
 test('every form that an error can quote is known in Arabic', async (t) => {
   const { app } = await createTestApp(t, slices)
-  const operations = Object.values(app.swagger().paths ?? {}).flatMap((methods) => Object.values(methods ?? {}))
+  const { paths } = Value.Parse(Document, dereference(app.swagger()))
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
   const forms = new Set(
     operations.flatMap((operation) => {
       const { parameters = [], requestBody } = Value.Parse(Operation, operation)
