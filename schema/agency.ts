@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
-import { Dollars, Flag, Id, Instant, PageQuery, PathId, Person, Prose, Text } from './common.ts'
+import { Dollars, Flag, Id, Instant, PageQuery, PathId, PersonResource, Prose, Text } from './common.ts'
 import { named } from './named.ts'
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -79,10 +79,10 @@ export const Withdrawal = named(
     status: WithdrawalStatus,
     amount_in_dollars: Dollars,
     agent_benefit: Type.Boolean(),
-    user: Person,
-    target_user: nullable(Person),
-    beneficiary_user: nullable(Person),
-    business_manager: nullable(Person),
+    user: PersonResource,
+    target_user: nullable(PersonResource),
+    beneficiary_user: nullable(PersonResource),
+    business_manager: nullable(PersonResource),
     country: Country,
     diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
     created_at: Instant,
@@ -135,10 +135,7 @@ export const OwnWithdrawals = Type.Composite([
 export const ChargingAgent = named(
   'ChargingAgent',
   Type.Object({
-    id: Id,
-    name: Type.String(),
-    uid: Type.String(),
-    avatar: Type.String(),
+    ...PersonResource.properties,
     countries: Type.Array(Type.Object({ id: Id, name: Type.String(), diamonds_per_dollar: Id })),
   }),
 )
@@ -162,8 +159,8 @@ export const InstantTransfer = named(
     rate: { ...Id, description: 'diamonds for a dollar' },
     diamonds: Id,
     agent_benefit: Type.Boolean(),
-    user: Person,
-    receiver: Person,
+    user: PersonResource,
+    receiver: PersonResource,
     created_at: Instant,
   }),
 )

@@ -115,13 +115,20 @@ export const ErrorBody = named(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
-export const Person = named(
+export const Person = Type.Object({
+  id: Id,
+  name: Type.String(),
+  avatar: Type.String(),
+  uid: Type.String(),
+})
+export type Person = Static<typeof Person>
+
+/** A person in REST answers. */
+export const PersonResource = named(
   'Person',
   Type.Object({
-    id: Id,
-    name: Type.String(),
-    avatar: Type.String(),
-    uid: Type.String(),
+    ...Person.properties,
+    avatar_url: Type.String({ description: "the avatar's address; empty without one" }),
   }),
 )
-export type Person = Static<typeof Person>
+export type PersonResource = Static<typeof PersonResource>

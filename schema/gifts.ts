@@ -64,6 +64,8 @@ export const PublishedOdds = named(
   ),
 )
 
+const ImageUrl = Type.String({ description: "the picture's address; empty without one" })
+
 export const Decoration = named(
   'Gift',
   Type.Object({
@@ -72,6 +74,7 @@ export const Decoration = named(
     kind: GiftKind,
     price: Type.Integer({ minimum: 1, description: 'Diamonds' }),
     image_path: Type.String(),
+    image_url: ImageUrl,
     odds: PublishedOdds,
     odds_hash: Type.Union([Type.String(), Type.Null()]),
     return_to_player: Type.Union([Type.Number(), Type.Null()], {
@@ -97,7 +100,15 @@ export const DefineDecoration = named(
 )
 export type DefineDecoration = Static<typeof DefineDecoration>
 
-export const BagItem = named('BagItem', Type.Object({ decoration_id: Id, quantity: Id }))
+const heldItem = { decoration_id: Id, quantity: Id }
+
+export const BagItem = named(
+  'BagItem',
+  Type.Object({ ...heldItem, name: Type.String(), image_path: Type.String(), image_url: ImageUrl }),
+)
+
+/** What a user holds of a gift after it was added. */
+export const AddedBagItems = named('AddedBagItems', Type.Object({ user_id: Id, ...heldItem }))
 
 export const AddBagItems = named(
   'BagGrant',

@@ -48,6 +48,7 @@ export const UserRecord = named(
     uid: Type.String(),
     name: Type.String(),
     avatar: Type.String(),
+    avatar_url: Type.String(),
     charging_agent: Bit,
     allow_receive_withdraw_requests: Bit,
     business_manager: Bit,

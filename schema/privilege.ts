@@ -63,6 +63,7 @@ export const PackageRecord = named(
     rank: Type.Integer(),
     valid_days: Type.Integer({ minimum: 1 }),
     icon_path: Type.String(),
+    icon_url: Type.String(),
     created_at: Instant,
   }),
 )

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant, Person } from './common.ts'
+import { Amount, Id, Instant, PersonResource } from './common.ts'
 import { named } from './named.ts'
 import { Game } from './roulette.ts'
 
@@ -15,7 +15,7 @@ export const RoomResource = named(
     uid: Type.String(),
     name: Type.String(),
     cover_url: Type.String(),
-    owner: Person,
+    owner: PersonResource,
     members_count: Type.Integer({ minimum: 0 }),
     trophy_points: Amount,
     created_at: Instant,

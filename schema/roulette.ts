@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Flag, Id, Instant, Person, Seconds } from './common.ts'
+import { Flag, Id, Instant, PersonResource, Seconds } from './common.ts'
 import { ClientSeed, SpinFairness } from './fairness.ts'
 import { named } from './named.ts'
 
@@ -40,9 +40,9 @@ export const Game = named(
     max_players: Type.Integer(),
     players_count: Type.Integer(),
     pot: Type.Integer({ description: 'coins that were paid in' }),
-    players: Type.Array(Person),
-    from: Person,
-    winner: Type.Union([Person, Type.Null()]),
+    players: Type.Array(PersonResource),
+    from: PersonResource,
+    winner: Type.Union([PersonResource, Type.Null()]),
     fairness: SpinFairness,
     created_at: Seconds,
     finished_at: Type.Union([Instant, Type.Null()], { description: 'when it was finished or cancelled' }),
@@ -50,7 +50,10 @@ export const Game = named(
 )
 export type Game = Static<typeof Game>
 
-export const FinishedGame = named('FinishedGame', Type.Composite([Game, Type.Object({ losers: Type.Array(Person) })]))
+export const FinishedGame = named(
+  'FinishedGame',
+  Type.Composite([Game, Type.Object({ losers: Type.Array(PersonResource) })]),
+)
 export type FinishedGame = Static<typeof FinishedGame>
 
 export const Cancelled = Type.Object({ meta: Type.Object({ message: Type.String() }) })

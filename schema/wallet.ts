@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, Dollars, dataOf, Id, Instant, PageMeta, PageQuery, Person } from './common.ts'
+import { Amount, Bit, Dollars, dataOf, Id, Instant, PageMeta, PageQuery, PersonResource } from './common.ts'
 import { BagItem } from './gifts.ts'
 import { named } from './named.ts'
 import { CurrencyName } from './operator.ts'
@@ -13,7 +13,7 @@ export const Wallet = dataOf(
       user: named(
         'WalletUser',
         Type.Composite([
-          Person,
+          PersonResource,
           Type.Object({ charging_agent: Bit, allow_receive_withdraw_requests: Bit, business_manager: Bit }),
         ]),
       ),

@@ -22,8 +22,9 @@ interface Options {
   readonly dryRun?: true
 }
 
+/** Addresses of pictures are not printed. */
 const presenter: Presenter<PurgeResult> = {
-  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purgedGames(purged)) }),
+  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purgedGames(purged, '')) }),
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 

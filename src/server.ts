@@ -97,10 +97,11 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 
   startIndexes(database, ledger, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
-  const lookups = createLookups(() => address.assetBaseUrl)
-  const findRoomStates = createRoomStates(() => address.assetBaseUrl)
+  const assetBaseUrl = () => address.assetBaseUrl
+  const lookups = createLookups(assetBaseUrl)
+  const findRoomStates = createRoomStates(assetBaseUrl)
   const createRegistry = await startRealtime(
-    { database, tail, sessions, appState, slices, lookups, findRoomStates, metrics, log },
+    { database, tail, sessions, appState, slices, lookups, assetBaseUrl, findRoomStates, metrics, log },
     cleanUp,
   )
 

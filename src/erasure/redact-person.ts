@@ -1,8 +1,8 @@
 import { parseExact } from '../http/validation/exact-json.ts'
 
 /**
- * Redacts a person in the text of a JSON response: name and avatar become empty, and the uid the one they have now.
- * Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear in it.
+ * Redacts a person in the text of a JSON response: name, avatar and its address become empty, and the uid the one they
+ * have now. Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear in it.
  */
 export function redactPerson(text: string, id: number, uid: string): string {
   let isNamed = false
@@ -13,7 +13,7 @@ export function redactPerson(text: string, id: number, uid: string): string {
     if (!isPerson(fields) || digitsOf(fields['id']) !== String(id)) return fields
     if (fields['name'] === '' && fields['avatar'] === '' && fields['uid'] === uid) return fields
     isNamed = true
-    return { ...fields, name: '', avatar: '', uid }
+    return { ...fields, name: '', avatar: '', ...('avatar_url' in fields && { avatar_url: '' }), uid }
   }
   const after = JSON.stringify(redact(parseExact(text)))
   return isNamed ? after : text

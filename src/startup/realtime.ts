@@ -59,6 +59,8 @@ interface RealtimeParts {
   readonly appState: Pick<AppState, 'check' | 'onChange'>
   readonly slices: readonly Slice[]
   readonly lookups: ProfileLookups
+  /** What addresses of pictures begin with. */
+  readonly assetBaseUrl: () => string
   readonly findRoomStates: FindRoomStates
   readonly metrics: Metrics
   readonly log: Logger
@@ -150,6 +152,7 @@ export async function startRealtime(
     })
     const pusherParts: StatePusherParts = {
       db,
+      assetBaseUrl: parts.assetBaseUrl,
       hasConnections: () => registry.size > 0,
       connectionsOf: (id) => registry.connectionsOf(id),
       position: () => hub.position,

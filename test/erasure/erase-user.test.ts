@@ -129,7 +129,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   ])
   const [{ uid } = {}] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
   t.match(uid, /^forgotten-[0-9a-f]{32}$/)
-  const blank = { id: 1, name: '', avatar: '', uid }
+  const blank = { id: 1, name: '', avatar: '', avatar_url: '', uid }
   t.same(data(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
   t.same(data(await user(3)('GET', '/v1/rooms/R1/games/roulette')).players[0], blank)
   const [shown] = data(await user(4)('GET', `${requests}?received=1`))
@@ -250,6 +250,10 @@ test('a person is redacted everywhere in a response, and nothing else changes', 
   const rows: readonly (readonly [unknown, unknown])[] = [
     [person, blank],
     [uidAlone, blank],
+    [
+      { ...person, avatar_url: 'http://assets.test/a.png' },
+      { ...blank, avatar_url: '' },
+    ],
     [
       { data: { players: [{ ...person, id: 8 }, person], winner: person } },
       { data: { players: [{ ...person, id: 8 }, blank], winner: blank } },

@@ -49,6 +49,7 @@ const everything = `
   insert into balances (account, balance) select 'user:' || u || ':coins', u from generate_series(1, ${USERS}) u;
   insert into privilege_packages values (1, 'VIP', 1, 30, 'vip.png', now());
   insert into privilege_cards select u, u, 1, 30, false, now(), u from generate_series(1, ${USERS}) u;
+  insert into decorations values (1, 'Rose', 'standard', 1, 'rose.png', '[]', null, now());
   insert into bag_items select u, 1, u, u from generate_series(1, ${USERS}) u;
   insert into lucky_progress (user_id, number, used, client_seed, commitment, next_commitment)
     select u, 1, 0, u::text, '', '' from generate_series(1, ${USERS}) u;
@@ -74,21 +75,22 @@ const loaderOf =
   (id) =>
     lookup.load(id)
 
+const assetBaseUrl = () => ''
 const firstPage = { limit: 51, before: null }
 const findRooms = findRoomsWith(activeGame)
 
 /** By the column whose damage makes a read of user or room 3 fail. */
 const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
-  'privileges.valid_until': (db) => loaderOf(walletLookup(db)),
+  'privileges.valid_until': (db) => loaderOf(walletLookup(db, assetBaseUrl)),
   'privilege_cards.valid_days': (db) => loaderOf(storedCardLookup(db)),
-  'bag_items.quantity': (db) => loaderOf(bagLookup(db)),
+  'bag_items.quantity': (db) => loaderOf(bagLookup(db, assetBaseUrl)),
   'lucky_progress.number': (db) => loaderOf(chainLookup(db)),
   'withdrawals.amount': (db) => {
-    const load = withdrawalLookup(db)
+    const load = withdrawalLookup(db, assetBaseUrl)
     return (userId) => load({ ...firstPage, userId, received: false })
   },
   'instant_transfers.amount': (db) => {
-    const transfers = transferLookup(db)
+    const transfers = transferLookup(db, assetBaseUrl)
     return (userId) => transfers({ ...firstPage, userId, received: false })
   },
   'ledger_events.data': (db) => {
@@ -103,7 +105,7 @@ const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
     return (id) => rooms.load(id % 2 === 0 ? id : `r${id}`)
   },
   'roulette_games.game_price': (db) => {
-    const games = gameLookup(db)
+    const games = gameLookup(db, assetBaseUrl)
     const requested = (id: number) => (id < 10 ? null : id < 15 ? id : `g-${id}-x`)
     return (id) => games.load({ room: id % 2 === 0 ? id : `r${id}`, game: requested(id) })
   },

@@ -197,6 +197,7 @@ test('a wallet that cannot be read is not retried after its user has disconnecte
     },
     {
       db: readDb(t, await testDatabase(t)),
+      assetBaseUrl: () => '',
       hasConnections: () => true,
       connectionsOf: (user) => (connected.has(user) ? new Set() : undefined),
       position: () => 1,

@@ -26,9 +26,10 @@ import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/vault-ac
 const tags = ['operators']
 
 /** Admin routes for withdrawals and salaries. */
-export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Services): void {
+export function agencyAdminRoutes(app: App, services: Services): void {
+  const { execute, db, reads, vault, settings } = services
   const databaseOf = reads.each((db) => db)
-  const verbs = agencyVerbs()
+  const verbs = agencyVerbs(services)
 
   app.get(
     '/withdrawals',
@@ -45,7 +46,13 @@ export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Servi
       const { type, status, agent_benefit } = request.query
       const { limit, cursor } = readPage(request.query, 1)
       const wallet = agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit))
-      const rows = await findWithdrawals(databaseOf(request), { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
+      const rows = await findWithdrawals(
+        databaseOf(request),
+        { type, status, wallet },
+        limit + 1,
+        cursor?.[0] ?? null,
+        settings.assetBaseUrl,
+      )
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
       const page = toPage(await unseal(databaseOf(request), vault, rows, { viewer }), limit, ({ id }) => [id])

@@ -1,25 +1,29 @@
 import type { Language, LocalizedText } from '../../../schema/languages.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { withAvatarUrl } from '../asset-url.ts'
 import { sharedRefusals } from '../shared-refusals.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
 import { agencyMessages } from './messages.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
-/** A request as responses show it, without the fields in the vault. */
-export function openRecord({ withdrawal, user, target, beneficiary, country }: NamedWithdrawal) {
+/**
+ * A request as responses show it, without the fields in the vault. Addresses of avatars begin with `assetBaseUrl`.
+ */
+export function openRecord({ withdrawal, user, target, beneficiary, country }: NamedWithdrawal, assetBaseUrl: string) {
   const { type } = withdrawal
+  const addressee = withAvatarUrl(target, assetBaseUrl)
   return {
     id: withdrawal.withdrawal_id,
     type,
     status: withdrawal.status,
     amount_in_dollars: centsToDollars(withdrawal.amount),
     agent_benefit: withdrawal.wallet === 'agent_dollars',
-    user,
-    target_user: type === 'gold_agent' ? target : null,
-    beneficiary_user: beneficiary,
-    business_manager: type === 'cash' ? target : null,
+    user: withAvatarUrl(user, assetBaseUrl),
+    target_user: type === 'gold_agent' ? addressee : null,
+    beneficiary_user: beneficiary && withAvatarUrl(beneficiary, assetBaseUrl),
+    business_manager: type === 'cash' ? addressee : null,
     country,
     diamonds_per_dollar: withdrawal.diamonds_per_dollar,
     created_at: isoMicros(withdrawal.created_at),
@@ -34,23 +38,25 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (named: NamedWithdrawal): SealedWithdrawal => ({
-  ...openRecord(named),
+export const sealedRecord = (named: NamedWithdrawal, assetBaseUrl: string): SealedWithdrawal => ({
+  ...openRecord(named, assetBaseUrl),
   sealed: { details: named.withdrawal.details, note: named.withdrawal.note },
 })
 
 /** The body of a reply about one request, as stored; its sealed fields are filled in whenever it is sent. */
-export const withdrawalBody = (named: NamedWithdrawal) => ({ data: sealedRecord(named) })
+export const withdrawalBody = (named: NamedWithdrawal, assetBaseUrl: string) => ({
+  data: sealedRecord(named, assetBaseUrl),
+})
 
-export const transferRecord = ({ transfer, user, receiver }: NamedTransfer) => ({
+export const transferRecord = ({ transfer, user, receiver }: NamedTransfer, assetBaseUrl: string) => ({
   id: transfer.transfer_id,
   status: 'approved' as const,
   dollars: centsToDollars(transfer.amount),
   rate: transfer.rate,
   diamonds: transfer.diamonds,
   agent_benefit: transfer.wallet === 'agent_dollars',
-  user,
-  receiver,
+  user: withAvatarUrl(user, assetBaseUrl),
+  receiver: withAvatarUrl(receiver, assetBaseUrl),
   created_at: isoMicros(transfer.created_at),
 })
 

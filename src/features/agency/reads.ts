@@ -11,6 +11,7 @@ import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import { withAvatarUrl } from '../asset-url.ts'
 import { unnamedPerson } from './names.ts'
 import { type SealedWithdrawal, sealedRecord } from './presenters.ts'
 import { nameWithdrawal } from './withdrawals/withdrawal.ts'
@@ -30,6 +31,7 @@ export async function findWithdrawals(
   filter: WithdrawalFilter,
   limit: number,
   before: number | null,
+  assetBaseUrl: string,
 ): Promise<SealedWithdrawal[]> {
   const conditions = [
     ['w.type', filter.type],
@@ -69,6 +71,7 @@ export async function findWithdrawals(
         },
         { person, country },
       ),
+      assetBaseUrl,
     ),
   )
 }
@@ -85,7 +88,7 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
 const MAX_LISTED_AGENTS = 2_000
 
 /** Charging agents who accept requests, newest first, with the countries they serve. */
-export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
+export async function chargingAgents(db: Db, assetBaseUrl: string): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
       .selectFrom('users as u')
@@ -102,7 +105,7 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
   return agents.map(({ agency_countries, ...agent }) => {
     const served: AgencyCountry[] = JSON.parse(agency_countries)
     return {
-      ...agent,
+      ...withAvatarUrl(agent, assetBaseUrl),
       countries: served.map(({ country_id, diamonds_per_dollar }) => ({
         id: country_id,
         name: names.get(country_id) ?? '',

@@ -31,11 +31,13 @@ const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, { execute, db, reads, vault }: Services): void {
-  const withdrawals = reads.each(withdrawalLookup)
-  const instantTransfers = reads.each(transferLookup)
-  const agents = reads.each((db) => () => chargingAgents(db))
-  const verbs = agencyVerbs()
+export function agencyRoutes(app: App, services: Services): void {
+  const { execute, db, reads, vault, settings } = services
+  const assetBaseUrl = () => settings.assetBaseUrl
+  const withdrawals = reads.each((source) => withdrawalLookup(source, assetBaseUrl))
+  const instantTransfers = reads.each((source) => transferLookup(source, assetBaseUrl))
+  const agents = reads.each((source) => () => chargingAgents(source, assetBaseUrl()))
+  const verbs = agencyVerbs(services)
 
   app.post(
     `${requests}/request`,

@@ -4,6 +4,7 @@ import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.
 import { Amount, Id } from '../../../schema/common.ts'
 import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { SealedRecord } from '../../vault/record.ts'
+import type { VerbTerms } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
 import { depositSalaries } from './salaries/deposit-salaries.ts'
@@ -67,20 +68,20 @@ interface PreparedNote {
 }
 
 /** The verbs of withdrawals, instant transfers and salaries. */
-export const agencyVerbs = () => ({
+export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
   requestWithdrawal: registerVerb('request-withdrawal', RequestWithdrawal, preparedVerb(requestWithdrawal), {
     status: 201,
-    body: withdrawalBody,
+    body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl),
   }),
   changeStatus: registerVerb(
     'change-withdrawal-status',
     ChangeStatus,
     preparedVerb(({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
-    { body: withdrawalBody },
+    { body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl) },
   ),
   makeInstantTransfer: registerVerb('make-instant-transfer', MakeInstantTransfer, makeInstantTransfer, {
     status: 201,
-    body: (transfer) => ({ data: transferRecord(transfer) }),
+    body: (transfer) => ({ data: transferRecord(transfer, settings.assetBaseUrl) }),
   }),
   depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
     status: 201,

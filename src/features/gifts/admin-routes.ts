@@ -1,6 +1,5 @@
-import { Type } from '@sinclair/typebox'
-import { dataOf, Id, PageQuery, pageOf } from '../../../schema/common.ts'
-import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../../schema/gifts.ts'
+import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
+import { AddBagItems, AddedBagItems, Decoration, DefineDecoration } from '../../../schema/gifts.ts'
 import { IdParams } from '../../../schema/operator.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
@@ -15,7 +14,7 @@ const params = IdParams
 
 /** Admin routes for the catalogue of gifts and for bags. */
 export function giftAdminRoutes(app: App, services: Services): void {
-  const { execute, reads } = services
+  const { execute, reads, settings } = services
   const databaseOf = reads.each((db) => db)
   const verbs = giftVerbs(services)
 
@@ -57,7 +56,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       },
     },
     async (request) => {
-      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id))
+      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id), settings.assetBaseUrl)
       if (decoration === undefined) throw notFound()
       return { data: decoration }
     },
@@ -76,7 +75,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor)
+      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor, settings.assetBaseUrl)
       const page = toPage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
       return { ...page, data: page.data.map(({ decoration }) => decoration) }
     },
@@ -91,7 +90,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
         tags: ['operators'],
         params,
         body: AddBagItems,
-        response: { 201: dataOf(Type.Composite([Type.Object({ user_id: Id }), BagItem])) },
+        response: { 201: dataOf(AddedBagItems) },
       },
     },
     (request, reply) => {

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Decoration as PublishedDecoration, SendResult } from '../../../schema/gifts.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { assetUrl } from '../asset-url.ts'
 import type { Decoration } from './catalogue/decoration.ts'
 import { publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
 import type { SentGift } from './send.ts'
@@ -20,14 +21,18 @@ export const sendResult = ({ diamonds, decoration_id, price, drawn, orders }: Se
   },
 })
 
-/** A gift as everyone sees it, odds included. */
-export function publishedDecoration({ decoration_id, created_at, ...fields }: Decoration): PublishedDecoration {
+/** A gift as everyone sees it, odds included; the picture's address begins with `assetBaseUrl`. */
+export function publishedDecoration(
+  { decoration_id, created_at, ...fields }: Decoration,
+  assetBaseUrl: string,
+): PublishedDecoration {
   return {
     id: decoration_id,
     name: fields.name,
     kind: fields.kind,
     price: fields.price,
     image_path: fields.image_path,
+    image_url: assetUrl(fields.image_path, assetBaseUrl),
     odds: fields.odds.map(publishedRow),
     odds_hash: fields.odds_hash,
     return_to_player: fields.odds.length === 0 ? null : returnToPlayerFraction(fields.odds),

@@ -14,6 +14,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
+import { assetUrl } from '../asset-url.ts'
 import { publishedChains } from '../fairness/choose-seed.ts'
 import type { LuckyProgress } from '../fairness/lucky-progress.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
@@ -33,9 +34,9 @@ function parseStoredOdds(text: string): OddsRow[] {
 const MAX_USERS_PER_QUERY = 100
 
 /** The whole catalogue, newest first. */
-export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
+export async function allDecorations(db: Kysely<Tables>, assetBaseUrl: string): Promise<PublishedDecoration[]> {
   const rows = await selectDecorations(db).execute()
-  return rows.map(toPublishedDecoration)
+  return rows.map((row) => toPublishedDecoration(row, assetBaseUrl))
 }
 
 /** A page of the catalogue, newest first, after the cursor at which the page before ended. */
@@ -43,15 +44,21 @@ export async function newestDecorations(
   db: Kysely<Tables>,
   limit: number,
   cursor: readonly number[] | null,
+  assetBaseUrl: string,
 ): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
   let query = selectDecorations(db).limit(limit)
   if (cursor !== null) query = query.where(isAfterCursor('created_at', 'decoration_id', cursor))
-  return (await query.execute()).map((row) => ({ micros: row.micros, decoration: toPublishedDecoration(row) }))
+  const rows = await query.execute()
+  return rows.map((row) => ({ micros: row.micros, decoration: toPublishedDecoration(row, assetBaseUrl) }))
 }
 
-export async function decorationById(db: Kysely<Tables>, id: number): Promise<PublishedDecoration | undefined> {
+export async function decorationById(
+  db: Kysely<Tables>,
+  id: number,
+  assetBaseUrl: string,
+): Promise<PublishedDecoration | undefined> {
   const row = await selectDecorations(db).where('decoration_id', '=', id).executeTakeFirst()
-  return row === undefined ? undefined : toPublishedDecoration(row)
+  return row === undefined ? undefined : toPublishedDecoration(row, assetBaseUrl)
 }
 
 /** Names and images of gifts by id. */
@@ -74,8 +81,14 @@ const selectDecorations = (db: Kysely<Tables>) =>
 
 type DecorationRow = Omit<Selectable<Tables['decorations']>, 'created_at'> & { readonly micros: number }
 
-const toPublishedDecoration = ({ micros, odds, kind, ...row }: DecorationRow): PublishedDecoration =>
-  publishedDecoration({ ...row, kind: Value.Parse(GiftKind, kind), odds: parseStoredOdds(odds), created_at: micros })
+const toPublishedDecoration = (
+  { micros, odds, kind, ...row }: DecorationRow,
+  assetBaseUrl: string,
+): PublishedDecoration =>
+  publishedDecoration(
+    { ...row, kind: Value.Parse(GiftKind, kind), odds: parseStoredOdds(odds), created_at: micros },
+    assetBaseUrl,
+  )
 
 /** An odds table, current or former. */
 export async function publishedOddsTable(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {
@@ -251,22 +264,32 @@ interface BagRow {
   readonly user_id: number
   readonly decoration_id: number
   readonly quantity: number
+  readonly name: string
+  readonly image_path: string
 }
 
 const bagRows = new PreparedStatement<BagRow>(
   'bags of users',
-  `select user_id, decoration_id, quantity from bag_items
-   where user_id = any(${listOf('$1', 'bigint')}) order by added_at desc`,
+  `select i.user_id, i.decoration_id, i.quantity, d.name, d.image_path
+   from bag_items i join decorations d on d.decoration_id = i.decoration_id
+   where i.user_id = any(${listOf('$1', 'bigint')}) order by i.added_at desc`,
 )
 
 /** Users' bags, most recently added first; those requested at the same time are read with one query. */
-export const bagLookup = (db: Kysely<Tables>) =>
+export const bagLookup = (db: Kysely<Tables>, assetBaseUrl: () => string) =>
   new BatchedLookup(
     MAX_USERS_PER_QUERY,
     async (userIds: readonly number[]) => {
       const bags = Map.groupBy(await bagRows.execute(db, [userIds]), ({ user_id }) => user_id)
+      const base = assetBaseUrl()
       return userIds.map((id) =>
-        (bags.get(id) ?? []).map(({ decoration_id, quantity }) => ({ decoration_id, quantity })),
+        (bags.get(id) ?? []).map(({ decoration_id, quantity, name, image_path }) => ({
+          decoration_id,
+          quantity,
+          name,
+          image_path,
+          image_url: assetUrl(image_path, base),
+        })),
       )
     },
     requestLimits(db),

@@ -14,12 +14,12 @@ const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
 export function giftRoutes(app: App, services: Services): void {
-  const { execute, db, reads, applied } = services
+  const { execute, db, reads, applied, settings } = services
   const verbs = giftVerbs(services)
   const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
-    data: await allDecorations(db),
+    data: await allDecorations(db, settings.assetBaseUrl),
   }))
-  const bags = reads.each(bagLookup)
+  const bags = reads.each((source) => bagLookup(source, () => settings.assetBaseUrl))
 
   app.post(
     '/instant-send',

@@ -45,7 +45,7 @@ export const giftVerbs = ({ settings, luckyChains: chains }: VerbTerms) => ({
     body: sendResult,
   }),
   defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
-    body: (decoration) => ({ data: publishedDecoration(decoration) }),
+    body: (decoration) => ({ data: publishedDecoration(decoration, settings.assetBaseUrl) }),
   }),
   addBagItems: registerVerb('add-bag-items', AddBagItems, addBagItems, { status: 201 }),
   showChains: registerVerb('show-chains', ShowChains, showChains(chains)),

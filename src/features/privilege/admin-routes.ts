@@ -15,7 +15,7 @@ const params = IdParams
 
 /** Admin routes for privilege packages and cards. */
 export function privilegeAdminRoutes(app: App, services: Services): void {
-  const { execute, reads } = services
+  const { execute, reads, settings } = services
   const databaseOf = reads.each((db) => db)
   const verbs = privilegeVerbs(services)
 
@@ -53,7 +53,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
     async (request) => {
       const found = await packageById(databaseOf(request), idInPath(request.params.id))
       if (found === undefined) throw notFound()
-      return { data: packageRecord(found) }
+      return { data: packageRecord(found, settings.assetBaseUrl) }
     },
   )
 
@@ -72,7 +72,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestPackages(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
-      return { ...page, data: page.data.map(packageRecord) }
+      return { ...page, data: page.data.map((row) => packageRecord(row, settings.assetBaseUrl)) }
     },
   )
 

@@ -1,5 +1,6 @@
 import type { PackageRecord, WalletCard } from '../../../schema/privilege.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { assetUrl } from '../asset-url.ts'
 import type { NamedCard } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 
@@ -9,17 +10,18 @@ export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard =>
   privilege_package_id: card.privilege_package_id,
   privilege_package_name: card.name,
   icon_path: card.icon_path,
-  icon_url: `${assetBaseUrl}/${card.icon_path}`,
+  icon_url: assetUrl(card.icon_path, assetBaseUrl),
   valid_days: card.valid_days,
   created_at: isoMicros(card.created_at),
 })
 
 /** A package as operators see it. */
-export const packageRecord = (defined: PrivilegePackage): PackageRecord => ({
+export const packageRecord = (defined: PrivilegePackage, assetBaseUrl: string): PackageRecord => ({
   id: defined.privilege_package_id,
   name: defined.name,
   rank: defined.rank,
   valid_days: defined.valid_days,
   icon_path: defined.icon_path,
+  icon_url: assetUrl(defined.icon_path, assetBaseUrl),
   created_at: isoMicros(defined.created_at),
 })

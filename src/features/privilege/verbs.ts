@@ -37,7 +37,7 @@ export const privilegeVerbs = ({ settings }: VerbTerms) => ({
   activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: privilegeMessages.activated }),
   transferCard: registerVerb('transfer-card', TransferCard, transferCard, messageOnly(privilegeMessages.sent)),
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
-    body: (defined) => ({ data: packageRecord(defined) }),
+    body: (defined) => ({ data: packageRecord(defined, settings.assetBaseUrl) }),
   }),
   grantCards: registerVerb('grant-cards', GrantCards, grantCards, {
     status: 201,

@@ -7,7 +7,7 @@ import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.t
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { FindRoomStates } from '../../realtime/subscriptions/room-state.ts'
-import { assetUrl } from '../asset-url.ts'
+import { assetUrl, withAvatarUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
@@ -48,7 +48,7 @@ export async function roomNames(db: Db, ids: readonly number[]) {
 export interface ActiveGameColumn {
   /** `roomId` is the name of a column. */
   readonly sql: (roomId: string) => string
-  readonly present: (value: unknown, roomUid: string) => RoomResource['active_roulette_game']
+  readonly present: (value: unknown, roomUid: string, assetBaseUrl: string) => RoomResource['active_roulette_game']
 }
 
 interface PublicRoomRow {
@@ -117,7 +117,7 @@ const roomsStatement = (activeGame: ActiveGameColumn, moreColumns = ''): string 
    join user_profiles o on o.user_id = r.owner_id`
 
 function publicRoom(row: PublicRoomRow, activeGame: ActiveGameColumn, assetBaseUrl: string): RoomResource {
-  const game = activeGame.present(row.active_game, row.uid)
+  const game = activeGame.present(row.active_game, row.uid, assetBaseUrl)
   return { ...toPublicRoom(row, assetBaseUrl), active_roulette_game: game }
 }
 
@@ -126,7 +126,10 @@ const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string) => ({
   uid: row.uid,
   name: row.name,
   cover_url: assetUrl(row.cover_url, assetBaseUrl),
-  owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
+  owner: withAvatarUrl(
+    { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
+    assetBaseUrl,
+  ),
   members_count: row.members_count,
   trophy_points: row.trophy_points,
   created_at: isoMicros(row.created_at),

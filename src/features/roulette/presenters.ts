@@ -1,11 +1,18 @@
 import type { FinishedGame, Game as PublishedGame, PurgedGames as PublishedPurge } from '../../../schema/roulette.ts'
 import { isoMicros, plainSeconds } from '../../ledger/rules/time.ts'
+import { withAvatarUrl } from '../asset-url.ts'
 import { potOf } from './game.ts'
 import type { NamedGame } from './game-lookup.ts'
 import type { PurgedGames } from './old-games/purge.ts'
 
-/** A game as everyone sees it. The seed of the spin is shown only after the spin. */
-export function publishedGame({ game, room_uid, creator, players, winner }: NamedGame): PublishedGame {
+/**
+ * A game as everyone sees it. The seed of the spin is shown only after the spin. Addresses of avatars begin with
+ * `assetBaseUrl`.
+ */
+export function publishedGame(
+  { game, room_uid, creator, players, winner }: NamedGame,
+  assetBaseUrl: string,
+): PublishedGame {
   const { uid, commitment, spin } = game
   return {
     id: game.game_id,
@@ -17,9 +24,9 @@ export function publishedGame({ game, room_uid, creator, players, winner }: Name
     max_players: game.max_players,
     players_count: game.entries.length,
     pot: potOf(game),
-    players: [...players],
-    from: creator,
-    winner,
+    players: players.map((player) => withAvatarUrl(player, assetBaseUrl)),
+    from: withAvatarUrl(creator, assetBaseUrl),
+    winner: winner && withAvatarUrl(winner, assetBaseUrl),
     fairness: {
       algorithm: 'rr1',
       game_uid: uid,
@@ -36,13 +43,13 @@ export function publishedGame({ game, room_uid, creator, players, winner }: Name
   }
 }
 
-export function finishedGame(named: NamedGame): FinishedGame {
-  const game = publishedGame(named)
+export function finishedGame(named: NamedGame, assetBaseUrl: string): FinishedGame {
+  const game = publishedGame(named, assetBaseUrl)
   return { ...game, losers: game.players.filter(({ id }) => id !== game.winner?.id) }
 }
 
-export const purgedGames = ({ games, skipped }: PurgedGames): PublishedPurge => ({
-  games: games.map(publishedGame),
+export const purgedGames = ({ games, skipped }: PurgedGames, assetBaseUrl: string): PublishedPurge => ({
+  games: games.map((game) => publishedGame(game, assetBaseUrl)),
   skipped: skipped.map(({ game, room_uid, code, user_ids }) => ({
     id: game.game_id,
     uid: game.uid,

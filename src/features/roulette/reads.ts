@@ -72,7 +72,7 @@ const MAX_GAMES_PER_QUERY = 100
  * Finds games of rooms, open or ended, those requested at the same time with one query. Null for a room that does not
  * exist; else `game` is null when the room has no such game.
  */
-export const gameLookup = (db: Db) =>
+export const gameLookup = (db: Db, assetBaseUrl: () => string) =>
   new BatchedLookup(
     MAX_GAMES_PER_QUERY,
     async (requested: readonly GameOfRoom[]) => {
@@ -82,7 +82,7 @@ export const gameLookup = (db: Db) =>
       const found = requested.map((): { readonly game: PublishedGame | null } | null => null)
       for (const { place, room_uid, game } of await gamesOfRooms.execute(db, [ids, uids, gameIds])) {
         const ref = requested[place - 1]?.game
-        const presented = presentGame(game, room_uid)
+        const presented = presentGame(game, room_uid, assetBaseUrl())
         found[place - 1] = { game: typeof ref === 'string' && presented?.uid !== ref ? null : presented }
       }
       return found
@@ -200,13 +200,14 @@ const StoredGame = TypeCompiler.Compile(
 )
 
 /** Presents the JSON of a game. */
-function presentGame(stored: unknown, roomUid: string): PublishedGame | null {
+function presentGame(stored: unknown, roomUid: string, assetBaseUrl: string): PublishedGame | null {
   if (stored === null) return null
   if (!StoredGame.Check(stored)) throw new Error('the stored game is malformed')
   const { people, ...game } = stored
   const byId = new Map(people.map((person) => [person.id, person]))
   // Profiles may have been erased; players stay listed without a name.
-  return publishedGame(nameGame(game, roomUid, (id) => byId.get(id) ?? unnamedPerson(id)))
+  const named = nameGame(game, roomUid, (id) => byId.get(id) ?? unnamedPerson(id))
+  return publishedGame(named, assetBaseUrl)
 }
 
 const unnamedPerson = (id: number) => ({ id, name: '', avatar: '', uid: '' })

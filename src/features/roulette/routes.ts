@@ -23,9 +23,9 @@ const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
 export function rouletteRoutes(app: App, services: Services): void {
-  const { execute, reads } = services
+  const { execute, reads, settings } = services
   const verbs = rouletteVerbs(services)
-  const games = reads.each(gameLookup)
+  const games = reads.each((db) => gameLookup(db, () => settings.assetBaseUrl))
 
   /** The game of a room, as `gameLookup`; 404 when the room does not exist. */
   const loadGame = async (

@@ -47,28 +47,28 @@ const StaleGames = inputSchema(
   }),
 )
 
-const gameBody = (game: NamedGame) => ({ data: publishedGame(game) })
-
-function purgeBody(purged: PurgedGames) {
-  const { games, skipped } = purgedGames(purged)
-  return { data: games, meta: { skipped } }
-}
-
 /** Run by the service itself; its answer is the number of cancelled games. */
 export const registeredStaleGames = registerVerb('cancel-stale-games', StaleGames, cancelStaleGames)
 
 /** The verbs of roulette. */
-export const rouletteVerbs = ({ settings, spinSeeds: spins }: VerbTerms) => ({
-  openGame: registerVerb('open-game', OpenGame, openGame({ spins, feePercent: settings.rouletteFeePercent }), {
-    status: 201,
-    body: gameBody,
-  }),
-  joinGame: registerVerb('join-game', JoinGame, joinGame, { body: gameBody }),
-  leaveGame: registerVerb('leave-game', GameRequest, leaveGame, { body: gameBody }),
-  finishGame: registerVerb('finish-game', GameRequest, finishGame(spins), {
-    body: (game) => ({ data: finishedGame(game) }),
-  }),
-  cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
-  purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb(purgeGames), { body: purgeBody }),
-  cancelStaleGames: registeredStaleGames,
-})
+export function rouletteVerbs({ settings, spinSeeds: spins }: VerbTerms) {
+  const gameBody = (game: NamedGame) => ({ data: publishedGame(game, settings.assetBaseUrl) })
+  const purgeBody = (purged: PurgedGames) => {
+    const { games, skipped } = purgedGames(purged, settings.assetBaseUrl)
+    return { data: games, meta: { skipped } }
+  }
+  return {
+    openGame: registerVerb('open-game', OpenGame, openGame({ spins, feePercent: settings.rouletteFeePercent }), {
+      status: 201,
+      body: gameBody,
+    }),
+    joinGame: registerVerb('join-game', JoinGame, joinGame, { body: gameBody }),
+    leaveGame: registerVerb('leave-game', GameRequest, leaveGame, { body: gameBody }),
+    finishGame: registerVerb('finish-game', GameRequest, finishGame(spins), {
+      body: (game) => ({ data: finishedGame(game, settings.assetBaseUrl) }),
+    }),
+    cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
+    purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb(purgeGames), { body: purgeBody }),
+    cancelStaleGames: registeredStaleGames,
+  }
+}

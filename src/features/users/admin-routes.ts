@@ -22,9 +22,10 @@ import { userVerbs } from './verbs.ts'
 const tags = ['operators']
 
 /** Admin routes for users. */
-export function userAdminRoutes(app: App, { execute, reads, sessions }: Services): void {
+export function userAdminRoutes(app: App, services: Services): void {
+  const { execute, reads, sessions, settings } = services
   const databaseOf = reads.each((db) => db)
-  const verbs = userVerbs()
+  const verbs = userVerbs(services)
 
   app.put(
     '/users/:id',
@@ -83,7 +84,7 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
     async (request) => {
       const user = await userById(databaseOf(request), idInPath(request.params.id))
       if (user === undefined) throw notFound()
-      return { data: userRecord(user, user) }
+      return { data: userRecord(user, user, settings.assetBaseUrl) }
     },
   )
 
@@ -102,7 +103,7 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestUsers(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
-      return { ...page, data: page.data.map((user) => userRecord(user, user)) }
+      return { ...page, data: page.data.map((user) => userRecord(user, user, settings.assetBaseUrl)) }
     },
   )
 

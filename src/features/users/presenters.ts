@@ -2,20 +2,23 @@ import { bit } from '../../../schema/common.ts'
 import type { Device } from '../../../schema/devices.ts'
 import type { CountryRecord, RevokedSessions, UserRecord } from '../../../schema/operator.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { assetUrl } from '../asset-url.ts'
 import type { Country } from './countries/country.ts'
 import type { DefinedUser } from './define-user.ts'
 import type { UserDevice } from './devices/device.ts'
 import type { User, UserProfile } from './user.ts'
 
-/** A user as operators see it. */
+/** A user as operators see it; the address of the avatar begins with `assetBaseUrl`. */
 export const userRecord = (
   user: Omit<User, 'sessions_revoked_before'>,
   profile: Pick<UserProfile, 'uid' | 'name' | 'avatar' | 'created_at'>,
+  assetBaseUrl: string,
 ): UserRecord => ({
   id: user.user_id,
   uid: profile.uid,
   name: profile.name,
   avatar: profile.avatar,
+  avatar_url: assetUrl(profile.avatar, assetBaseUrl),
   charging_agent: bit(user.charging_agent),
   allow_receive_withdraw_requests: bit(user.allow_receive_withdraw_requests),
   business_manager: bit(user.business_manager),
@@ -44,5 +47,5 @@ export const deviceRecord = ({ platform, registered_at }: Pick<UserDevice, 'plat
   created_at: isoMicros(registered_at),
 })
 
-export const userRecords = (users: readonly DefinedUser[]): UserRecord[] =>
-  users.map(({ user, profile }) => userRecord(user, profile))
+export const userRecords = (users: readonly DefinedUser[], assetBaseUrl: string): UserRecord[] =>
+  users.map(({ user, profile }) => userRecord(user, profile, assetBaseUrl))

@@ -5,6 +5,7 @@ import { AgencyCountry } from '../../../schema/events.ts'
 import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
 import { rowsThatFit } from '../../http/pages.ts'
 import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import type { VerbTerms } from '../services.ts'
 import { defineCountry } from './countries/define-country.ts'
 import { defineUsers } from './define-user.ts'
 import { registerDevice } from './devices/register-device.ts'
@@ -39,12 +40,12 @@ const RemoveDevice = inputSchema(Type.Object({ user_id: Id, token: Type.String()
 const MAX_RESPONSE_BYTES = 1_000_000
 
 /** The verbs of users, countries and devices. */
-export const userVerbs = () => ({
+export const userVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
   defineUsers: registerVerb('define-users', DefineUsers, defineUsers, {
-    body: (users) => ({ data: rowsThatFit(userRecords(users), MAX_RESPONSE_BYTES) }),
+    body: (users) => ({ data: rowsThatFit(userRecords(users, settings.assetBaseUrl), MAX_RESPONSE_BYTES) }),
   }),
   defineUser: registerVerb('define-user', DefineUsers, defineUsers, {
-    body: (users) => ({ data: userRecords(users)[0] }),
+    body: (users) => ({ data: userRecords(users, settings.assetBaseUrl)[0] }),
   }),
   revokeSessions: registerVerb('revoke-sessions', RevokeSessions, revokeSessions, {
     body: (user) => ({ data: revokedSessions(user) }),

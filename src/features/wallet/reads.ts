@@ -6,17 +6,18 @@ import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.t
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
+import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
 const MAX_WALLETS_PER_QUERY = 100
 
 /** Reads wallets that are requested at the same time with one query; null for an unknown user. */
-export const walletLookup = (db: Db) =>
+export const walletLookup = (db: Db, assetBaseUrl: () => string) =>
   new BatchedLookup(
     MAX_WALLETS_PER_QUERY,
     async (userIds: readonly number[]) => {
-      const wallets = await findWallets(db, userIds)
+      const wallets = await findWallets(db, userIds, assetBaseUrl())
       return userIds.map((id) => wallets.get(id) ?? null)
     },
     requestLimits(db),
@@ -45,6 +46,8 @@ interface WalletRow extends Amounts {
   /** Null when the bag is empty. */
   readonly decoration_ids: readonly number[] | null
   readonly quantities: readonly number[] | null
+  readonly gift_names: readonly string[] | null
+  readonly image_paths: readonly string[] | null
 }
 
 const accountOf = (currency: Currency) => `'user:' || u.user_id || ':${currency}'`
@@ -61,13 +64,16 @@ const walletRows = new PreparedStatement<WalletRow>(
           u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, ${amountColumns.join(', ')},
           r.privilege_package_id, k.name as privilege_name, r.rank,
           to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
-          bag.decoration_ids, bag.quantities
+          bag.decoration_ids, bag.quantities, bag.gift_names, bag.image_paths
    from users u
    join user_profiles p on p.user_id = u.user_id
    cross join lateral (
      select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
-            array_agg(i.quantity order by i.added_at desc) as quantities
-     from bag_items i where i.user_id = u.user_id) bag
+            array_agg(i.quantity order by i.added_at desc) as quantities,
+            array_agg(d.name order by i.added_at desc) as gift_names,
+            array_agg(d.image_path order by i.added_at desc) as image_paths
+     from bag_items i join decorations d on d.decoration_id = i.decoration_id
+     where i.user_id = u.user_id) bag
    left join privileges r
      on r.user_id = u.user_id
      -- The time that a command would get now: the later of the clock and the ledger's last event.
@@ -76,13 +82,16 @@ const walletRows = new PreparedStatement<WalletRow>(
    where u.user_id = any(${listOf('$1', 'bigint')})`,
 )
 
-/** The wallets of users by id, as GET /wallet shows them; unknown users are missing. */
-export async function findWallets(db: Db, userIds: readonly number[]) {
+/**
+ * The wallets of users by id, as GET /wallet shows them; unknown users are missing. Addresses of pictures begin with
+ * `assetBaseUrl`.
+ */
+export async function findWallets(db: Db, userIds: readonly number[], assetBaseUrl: string) {
   const rows = await walletRows.execute(db, [userIds])
-  return new Map(rows.map((row) => [row.user_id, toWallet(row)]))
+  return new Map(rows.map((row) => [row.user_id, toWallet(row, assetBaseUrl)]))
 }
 
-function toWallet(row: WalletRow) {
+function toWallet(row: WalletRow, assetBaseUrl: string) {
   const balance = (currency: Currency) => Number(row[currency] ?? 0)
   const held = (currency: Holdable) => Number(row[`held_${currency}`] ?? 0)
   const { privilege_package_id, privilege_name: name, rank, valid_until } = row
@@ -92,6 +101,7 @@ function toWallet(row: WalletRow) {
       name: row.name,
       uid: row.uid,
       avatar: row.avatar,
+      avatar_url: assetUrl(row.avatar, assetBaseUrl),
       charging_agent: bit(row.charging_agent),
       allow_receive_withdraw_requests: bit(row.allow_receive_withdraw_requests),
       business_manager: bit(row.business_manager),
@@ -109,6 +119,15 @@ function toWallet(row: WalletRow) {
       privilege_package_id === null || name === null || rank === null || valid_until === null
         ? null
         : { privilege_package_id, name, rank, valid_until },
-    bag: (row.decoration_ids ?? []).map((decoration_id, i) => ({ decoration_id, quantity: row.quantities?.[i] ?? 0 })),
+    bag: (row.decoration_ids ?? []).map((decoration_id, i) => {
+      const image_path = row.image_paths?.[i] ?? ''
+      return {
+        decoration_id,
+        quantity: row.quantities?.[i] ?? 0,
+        name: row.gift_names?.[i] ?? '',
+        image_path,
+        image_url: assetUrl(image_path, assetBaseUrl),
+      }
+    }),
   }
 }

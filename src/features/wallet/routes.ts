@@ -4,8 +4,8 @@ import { notFound } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { walletLookup } from './reads.ts'
 
-export function walletRoutes(app: App, { reads }: Services): void {
-  const wallets = reads.each(walletLookup)
+export function walletRoutes(app: App, { reads, settings }: Services): void {
+  const wallets = reads.each((db) => walletLookup(db, () => settings.assetBaseUrl))
 
   app.get(
     '/wallet',

@@ -11,6 +11,13 @@ export interface LiveQuery {
   readonly event: string
   /** The users whose state a ledger event may have changed. Pure. */
   readonly changedBy: (event: PositionedEvent) => readonly number[]
-  /** Reads the current state of these users. Users missing from the result are sent nothing. */
-  readonly read: (db: Kysely<Tables>, userIds: readonly number[]) => Promise<ReadonlyMap<number, object>>
+  /**
+   * Reads the current state of these users; addresses of pictures begin with `assetBaseUrl`. Users missing from the
+   * result are sent nothing.
+   */
+  readonly read: (
+    db: Kysely<Tables>,
+    userIds: readonly number[],
+    assetBaseUrl: string,
+  ) => Promise<ReadonlyMap<number, object>>
 }

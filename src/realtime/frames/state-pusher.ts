@@ -23,6 +23,8 @@ export interface StateReceiver {
 
 export interface StatePusherParts {
   readonly db: Kysely<Tables>
+  /** What addresses of pictures begin with. */
+  readonly assetBaseUrl: () => string
   /** Whether this instance has any connection. */
   readonly hasConnections: () => boolean
   /** A user's connections on this instance; undefined when there are none. */
@@ -111,7 +113,9 @@ export class StatePusher {
     if (users.length === 0) return false
     // Taken before the read, so that the state is at least as new.
     const position = this.#parts.position()
-    const { found, failed } = await queryByIds(users, (ids) => this.#query.read(this.#parts.db, ids))
+    const { found, failed } = await queryByIds(users, (ids) =>
+      this.#query.read(this.#parts.db, ids, this.#parts.assetBaseUrl()),
+    )
     let isDatabaseDown = false
     for (const [userId, error] of failed) {
       if (isConnectionError(error)) {

@@ -42,7 +42,13 @@ export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise
   return opened
 }
 
-export const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
+export const person = (id: number) => ({
+  id,
+  uid: `u${id}`,
+  name: `User ${id}`,
+  avatar: `a/${id}.png`,
+  avatar_url: `http://assets.test/a/${id}.png`,
+})
 
 export const gold = {
   type: 'gold_agent',

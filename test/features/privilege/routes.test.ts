@@ -33,7 +33,15 @@ const idsOf = async (app: TestApp, id: number) => (await cardsOf(app, id)).map((
 
 test('packages are created, changed field by field, and paged', async (t) => {
   const { operator, ledger } = await privilegeApp(t)
-  const record = { id: 2, name: 'Package 2', rank: 2, valid_days: 20, icon_path: 'icons/2.png', created_at: instant }
+  const record = {
+    id: 2,
+    name: 'Package 2',
+    rank: 2,
+    valid_days: 20,
+    icon_path: 'icons/2.png',
+    icon_url: 'http://assets.test/icons/2.png',
+    created_at: instant,
+  }
   const read = await operator('GET', '/admin/v1/privilege-packages/2')
   t.match(read, { status: 200, body: { data: record } })
   const changed = await operator('PUT', '/admin/v1/privilege-packages/2', { rank: 7, cards: 5 })

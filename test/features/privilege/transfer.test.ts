@@ -134,9 +134,10 @@ test('a package is created and changed field by field; an identical definition w
     rank: 0,
     valid_days: 30,
     icon_path: '',
+    icon_url: '',
     created_at: '2026-11-21T08:00:00.000000Z',
   }
-  t.same(made.answer && packageRecord(made.answer), record)
+  t.same(made.answer && packageRecord(made.answer, 'http://assets.test'), record)
   const later = { now: FIXED_NOW + 1 }
   t.same(
     ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,

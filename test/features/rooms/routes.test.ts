@@ -67,7 +67,9 @@ test('a cover is shown as a URL', async (t) => {
   for (const [cover_url, shown] of [
     ['rooms/c.png', 'http://assets.test/rooms/c.png'],
     ['https://cdn.test/c.png', 'https://cdn.test/c.png'],
-    ['//cdn.test/c.png', '//cdn.test/c.png'],
+    ['HTTP://cdn.test/c.png', 'HTTP://cdn.test/c.png'],
+    ['//rooms/c.png', 'http://assets.test/rooms/c.png'],
+    ['data:text/html,x', 'http://assets.test/data:text/html,x'],
     ['', ''],
   ] as const) {
     t.match((await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1, cover_url })).body, { data: { cover_url } })
@@ -88,7 +90,7 @@ test('a user sees a room and joins it', async (t) => {
     uid: 'majlis',
     name: 'Majlis',
     cover_url: 'http://assets.test/c.png',
-    owner: { id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' },
+    owner: { id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya', avatar_url: 'http://assets.test/a/1.png' },
     members_count: 0,
     trophy_points: 0,
     active_roulette_game: null,

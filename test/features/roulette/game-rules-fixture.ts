@@ -58,12 +58,12 @@ export const gameInput: OpenGame = {
 /** A result with the game in its published form. */
 const published = <R extends { readonly answer: NamedGame | undefined }>({ answer, ...result }: R) => ({
   ...result,
-  answer: answer && publishedGame(answer),
+  answer: answer && publishedGame(answer, 'http://assets.test'),
 })
 
 const finished = <R extends { readonly answer: NamedGame | undefined }>({ answer, ...result }: R) => ({
   ...result,
-  answer: answer && finishedGame(answer),
+  answer: answer && finishedGame(answer, 'http://assets.test'),
 })
 
 /** The rooms of `rouletteRules` with a game that user 1 has opened and joined, and the verbs on that game. */
@@ -71,7 +71,7 @@ export function openedGame(change: Partial<OpenGame> = {}, feePercent = 0) {
   const ledger = rouletteRules()
   const { answer } = ledger.when(open(feePercent), { ...gameInput, ...change })
   if (answer === undefined) throw new Error('no game was opened')
-  const game = publishedGame(answer)
+  const game = publishedGame(answer, 'http://assets.test')
   const at = (caller_id: number, others: Partial<JoinGame> = {}): GameRequest & JoinGame => ({
     caller_id,
     room: 1,

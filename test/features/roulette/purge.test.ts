@@ -24,7 +24,7 @@ const MINUTE = 60_000_000
 /** A result with the games in their published form. */
 const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer, ...result }: R) => ({
   ...result,
-  answer: answer && purgedGames(answer),
+  answer: answer && purgedGames(answer, 'http://assets.test'),
 })
 
 test('only games that are old enough are cancelled', (t) => {

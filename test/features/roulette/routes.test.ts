@@ -3,7 +3,13 @@ import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
-const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
+const person = (id: number) => ({
+  id,
+  uid: `u${id}`,
+  name: `User ${id}`,
+  avatar: `a/${id}.png`,
+  avatar_url: `http://assets.test/a/${id}.png`,
+})
 
 test('a game from its creation to the winner', async (t) => {
   const { user, ledger, database } = await rouletteApp(t)

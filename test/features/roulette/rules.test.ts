@@ -33,8 +33,8 @@ test('a game is created and its creator joins', (t) => {
   t.match(created?.data, { commitment, fairness_key: testSpins.keyHash })
   t.match(joined, { type: 'roulette-joined', data: { game_id: id, user_id: 1, stake: 30, client_seed: 'mine' } })
   t.same(movementLines(joined), [`user:1:coins > game:${id}:coins 30`])
-  const one = { id: 1, name: 'User 1', avatar: 'a/1.png', uid: 'u1' }
-  t.same(answer && publishedGame(answer), {
+  const one = { id: 1, name: 'User 1', avatar: 'a/1.png', uid: 'u1', avatar_url: 'http://assets.test/a/1.png' }
+  t.same(answer && publishedGame(answer, 'http://assets.test'), {
     id,
     uid,
     room_uid: 'R1',
@@ -56,7 +56,7 @@ test('a game is created and its creator joins', (t) => {
 
   const alone = when(open(), { ...gameInput, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
-  t.match(alone.answer && publishedGame(alone.answer), {
+  t.match(alone.answer && publishedGame(alone.answer, 'http://assets.test'), {
     room_uid: 'R2',
     prize: 90,
     players_count: 0,

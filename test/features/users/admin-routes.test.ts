@@ -28,6 +28,7 @@ test('operators define users', async (t) => {
     uid: 'u7',
     name: 'Aya',
     avatar: '',
+    avatar_url: '',
     charging_agent: 1,
     allow_receive_withdraw_requests: 1,
     business_manager: 0,

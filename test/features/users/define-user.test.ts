@@ -29,12 +29,13 @@ test('omitted fields of a new user get defaults', (t) => {
   const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
   t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
-  t.same(answer && userRecords(answer), [
+  t.same(answer && userRecords(answer, 'http://assets.test'), [
     {
       id: 7,
       uid: 'u7',
       name: 'User 7',
       avatar: '',
+      avatar_url: '',
       charging_agent: 0,
       allow_receive_withdraw_requests: 0,
       business_manager: 0,
@@ -93,7 +94,7 @@ test('omitted fields keep their values', (t) => {
     business_manager: 1,
     agency_countries,
   })
-  t.match(answer && userRecords(answer), [
+  t.match(answer && userRecords(answer, 'http://assets.test'), [
     { uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' },
   ])
   t.match(
@@ -146,7 +147,7 @@ test('only changed users write an event', (t) => {
 test('users of a list may swap uids', (t) => {
   const { when, state } = userRules()
   const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
-  t.match(answer && userRecords(answer), [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
+  t.match(answer && userRecords(answer, 'http://assets.test'), [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
   t.equal(state.get(userUids, 'a')?.user_id, 2)
   t.equal(state.get(userUids, 'b')?.user_id, 1)
 

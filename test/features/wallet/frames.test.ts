@@ -92,7 +92,7 @@ test('live wallets match GET /wallet, also for many users at once', async (t) =>
   const granted = await operator('POST', '/admin/v1/users/2/cards', { privilege_package_id: 3, quantity: 1, reason })
   await user(2)('POST', `/v1/privilege-wallet/${Object(granted.body).data[0].id}/activate`)
 
-  const wallets = await liveWallet.read(readDb(t, database), [1, 2, 3, 99])
+  const wallets = await liveWallet.read(readDb(t, database), [1, 2, 3, 99], 'http://assets.test')
   t.same([...wallets.keys()], [1, 2, 3])
   for (const [id, wallet] of wallets) {
     const response = await user(id)('GET', '/v1/wallet')

@@ -110,7 +110,7 @@ export const chatRoom = (id: number): RoomResource => ({
   uid: `R${id}`,
   name: 'Room',
   cover_url: '',
-  owner: { id: 1, name: '', avatar: '', uid: '' },
+  owner: { id: 1, name: '', avatar: '', avatar_url: '', uid: '' },
   members_count: 0,
   trophy_points: 0,
   created_at: '2026-01-01T00:00:00.000000Z',

@@ -108,6 +108,7 @@ export async function startInstance(
       appState,
       slices,
       lookups: options.lookups ?? noLookups,
+      assetBaseUrl: () => 'http://assets.test',
       findRoomStates: options.findRoomStates ?? (async () => new Map()),
       metrics,
       log,

@@ -65,8 +65,13 @@ export function rouletteResult({ does }: AnyStep, { reply }: CommandResult, know
   return {
     refusal,
     known,
-    game: answer?.players === undefined ? null : does === 'finish game' ? finishedGame(answer) : publishedGame(answer),
-    purged: does === 'purge games' && answer !== null ? purgedGames(answer).games : null,
+    game:
+      answer?.players === undefined
+        ? null
+        : does === 'finish game'
+          ? finishedGame(answer, 'http://assets.test')
+          : publishedGame(answer, 'http://assets.test'),
+    purged: does === 'purge games' && answer !== null ? purgedGames(answer, 'http://assets.test').games : null,
   }
 }
 
@@ -74,6 +79,6 @@ export function rouletteResult({ does }: AnyStep, { reply }: CommandResult, know
 export function createdGames({ does }: AnyStep, { reply }: CommandResult): readonly GameRef[] {
   const { answer } = JSON.parse(reply.body)
   if (does !== 'open game' || answer === undefined) return []
-  const { id, uid, room_uid } = publishedGame(answer)
+  const { id, uid, room_uid } = publishedGame(answer, 'http://assets.test')
   return [{ id, uid, room: Number(room_uid.slice(1)) }]
 }

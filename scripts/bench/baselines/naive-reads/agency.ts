@@ -50,6 +50,7 @@ export async function readWithdrawals(
   vault: Vault,
   userId: number,
   limit: number,
+  assetBaseUrl: string,
 ): Promise<PublishedWithdrawal[]> {
   const rows = await withdrawalRows(pool, userId, limit)
   return rows.map((row) => {
@@ -61,7 +62,7 @@ export async function readWithdrawals(
     const text = open(row.details, row.details_sealed, row.details_key)
     const details: Details = text === null ? noDetails : JSON.parse(text)
     const note = open(row.note, row.note_sealed, row.note_key)
-    return { ...openRecord({ withdrawal: row, user, target, beneficiary, country }), ...details, note }
+    return { ...openRecord({ withdrawal: row, user, target, beneficiary, country }, assetBaseUrl), ...details, note }
   })
 }
 
@@ -77,7 +78,7 @@ const transferRows = prepared<InstantTransfer & { readonly user: Person; readonl
 )
 
 /** The user's newest instant transfers. */
-export async function readTransfers(pool: Pool, userId: number, limit: number) {
+export async function readTransfers(pool: Pool, userId: number, limit: number, assetBaseUrl: string) {
   const rows = await transferRows(pool, userId, limit)
-  return rows.map(({ user, receiver, ...transfer }) => transferRecord({ transfer, user, receiver }))
+  return rows.map(({ user, receiver, ...transfer }) => transferRecord({ transfer, user, receiver }, assetBaseUrl))
 }

@@ -15,8 +15,8 @@ const decorationRows = prepared<Decoration>(
    from decorations order by decorations.created_at desc, decoration_id desc`,
 )
 
-export const readDecorations = async (pool: Pool): Promise<PublishedDecoration[]> =>
-  (await decorationRows(pool)).map(publishedDecoration)
+export const readDecorations = async (pool: Pool, assetBaseUrl: string): Promise<PublishedDecoration[]> =>
+  (await decorationRows(pool)).map((decoration) => publishedDecoration(decoration, assetBaseUrl))
 
 interface DrawRow {
   readonly position: number

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Person } from '../../../../schema/common.ts'
 import type { RoomResource } from '../../../../schema/rooms.ts'
 import type { Game as PublishedGame } from '../../../../schema/roulette.ts'
-import { assetUrl } from '../../../../src/features/asset-url.ts'
+import { assetUrl, withAvatarUrl } from '../../../../src/features/asset-url.ts'
 import type { Game } from '../../../../src/features/roulette/game.ts'
 import { nameGame } from '../../../../src/features/roulette/game-lookup.ts'
 import { publishedGame } from '../../../../src/features/roulette/presenters.ts'
@@ -32,11 +32,15 @@ const gameJoins = `
   left join roulette_open_games og on og.room_id = p.room_id
   left join roulette_games g on g.game_id = og.game_id`
 
-const toGame = ({ game_id, game_uid, game_created_at, people, ...row }: OpenGameRow, roomUid: string) => {
+const toGame = (
+  { game_id, game_uid, game_created_at, people, ...row }: OpenGameRow,
+  roomUid: string,
+  assetBaseUrl: string,
+) => {
   if (game_id === null) return null
   const game: Game = { ...row, game_id, uid: game_uid, created_at: game_created_at }
   const person = (id: number): Person => people.find((one) => one.id === id) ?? { id, name: '', avatar: '', uid: '' }
-  return publishedGame(nameGame(game, roomUid, person))
+  return publishedGame(nameGame(game, roomUid, person), assetBaseUrl)
 }
 
 /** Asks for a room by its id or by its uid. */
@@ -74,11 +78,11 @@ export async function readRoom(pool: Pool, ref: string, assetBaseUrl: string): P
     uid,
     name,
     cover_url: assetUrl(cover_url, assetBaseUrl),
-    owner,
+    owner: withAvatarUrl(owner, assetBaseUrl),
     members_count,
     trophy_points,
     created_at: isoMicros(room_created_at),
-    active_roulette_game: toGame(game, uid),
+    active_roulette_game: toGame(game, uid, assetBaseUrl),
   }
 }
 
@@ -88,9 +92,13 @@ const gameRow = byRef<OpenGameRow & { readonly room_uid: string }>(
 )
 
 /** The open game of a room, null when it has none; undefined for an unknown room. */
-export async function readGame(pool: Pool, ref: string): Promise<PublishedGame | null | undefined> {
+export async function readGame(
+  pool: Pool,
+  ref: string,
+  assetBaseUrl: string,
+): Promise<PublishedGame | null | undefined> {
   const row = await gameRow(pool, ref)
   if (row === undefined) return undefined
   const { room_uid, ...game } = row
-  return toGame(game, room_uid)
+  return toGame(game, room_uid, assetBaseUrl)
 }

@@ -28,7 +28,7 @@ export function naiveReadRoutes(
   pool: Pool,
 ): void {
   app.get(reads.wallet.route, { schema: { response: { 200: Wallet } } }, async (request) => ({
-    data: found(await readWallet(pool, userOf(request))),
+    data: found(await readWallet(pool, userOf(request), assetBaseUrl)),
   }))
   app.get(
     reads['privilege wallet'].route,
@@ -43,13 +43,13 @@ export function naiveReadRoutes(
   app.get(
     reads.game.route,
     { schema: { params: RoomParams, response: { 200: dataOf(Type.Union([Game, Type.Null()])) } } },
-    async (request) => ({ data: found(await readGame(pool, request.params.uid)) }),
+    async (request) => ({ data: found(await readGame(pool, request.params.uid, assetBaseUrl)) }),
   )
   app.get(reads.bag.route, { schema: { response: { 200: dataOf(Type.Array(BagItem)) } } }, async (request) => ({
-    data: await readBag(pool, userOf(request)),
+    data: await readBag(pool, userOf(request), assetBaseUrl),
   }))
   app.get(reads.decorations.route, { schema: { response: { 200: dataOf(Type.Array(Decoration)) } } }, async () => ({
-    data: await readDecorations(pool),
+    data: await readDecorations(pool, assetBaseUrl),
   }))
   app.get(reads['lucky chain'].route, { schema: { response: { 200: dataOf(PublishedChains) } } }, async (request) => ({
     data: found(await readChains(pool, userOf(request))),
@@ -69,7 +69,8 @@ export function naiveReadRoutes(
     { schema: { querystring: OwnWithdrawals, response: { 200: pageOf(Withdrawal) } } },
     async (request) => {
       const { limit } = readPage(request.query, 1)
-      const page = toPage(await readWithdrawals(pool, vault, userOf(request), limit + 1), limit, ({ id }) => [id])
+      const rows = await readWithdrawals(pool, vault, userOf(request), limit + 1, assetBaseUrl)
+      const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -78,7 +79,8 @@ export function naiveReadRoutes(
     { schema: { querystring: OwnTransfers, response: { 200: pageOf(InstantTransfer) } } },
     async (request) => {
       const { limit } = readPage(request.query, 1)
-      const page = toPage(await readTransfers(pool, userOf(request), limit + 1), limit, ({ id }) => [id])
+      const rows = await readTransfers(pool, userOf(request), limit + 1, assetBaseUrl)
+      const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )

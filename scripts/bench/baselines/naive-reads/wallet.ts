@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { bit } from '../../../../schema/common.ts'
 import type { WalletCard } from '../../../../schema/privilege.ts'
+import { assetUrl } from '../../../../src/features/asset-url.ts'
 import { type PublishedChains, publishedChains } from '../../../../src/features/fairness/choose-seed.ts'
 import type { LuckyProgress } from '../../../../src/features/fairness/lucky-progress.ts'
 import type { NamedCard } from '../../../../src/features/privilege/card.ts'
@@ -11,6 +12,8 @@ import { microsOf, prepared } from './prepared.ts'
 interface BagItem {
   readonly decoration_id: number
   readonly quantity: number
+  readonly name: string
+  readonly image_path: string
 }
 
 interface WalletRow {
@@ -49,9 +52,10 @@ const walletRow = prepared<WalletRow>(
           case when r.user_id is not null then json_build_object('privilege_package_id', r.privilege_package_id,
             'name', k.name, 'rank', r.rank, 'valid_until',
             to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')) end as privilege,
-          (select coalesce(json_agg(json_build_object('decoration_id', i.decoration_id, 'quantity', i.quantity)
+          (select coalesce(json_agg(json_build_object('decoration_id', i.decoration_id, 'quantity', i.quantity,
+                                                      'name', d.name, 'image_path', d.image_path)
                                     order by i.added_at desc), '[]')
-           from bag_items i where i.user_id = u.user_id) as bag
+           from bag_items i join decorations d using (decoration_id) where i.user_id = u.user_id) as bag
    from users u
    join user_profiles p on p.user_id = u.user_id
    ${currencies.map((name) => `left join balances ${name} on ${name}.account = 'user:' || $1::bigint || ':${name}'`).join('\n')}
@@ -64,7 +68,7 @@ const walletRow = prepared<WalletRow>(
 )
 
 /** All that a user holds; undefined for an unknown user. */
-export async function readWallet(pool: Pool, userId: number) {
+export async function readWallet(pool: Pool, userId: number, assetBaseUrl: string) {
   const [row] = await walletRow(pool, userId)
   if (row === undefined) return undefined
   const { id, name, uid, avatar, coins, diamonds, target, privilege, bag } = row
@@ -74,6 +78,7 @@ export async function readWallet(pool: Pool, userId: number) {
       name,
       uid,
       avatar,
+      avatar_url: assetUrl(avatar, assetBaseUrl),
       charging_agent: bit(row.charging_agent),
       allow_receive_withdraw_requests: bit(row.allow_receive_withdraw_requests),
       business_manager: bit(row.business_manager),
@@ -88,7 +93,7 @@ export async function readWallet(pool: Pool, userId: number) {
     available_dollars: centsToDollars(row.dollars - row.dollars_held),
     available_agent_dollars: centsToDollars(row.agent_dollars - row.agent_dollars_held),
     privilege,
-    bag: [...bag],
+    bag: bag.map((item) => ({ ...item, image_url: assetUrl(item.image_path, assetBaseUrl) })),
   }
 }
 
@@ -105,10 +110,12 @@ export const readCards = async (pool: Pool, userId: number, assetBaseUrl: string
 
 const bagRows = prepared<BagItem>(
   'bag',
-  'select decoration_id, quantity from bag_items where user_id = $1 order by added_at desc',
+  `select i.decoration_id, i.quantity, d.name, d.image_path
+   from bag_items i join decorations d using (decoration_id) where i.user_id = $1 order by i.added_at desc`,
 )
 
-export const readBag = (pool: Pool, userId: number): Promise<BagItem[]> => bagRows(pool, userId)
+export const readBag = async (pool: Pool, userId: number, assetBaseUrl: string) =>
+  (await bagRows(pool, userId)).map((item) => ({ ...item, image_url: assetUrl(item.image_path, assetBaseUrl) }))
 
 const progressRows = prepared<LuckyProgress>(
   'lucky chain',

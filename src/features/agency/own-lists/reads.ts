@@ -123,7 +123,10 @@ export interface WithdrawalWithRecords {
 }
 
 /** Pages of withdrawals, those requested at the same time with one query for each direction. */
-export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<WithdrawalWithRecords[]> {
+export function withdrawalLookup(
+  db: Db,
+  assetBaseUrl: () => string,
+): (page: OwnWithdrawals) => Promise<WithdrawalWithRecords[]> {
   const lookupWith = (statement: PreparedStatement<WithdrawalRow>) =>
     new BatchedLookup(
       MAX_PAGES_PER_QUERY,
@@ -142,7 +145,8 @@ export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<With
   const received = lookupWith(receivedPages)
   return async (page) => {
     const rows = await (page.received ? received : sent).load(page)
-    return rows.map((row) => ({ withdrawal: toWithdrawal(row), records: recordsOf(row) }))
+    const base = assetBaseUrl()
+    return rows.map((row) => ({ withdrawal: toWithdrawal(row, base), records: recordsOf(row) }))
   }
 }
 
@@ -161,19 +165,22 @@ const StoredWithdrawal = TypeCompiler.Compile(
   Type.Object({ type: WithdrawalType, status: WithdrawalStatus, wallet: DollarWallet }),
 )
 
-function toWithdrawal(row: WithdrawalRow): SealedWithdrawal {
+function toWithdrawal(row: WithdrawalRow, assetBaseUrl: string): SealedWithdrawal {
   if (!StoredWithdrawal.Check(row)) throw new Error(`the stored withdrawal ${row.withdrawal_id} is malformed`)
   const { user_id, target_id, beneficiary_id, country_id } = row
-  return sealedRecord({
-    withdrawal: row,
-    user: personOf(user_id, row.owner_name, row.owner_uid, row.owner_avatar),
-    target: personOf(target_id, row.target_name, row.target_uid, row.target_avatar),
-    beneficiary:
-      beneficiary_id === null
-        ? null
-        : personOf(beneficiary_id, row.beneficiary_name, row.beneficiary_uid, row.beneficiary_avatar),
-    country: { id: country_id, name: row.country_name ?? '' },
-  })
+  return sealedRecord(
+    {
+      withdrawal: row,
+      user: personOf(user_id, row.owner_name, row.owner_uid, row.owner_avatar),
+      target: personOf(target_id, row.target_name, row.target_uid, row.target_avatar),
+      beneficiary:
+        beneficiary_id === null
+          ? null
+          : personOf(beneficiary_id, row.beneficiary_name, row.beneficiary_uid, row.beneficiary_avatar),
+      country: { id: country_id, name: row.country_name ?? '' },
+    },
+    assetBaseUrl,
+  )
 }
 
 interface TransferRow extends NameColumns<'owner' | 'receiver'> {
@@ -211,14 +218,17 @@ const receivedTransfers = transferPages('instant transfers received by users', '
 
 const StoredTransfer = TypeCompiler.Compile(Type.Object({ wallet: DollarWallet }))
 
-function toTransfer(row: TransferRow): InstantTransfer {
+function toTransfer(row: TransferRow, assetBaseUrl: string): InstantTransfer {
   if (!StoredTransfer.Check(row)) throw new Error(`the stored transfer ${row.transfer_id} is malformed`)
   const { user_id, receiver_id } = row
-  return transferRecord({
-    transfer: row,
-    user: personOf(user_id, row.owner_name, row.owner_uid, row.owner_avatar),
-    receiver: personOf(receiver_id, row.receiver_name, row.receiver_uid, row.receiver_avatar),
-  })
+  return transferRecord(
+    {
+      transfer: row,
+      user: personOf(user_id, row.owner_name, row.owner_uid, row.owner_avatar),
+      receiver: personOf(receiver_id, row.receiver_name, row.receiver_uid, row.receiver_avatar),
+    },
+    assetBaseUrl,
+  )
 }
 
 /** A page of the transfers that a user made, or of those that the user received. */
@@ -227,7 +237,7 @@ interface OwnTransfers extends OwnPage {
 }
 
 /** Pages of users' instant transfers, those requested at the same time with one query for each direction. */
-export function transferLookup(db: Db): (page: OwnTransfers) => Promise<InstantTransfer[]> {
+export function transferLookup(db: Db, assetBaseUrl: () => string): (page: OwnTransfers) => Promise<InstantTransfer[]> {
   const lookupWith = (statement: PreparedStatement<TransferRow>) =>
     new BatchedLookup(
       MAX_PAGES_PER_QUERY,
@@ -236,5 +246,9 @@ export function transferLookup(db: Db): (page: OwnTransfers) => Promise<InstantT
     )
   const sent = lookupWith(sentTransfers)
   const received = lookupWith(receivedTransfers)
-  return async (page) => (await (page.received ? received : sent).load(page)).map(toTransfer)
+  return async (page) => {
+    const rows = await (page.received ? received : sent).load(page)
+    const base = assetBaseUrl()
+    return rows.map((row) => toTransfer(row, base))
+  }
 }

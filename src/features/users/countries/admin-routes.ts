@@ -11,9 +11,10 @@ import { userVerbs } from '../verbs.ts'
 const tags = ['operators']
 
 /** Admin routes for countries. */
-export function countryAdminRoutes(app: App, { execute, reads }: Services): void {
+export function countryAdminRoutes(app: App, services: Services): void {
+  const { execute, reads } = services
   const databaseOf = reads.each((db) => db)
-  const verbs = userVerbs()
+  const verbs = userVerbs(services)
 
   app.put(
     '/countries/:id',

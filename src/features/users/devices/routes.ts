@@ -7,8 +7,9 @@ import { userVerbs } from '../verbs.ts'
 const tags = ['devices']
 
 /** Client routes for the devices that receive push notifications. */
-export function deviceRoutes(app: App, { execute }: Services): void {
-  const verbs = userVerbs()
+export function deviceRoutes(app: App, services: Services): void {
+  const { execute } = services
+  const verbs = userVerbs(services)
 
   app.post(
     '/devices',
