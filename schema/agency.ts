@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
 import { Dollars, Flag, Id, Instant, PageQuery, PathId, PersonResource, Prose, Text } from './common.ts'
 import { named } from './named.ts'
+import { Country } from './people.ts'
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -63,9 +64,6 @@ export const RequestWithdrawal = named(
   ]),
 )
 export type RequestWithdrawal = Static<typeof RequestWithdrawal>
-
-const Country = named('Country', Type.Object({ id: Id, name: Type.String() }))
-export type Country = Static<typeof Country>
 
 /**
  * A withdrawal request. Fields of the other type are null, and so is what was never written, has been erased or cannot

@@ -55,17 +55,24 @@ export const DefinePackage = named(
   }),
 )
 
-export const PackageRecord = named(
+/** A package as clients see it. */
+export const PackageResource = named(
   'PrivilegePackage',
   Type.Object({
     id: Id,
     name: Type.String(),
-    rank: Type.Integer(),
-    valid_days: Type.Integer({ minimum: 1 }),
+    rank: Type.Integer({ description: 'higher is better' }),
+    valid_days: Type.Integer({ minimum: 1, description: 'Days that a new card of it adds' }),
     icon_path: Type.String(),
-    icon_url: Type.String(),
-    created_at: Instant,
+    icon_url: Type.String({ description: "the icon's address; empty without one" }),
   }),
+)
+export type PackageResource = Static<typeof PackageResource>
+
+/** A package as operators see it. */
+export const PackageRecord = named(
+  'PrivilegePackageRecord',
+  Type.Object({ ...PackageResource.properties, created_at: Instant }),
 )
 export type PackageRecord = Static<typeof PackageRecord>
 

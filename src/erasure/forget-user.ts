@@ -1,5 +1,6 @@
 import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
 import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
+import { isForgotten } from '../features/users/forgotten.ts'
 import { type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
@@ -16,14 +17,6 @@ export interface ForgetUser {
   /** The tokens of the user's devices. */
   readonly devices: readonly string[]
 }
-
-const FORGOTTEN_UID_PREFIX = 'forgotten-'
-
-/** A neutral uid. Random, so that it cannot be taken in advance; `random` is 32 hex digits. */
-export const forgottenUid = (random: string): string => `${FORGOTTEN_UID_PREFIX}${random}`
-
-export const isForgottenUid = (uid: string): boolean =>
-  uid.startsWith(FORGOTTEN_UID_PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(FORGOTTEN_UID_PREFIX.length))
 
 const dollarAccounts = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
@@ -52,7 +45,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     const user = state.get(users, String(input.user_id))
     if (user === undefined) return refuse('not_found')
     if (hasOpenWithdrawal(state, input)) return refuse('withdrawal_open')
-    return [...roleRemoval(user), ...(isForgotten(state, input) ? [] : [forgottenEvent(input)])]
+    return [...roleRemoval(user), ...(isDone(state, input) ? [] : [forgottenEvent(input)])]
   },
 
   sideWrites(state, input, { now, actor }) {
@@ -60,7 +53,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
       if (state.get(devices, token)?.user_id === input.user_id) dropDevice(state, input.user_id, token)
     }
     const before = profileOf(state, input)
-    if (before === undefined || isForgotten(state, input)) return
+    if (before === undefined || isDone(state, input)) return
     const uid = input.new_uid
     if (state.get(userUids, uid) !== undefined) throw new Error(`the new uid of user ${input.user_id} is taken`)
     state.set(userUids, before.uid, undefined)
@@ -99,7 +92,7 @@ const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
   dollarAccounts(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
   input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))
 
-function isForgotten(state: State, input: ForgetUser): boolean {
+function isDone(state: State, input: ForgetUser): boolean {
   const profile = profileOf(state, input)
-  return profile === undefined || (profile.name === '' && profile.avatar === '' && isForgottenUid(profile.uid))
+  return profile === undefined || isForgotten(profile)
 }

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
+import { isForgotten } from '../features/users/forgotten.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'
 import type { Notifier } from '../notifications/notifier.ts'
-import { isForgottenUid } from './forget-user.ts'
 import { redactPerson } from './redact-person.ts'
 
 type Db = Kysely<Tables>
@@ -36,7 +36,7 @@ export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
     .select(['name', 'avatar', 'uid'])
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  return row !== undefined && (row.name !== '' || row.avatar !== '' || !isForgottenUid(row.uid))
+  return row !== undefined && !isForgotten(row)
 }
 
 /** A stored reply that names a user, and its redacted body. */

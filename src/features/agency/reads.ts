@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
-import type { ChargingAgent, Country } from '../../../schema/agency.ts'
+import type { ChargingAgent } from '../../../schema/agency.ts'
 import {
   type DollarWallet,
   DollarWallet as Wallet,
@@ -9,6 +9,7 @@ import {
 } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
+import type { Country } from '../../../schema/people.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { withAvatarUrl } from '../asset-url.ts'
@@ -114,6 +115,23 @@ export async function chargingAgents(db: Db, assetBaseUrl: string): Promise<Char
     }
   })
 }
+
+/** Listed without paging. */
+const MAX_LISTED_MANAGERS = 2_000
+
+/** Business managers without one user, who cannot ask themselves; newest first. */
+export const businessManagers = (db: Db, without: number): Promise<Person[]> =>
+  db
+    .selectFrom('users as u')
+    .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
+    .select(['u.user_id as id', 'p.name', 'p.uid', 'p.avatar'])
+    // The predicate of the partial index.
+    .where(sql<boolean>`u.business_manager`)
+    .where('u.user_id', '!=', without)
+    .orderBy('p.created_at', 'desc')
+    .orderBy('u.user_id', 'desc')
+    .limit(MAX_LISTED_MANAGERS)
+    .execute()
 
 /** Names of all countries by id; there are few. */
 async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {

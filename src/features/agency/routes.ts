@@ -11,18 +11,19 @@ import {
   Withdrawal,
   WithdrawalParams,
 } from '../../../schema/agency.ts'
-import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
+import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { openStored } from '../../vault/reads.ts'
+import { withAvatarUrl } from '../asset-url.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { agencyMessages } from './messages.ts'
 import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
-import { chargingAgents } from './reads.ts'
+import { businessManagers, chargingAgents } from './reads.ts'
 import { agencyVerbs } from './verbs.ts'
 import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
@@ -37,6 +38,7 @@ export function agencyRoutes(app: App, services: Services): void {
   const withdrawals = reads.each((source) => withdrawalLookup(source, assetBaseUrl))
   const instantTransfers = reads.each((source) => transferLookup(source, assetBaseUrl))
   const agents = reads.each((source) => () => chargingAgents(source, assetBaseUrl()))
+  const managers = reads.each((source) => (without: number) => businessManagers(source, without))
   const verbs = agencyVerbs(services)
 
   app.post(
@@ -121,6 +123,23 @@ export function agencyRoutes(app: App, services: Services): void {
       },
     },
     async (request) => ({ data: [...rowsThatFit(await agents(request)())] }),
+  )
+
+  app.get(
+    '/agency/business-managers',
+    {
+      schema: {
+        operationId: 'listBusinessManagers',
+        summary: 'The business managers whom the caller can ask for cash',
+        description: 'Without the caller, newest first; the oldest are left out when there are very many.',
+        tags,
+        response: { 200: dataOf(Type.Array(PersonResource)) },
+      },
+    },
+    async (request) => {
+      const found = await managers(request)(userOf(request))
+      return { data: [...rowsThatFit(found.map((manager) => withAvatarUrl(manager, assetBaseUrl())))] }
+    },
   )
 
   app.post(

@@ -1,4 +1,4 @@
-import type { PackageRecord, WalletCard } from '../../../schema/privilege.ts'
+import type { PackageRecord, PackageResource, WalletCard } from '../../../schema/privilege.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 import type { NamedCard } from './card.ts'
@@ -15,13 +15,18 @@ export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard =>
   created_at: isoMicros(card.created_at),
 })
 
-/** A package as operators see it. */
-export const packageRecord = (defined: PrivilegePackage, assetBaseUrl: string): PackageRecord => ({
+/** A package as clients see it. */
+export const packageResource = (defined: PrivilegePackage, assetBaseUrl: string): PackageResource => ({
   id: defined.privilege_package_id,
   name: defined.name,
   rank: defined.rank,
   valid_days: defined.valid_days,
   icon_path: defined.icon_path,
   icon_url: assetUrl(defined.icon_path, assetBaseUrl),
+})
+
+/** A package as operators see it. */
+export const packageRecord = (defined: PrivilegePackage, assetBaseUrl: string): PackageRecord => ({
+  ...packageResource(defined, assetBaseUrl),
   created_at: isoMicros(defined.created_at),
 })

@@ -49,6 +49,13 @@ export const newestPackages = (db: Db, limit: number, cursor: readonly number[] 
     .limit(limit)
     .execute()
 
+/** Listed without paging. */
+const MAX_LISTED_PACKAGES = 500
+
+/** All packages, by rank, the lowest first. */
+export const packagesByRank = (db: Db): Promise<PrivilegePackage[]> =>
+  packageRows(db).orderBy('p.rank').orderBy('p.privilege_package_id').limit(MAX_LISTED_PACKAGES).execute()
+
 const packageRows = (db: Db) =>
   db
     .selectFrom('privilege_packages as p')

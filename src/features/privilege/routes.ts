@@ -1,11 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf } from '../../../schema/common.ts'
-import { Activated, CardParams, TransferCard, Transferred, WalletCard } from '../../../schema/privilege.ts'
+import {
+  Activated,
+  CardParams,
+  PackageResource,
+  TransferCard,
+  Transferred,
+  WalletCard,
+} from '../../../schema/privilege.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { walletCard } from './presenters.ts'
-import { storedCardLookup } from './reads.ts'
+import { packageResource, walletCard } from './presenters.ts'
+import { packagesByRank, storedCardLookup } from './reads.ts'
 import { privilegeVerbs } from './verbs.ts'
 
 const tags = ['privilege wallet']
@@ -15,6 +22,7 @@ const params = CardParams
 export function privilegeRoutes(app: App, services: Services): void {
   const { execute, reads, settings } = services
   const verbs = privilegeVerbs(services)
+  const databaseOf = reads.each((db) => db)
   const storedCards = reads.each(storedCardLookup)
 
   app.get(
@@ -30,6 +38,22 @@ export function privilegeRoutes(app: App, services: Services): void {
     async (request) => {
       const cards = await storedCards(request).load(userOf(request))
       return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }
+    },
+  )
+
+  app.get(
+    '/privilege-packages',
+    {
+      schema: {
+        operationId: 'listPrivilegePackages',
+        summary: 'All privileges by rank, the lowest first',
+        tags,
+        response: { 200: dataOf(Type.Array(PackageResource)) },
+      },
+    },
+    async (request) => {
+      const packages = await packagesByRank(databaseOf(request))
+      return { data: packages.map((one) => packageResource(one, settings.assetBaseUrl)) }
     },
   )
 

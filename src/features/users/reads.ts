@@ -1,10 +1,14 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
+import { isNameWord } from '../../../schema/search.ts'
+import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
+import { isForgotten } from './forgotten.ts'
 
 type Db = Kysely<Tables>
 
@@ -60,6 +64,43 @@ export const userNames = (assetBaseUrl: () => string) => async (db: Db, ids: rea
   return new Map(rows.map((row) => [row.id, { ...row, picture: assetUrl(row.avatar, base) }]))
 }
 
+/** People in a search. */
+const MAX_FOUND = 20
+
+const people = (db: Db) => db.selectFrom('user_profiles').select(['user_id as id', 'name', 'uid', 'avatar'])
+
+/** A person as other users see one; undefined for someone who is unknown or forgotten. */
+export async function personById(db: Db, id: number): Promise<Person | undefined> {
+  const person = await people(db).where('user_id', '=', id).executeTakeFirst()
+  return person === undefined || isForgotten(person) ? undefined : person
+}
+
+/**
+ * People with this uid, in upper or lower case, then those whose name begins with the word, by name and id; at most 20,
+ * and nobody who is forgotten.
+ */
+export async function findPeople(db: Db, word: string): Promise<Person[]> {
+  const [byUid, byName] = await Promise.all([
+    people(db)
+      .where(isWord('uid', word))
+      .orderBy((eb) => eb('uid', '=', word), 'desc')
+      .orderBy('uid')
+      .limit(MAX_FOUND)
+      .execute(),
+    isNameWord(word)
+      ? people(db)
+          .where(beginsWith('name', word))
+          // The order of the index.
+          .orderBy(sql`lower(name) using ~<~`)
+          .orderBy('user_id')
+          .limit(MAX_FOUND)
+          .execute()
+      : [],
+  ])
+  const found = new Map([...byUid, ...byName].map((person) => [person.id, person]))
+  return [...found.values()].filter((person) => !isForgotten(person)).slice(0, MAX_FOUND)
+}
+
 export interface CountryRow {
   readonly country_id: number
   readonly name: string
@@ -80,3 +121,9 @@ export const newestCountries = (db: Db, limit: number, cursor: readonly number[]
 
 const countryRows = (db: Db) =>
   db.selectFrom('countries as c').select(['c.country_id', 'c.name', micros('c.created_at').as('created_at')])
+
+/** Listed without paging. There are 249 in ISO 3166. */
+const MAX_LISTED_COUNTRIES = 500
+
+/** All countries, newest first. */
+export const allCountries = (db: Db): Promise<CountryRow[]> => newestCountries(db, MAX_LISTED_COUNTRIES, null)

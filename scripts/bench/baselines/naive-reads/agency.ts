@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
-import type { Country, Withdrawal as PublishedWithdrawal } from '../../../../schema/agency.ts'
+import type { Withdrawal as PublishedWithdrawal } from '../../../../schema/agency.ts'
 import type { Person } from '../../../../schema/common.ts'
+import type { Country } from '../../../../schema/people.ts'
 import type { InstantTransfer } from '../../../../src/features/agency/instant-transfer.ts'
 import { openRecord, transferRecord } from '../../../../src/features/agency/presenters.ts'
 import type { Withdrawal } from '../../../../src/features/agency/withdrawals/withdrawal.ts'

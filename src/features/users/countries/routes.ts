@@ -1,0 +1,26 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf } from '../../../../schema/common.ts'
+import { Country } from '../../../../schema/people.ts'
+import type { App, Services } from '../../services.ts'
+import { allCountries } from '../reads.ts'
+
+/** The client route for countries. */
+export function countryRoutes(app: App, { reads }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
+  app.get(
+    '/countries',
+    {
+      schema: {
+        operationId: 'listCountries',
+        summary: 'All countries, newest first',
+        tags: ['users'],
+        response: { 200: dataOf(Type.Array(Country)) },
+      },
+    },
+    async (request) => {
+      const countries = await allCountries(databaseOf(request))
+      return { data: countries.map(({ country_id, name }) => ({ id: country_id, name })) }
+    },
+  )
+}

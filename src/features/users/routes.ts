@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, PersonResource } from '../../../schema/common.ts'
+import { UserParams, UserSearch } from '../../../schema/people.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { withAvatarUrl } from '../asset-url.ts'
+import type { App, Services } from '../services.ts'
+import { findPeople, personById } from './reads.ts'
+
+const tags = ['users']
+
+/** Client routes that show other users. */
+export function userRoutes(app: App, { reads, settings }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
+  app.get(
+    '/users',
+    {
+      // Dear, so that nobody lists all users by trying all beginnings.
+      config: { cost: 10 },
+      schema: {
+        operationId: 'findUsers',
+        summary: 'Users by uid, or by the beginning of their name',
+        description:
+          'The user with exactly this uid comes first, then users whose name begins with the word, by name and id; ' +
+          'at most 20. A name is looked for from 2 characters on. Each request counts ten times in the rate limit.',
+        tags,
+        querystring: UserSearch,
+        response: { 200: dataOf(Type.Array(PersonResource)) },
+      },
+    },
+    async (request) => {
+      const people = await findPeople(databaseOf(request), request.query.search)
+      return { data: people.map((person) => withAvatarUrl(person, settings.assetBaseUrl)) }
+    },
+  )
+
+  app.get(
+    '/users/:id',
+    {
+      schema: {
+        operationId: 'showUser',
+        summary: 'A user by id',
+        tags,
+        params: UserParams,
+        response: { 200: dataOf(PersonResource) },
+      },
+    },
+    async (request) => {
+      const person = await personById(databaseOf(request), idInPath(request.params.id))
+      if (person === undefined) throw notFound()
+      return { data: withAvatarUrl(person, settings.assetBaseUrl) }
+    },
+  )
+}

@@ -1,0 +1,169 @@
+import { Client } from 'pg'
+import { test } from 'tap'
+import { loadSlices } from '../../../src/domain.ts'
+import { eraseUser } from '../../../src/erasure/erase-user.ts'
+import { privilegeNotifier } from '../../../src/features/privilege/notifier.ts'
+import { findPeople } from '../../../src/features/users/reads.ts'
+import { createTestApp, readDb, type SendRequest, type TestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { recordStatements } from '../../harness/postgres/record-statements.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+
+const { slices } = await loadSlices()
+
+const people = [
+  { id: 1, uid: 'amina', name: 'Amina', avatar: 'a/1.png' },
+  { id: 2, uid: 'Amina', name: 'Zed' },
+  { id: 3, uid: 'u3', name: 'amina the second' },
+  { id: 4, uid: 'u4', name: 'AMINA' },
+  { id: 5, uid: 'u5', name: '100% Émile' },
+  { id: 6, uid: 'u6', name: '100 miles' },
+  { id: 7, uid: 'u_7', name: 'أمينة' },
+  { id: 8, uid: 'x', name: 'X' },
+  { id: 9, uid: 'u9', name: "'; drop table users; --" },
+]
+
+async function appWithPeople(t: Parameters<typeof createTestApp>[0]): Promise<TestApp & { readonly ask: SendRequest }> {
+  const app = await createTestApp(t, slices)
+  await app.operator('POST', '/admin/v1/users', { users: people })
+  return { ...app, ask: app.user(8) }
+}
+
+const search = (word: string): string => `/api/v1/users?search=${encodeURIComponent(word)}`
+const idsIn = ({ body }: { body: unknown }): unknown => Object(body).data?.map(({ id }: { id: number }) => id)
+
+test('users are found by uid, then by the beginning of a name', async (t) => {
+  const { ask } = await appWithPeople(t)
+  const rows: readonly [word: string, ids: readonly number[]][] = [
+    ['amina', [1, 2, 4, 3]],
+    ['Amina', [2, 1, 4, 3]],
+    ['aM', [1, 4, 3]],
+    ['mina', []],
+    ['u_7', [7]],
+    ['u_', []],
+    ['100%', [5]],
+    ['100', [6, 5]],
+    ['100% é', [5]],
+    ['100% E\u0301M', [5]],
+    ['أمي', [7]],
+    ['x', [8]],
+    ['z', []],
+    ["'; DROP", [9]],
+    ['%', []],
+    ['__', []],
+    ['\\', []],
+    ['\u{10ffff}\u{10ffff}', []],
+    ['null ', []],
+  ]
+  for (const [word, ids] of rows) t.same(idsIn(await ask('GET', search(word))), ids, word)
+  t.same((await ask('GET', search('AMINA THE'))).body, {
+    data: [{ id: 3, name: 'amina the second', avatar: '', uid: 'u3', avatar_url: '' }],
+  })
+  const slashed = await ask('GET', '/v1/users/?search=zed')
+  t.same(idsIn(slashed), [2], 'under the other prefix, with a slash at the end')
+})
+
+test('a word must be given, and of 1 to 64 characters', async (t) => {
+  const { ask } = await appWithPeople(t)
+  for (const query of ['', '?search=', '?search=null', '?q=amina', `?search=${'a'.repeat(65)}`, '?search=a%00b']) {
+    const response = await ask('GET', `/api/v1/users${query}`)
+    t.match(response, { status: 422, body: { code: 'validation_failed', errors: { search: [String] } } }, query)
+  }
+  t.equal((await ask('GET', '/api/v1/users?search=ab&search=cd')).status, 422)
+  t.equal((await ask('GET', search('é'.repeat(64)))).status, 200)
+})
+
+test('a user is shown by id', async (t) => {
+  const { ask } = await appWithPeople(t)
+  t.same((await ask('GET', '/api/v1/users/1')).body, {
+    data: { id: 1, name: 'Amina', avatar: 'a/1.png', uid: 'amina', avatar_url: 'http://assets.test/a/1.png' },
+  })
+  for (const id of ['99', '0', '01', 'amina', '9007199254740993']) {
+    t.match(await ask('GET', `/v1/users/${id}`), { status: 404, body: { code: 'not_found' } }, id)
+  }
+})
+
+test('at most 20 are found, by name and id', async (t) => {
+  const { operator, ask } = await appWithPeople(t)
+  const namesakes = Array.from({ length: 30 }, (_, i) => ({ id: 100 + i, name: i % 2 === 0 ? 'Bo B' : 'bo a' }))
+  await operator('POST', '/admin/v1/users', { users: namesakes })
+  const odd = Array.from({ length: 15 }, (_, i) => 101 + 2 * i)
+  t.same(idsIn(await ask('GET', search('BO'))), [...odd, 100, 102, 104, 106, 108])
+})
+
+test('people who are forgotten are never found', async (t) => {
+  const { ledger, database, ask, user } = await appWithPeople(t)
+  const db = readDb(t, database)
+  const notifier = privilegeNotifier
+  await eraseUser(ledger.executor, db, 1, { actor: 'staff:root', revocationDelayMs: 0, notifier })
+  const [profile] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
+  t.match(profile?.['uid'], /^forgotten-/)
+  for (const word of ['amina', profile?.['uid'] ?? '', 'forgotten-']) {
+    t.notOk(JSON.stringify((await ask('GET', search(word))).body).includes('"id":1,'), word)
+  }
+  t.equal((await ask('GET', '/api/v1/users/1')).status, 404)
+  t.equal((await user(2)('GET', '/api/v1/users/4')).status, 200)
+  await queryRows(database, 'analyze user_profiles')
+  const statistics = await queryRows(
+    database,
+    `select 1 from pg_stats where tablename in ('user_profiles_by_name', 'user_profiles_by_uid')`,
+  )
+  t.same(statistics, [], 'nothing is sampled of what is searched')
+})
+
+test('indexes serve a search, in the order of the answer', async (t) => {
+  const database = await testDatabase(t)
+  await queryRows(
+    database,
+    `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
+     select n, 'u' || n, 'Name ' || n, '', now(), now(), '' from generate_series(1, 20000) n;
+     analyze user_profiles`,
+  )
+  const db = readDb(t, database)
+  const statements = recordStatements(t)
+  await findPeople(db, 'name 12')
+  const searches = statements.filter((text) => text.includes('user_profiles'))
+  t.equal(searches.length, 2)
+  for (const [i, text] of searches.entries()) {
+    const client = new Client({ connectionString: database.serviceUrl })
+    await client.connect()
+    t.teardown(() => client.end())
+    // As the service plans its statements: before their values are known.
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query(`prepare search_${i} as ${text}`)
+    const { rows } = await client.query(`explain execute search_${i} ('name 12', 'name 12', 20)`)
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    t.match(plan, /Index Scan (using|on) user_profiles_by_(uid|name)/)
+    t.notMatch(plan, /Seq Scan/)
+  }
+})
+
+test('countries, packages by rank and business managers are listed', async (t) => {
+  const { operator, user } = await createTestApp(t, slices)
+  const ask = user(1)
+  await operator('POST', '/admin/v1/users', {
+    users: [{ id: 1, business_manager: 1 }, { id: 2, name: 'Emil', business_manager: 1 }, { id: 3 }],
+  })
+  for (const path of ['/v1/countries', '/v1/privilege-packages', '/api/v1/agency/business-managers']) {
+    const none = path.endsWith('managers') ? [{ id: 2, name: 'Emil', avatar: '', uid: 'u2', avatar_url: '' }] : []
+    t.same((await ask('GET', path)).body, { data: none }, path)
+  }
+  t.equal(Object((await user(3)('GET', '/v1/agency/business-managers')).body).data.length, 2)
+  await operator('PUT', '/admin/v1/countries/2', { name: 'Oman' })
+  await operator('PUT', '/admin/v1/countries/1', { name: 'Egypt' })
+  t.same((await ask('GET', '/api/v1/countries/')).body, {
+    data: [
+      { id: 1, name: 'Egypt' },
+      { id: 2, name: 'Oman' },
+    ],
+  })
+  const gold = { name: 'Gold', rank: 9, valid_days: 30, icon_path: 'i/g.svg' }
+  await operator('PUT', '/admin/v1/privilege-packages/1', gold)
+  await operator('PUT', '/admin/v1/privilege-packages/2', { name: 'Tin', rank: -1, valid_days: 1 })
+  t.same((await ask('GET', '/api/v1/privilege-packages')).body, {
+    data: [
+      { id: 2, name: 'Tin', rank: -1, valid_days: 1, icon_path: '', icon_url: '' },
+      { id: 1, ...gold, icon_url: 'http://assets.test/i/g.svg' },
+    ],
+  })
+})
