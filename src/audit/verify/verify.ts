@@ -11,6 +11,7 @@ import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-table.ts'
+import { IndexChecks } from './index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
 
 export interface Verification {
@@ -45,7 +46,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     for (const opened of await Promise.allSettled(opening))
       if (opened.status === 'fulfilled') await opened.value.close()
   })
-  const [snapshot, repliesSnapshot] = await Promise.all(opening)
+  const [snapshot, rangeSnapshot] = await Promise.all(opening)
   const { asOf } = options
   if (asOf !== null && options.checkpoint !== null && options.checkpoint.position > asOf) {
     throw new Error(`The checkpoint is of position ${options.checkpoint.position}, beyond --as-of ${asOf}.`)
@@ -56,13 +57,19 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const scan = await LedgerScan.start(snapshot, head, findings, options)
   closing.defer(() => scan.close())
   if (options.checkpoint !== null) scan.expectCheckpoint(options.checkpoint)
-  const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(repliesSnapshot, from, upTo)
-  await scan.scanUpTo(asOf ?? head.position, replies)
+  const indexChecks = new IndexChecks()
+  const checkRange = async (from: number, upTo: number): Promise<readonly Finding[]> => [
+    ...(await checkReplies(rangeSnapshot, from, upTo)),
+    // As of a position there are no tables to compare.
+    ...(asOf === null ? await indexChecks.checkFullBlocks(rangeSnapshot, upTo) : []),
+  ]
+  await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
   while (asOf === null && !findings.isFull) {
     const { position } = await snapshot.head()
+    for (const finding of await indexChecks.checkFullBlocks(rangeSnapshot, position)) findings.add(finding)
     if (position - scan.next < MAX_FROZEN_EVENTS) break
-    await scan.scanUpTo(position, replies)
+    await scan.scanUpTo(position, checkRange)
   }
   await snapshot.freeze()
   if (asOf === null && !findings.isFull) {
@@ -75,7 +82,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
     findings.isFull ? [] : compareTable(snapshot, table, scan.rows, scan.onPage)
   // The row verifier, which has the balances, goes on meanwhile: their table is compared last.
-  const differences: Finding[] = []
+  const differences: Finding[] = asOf === null && !findings.isFull ? [...(await indexChecks.checkRest(snapshot))] : []
   for (const table of compared) {
     if (table.projection !== balances && differences.length < MAX_FINDINGS) differences.push(...(await compare(table)))
   }

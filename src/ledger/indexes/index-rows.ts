@@ -18,12 +18,12 @@ const baseSql = (position: string): string => `(${position} - 1) / ${BLOCK_EVENT
  * the sum of the movements that the offsets name.
  */
 export const accountRowsSql = (after: string, upTo: string): string => `
-  select account, base, array_agg((position - base)::smallint) as offsets, sum(change) as change
+  select account, base, array_agg((position - base)::smallint order by position) as offsets, sum(change) as change
   from (
     select unnest(debit || credit) collate "C" as account, ${baseSql('position')} as base, position,
            unnest(amount || amount)
              * unnest(array_fill(-1, array[cardinality(amount)]) || array_fill(1, array[cardinality(amount)])) as change
-    from ledger_events where position > ${after} and position <= ${upTo} order by position
+    from ledger_events where position > ${after} and position <= ${upTo}
   ) legs
   group by account, base`
 

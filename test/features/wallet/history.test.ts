@@ -43,7 +43,7 @@ test('every movement is listed with its sign, balance and counter-account', asyn
   const page = await read(t, user(2), `${PATH}?currency=dollars`)
   t.same(page.meta, { next_cursor: null, indexed_up_to: 0 })
   t.same(
-    page.data.map(({ at, ...item }) => item),
+    page.data.map(({ at: _at, ...item }) => item),
     [
       {
         id: `${head}-0`,
