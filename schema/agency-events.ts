@@ -22,6 +22,10 @@ export type WithdrawalStatus = Static<typeof WithdrawalStatus>
 export const DollarWallet = Type.Union([Type.Literal('dollars'), Type.Literal('agent_dollars')])
 export type DollarWallet = Static<typeof DollarWallet>
 
+/** Who changed the status of a withdrawal: its requester, the agent or manager that it is addressed to, or staff. */
+export const WithdrawalParty = Type.Union([Type.Literal('requester'), Type.Literal('target'), Type.Literal('staff')])
+export type WithdrawalParty = Static<typeof WithdrawalParty>
+
 /** The vault record with what the user wrote; null when there is none. */
 const VaultId = Type.Union([Type.String(), Type.Null()])
 
@@ -46,7 +50,7 @@ export const agencyEvents = {
     }),
   },
   'withdrawal-status-changed': {
-    version: 1,
+    version: 2,
     data: Type.Object({
       withdrawal_id: Id,
       user_id: Id,
@@ -56,6 +60,7 @@ export const agencyEvents = {
       amount: Id,
       from: WithdrawalStatus,
       to: WithdrawalStatus,
+      by: WithdrawalParty,
       note: VaultId,
     }),
   },

@@ -5,7 +5,6 @@ import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { pathId } from '../src/http/validation/ids.ts'
-import { combineNotifiers } from '../src/notifications/notifier.ts'
 import { localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
@@ -16,8 +15,7 @@ const refusalMessages: Readonly<Record<string, string>> = {
 async function forgetUser(url: string, user: number): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = queryBuilder(pool)
-  const { slices } = await loadSlices()
-  const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
+  const { notifier } = await loadSlices()
   try {
     const { records, devices, replies } = await withExecutor(url, (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),

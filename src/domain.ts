@@ -3,6 +3,7 @@ import { appStatusModel } from './features/app-status/model.ts'
 import { fairnessModel } from './features/fairness/model.ts'
 import { giftsModel } from './features/gifts/model.ts'
 import type { Model } from './features/model.ts'
+import { notificationsModel } from './features/notifications/model.ts'
 import { privilegeModel } from './features/privilege/model.ts'
 import { roomsModel } from './features/rooms/model.ts'
 import { rouletteModel } from './features/roulette/model.ts'
@@ -17,6 +18,10 @@ import type { ReceivableVerb } from './ledger/executor/registry/registered-verb.
 import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
+import { combineNotificationMappers, type NotificationMapper } from './notifications/event-notification.ts'
+import { createInboxEvolver } from './notifications/inbox/inbox.ts'
+import { inboxTables } from './notifications/inbox/tables.ts'
+import { createNotifier, type Notifier } from './notifications/notifier.ts'
 import type { ProfileLookups } from './realtime/frames/profiles.ts'
 import type { FindRoomStates } from './realtime/subscriptions/room-state.ts'
 import { vaultTables } from './vault/tables.ts'
@@ -30,18 +35,32 @@ const models: readonly Model[] = [
   privilegeModel,
   rouletteModel,
   agencyModel,
+  notificationsModel,
   appStatusModel,
   staffModel,
 ]
 
+/** Whom the events of all slices tell what. */
+const notificationMapper: NotificationMapper = combineNotificationMappers(
+  models.flatMap(({ notifications = [] }) => notifications),
+)
+
 /** Folds an event into the rows that it changes, with its movements given separately. */
-export const evolveWithMovements: EvolveWithMovements = combineEvolvers(models.flatMap(({ evolvers }) => evolvers))
+export const evolveWithMovements: EvolveWithMovements = combineEvolvers([
+  ...models.flatMap(({ evolvers }) => evolvers),
+  createInboxEvolver(notificationMapper),
+])
 
 /** Folds an event into the rows that it changes. */
 export const evolve: Evolve = (state, event) => evolveWithMovements(state, event, event.movements)
 
 /** Every table that the executor keeps. */
-export const tables: readonly RowTable[] = [...ledgerTables, ...vaultTables, ...models.flatMap((model) => model.tables)]
+export const tables: readonly RowTable[] = [
+  ...ledgerTables,
+  ...vaultTables,
+  ...inboxTables,
+  ...models.flatMap((model) => model.tables),
+]
 
 /** The HTTP status and message of every refusal. */
 export const refusalResponseOf: RefusalResponseOf = refusalResponsesIn([
@@ -54,6 +73,8 @@ interface Slices {
   readonly slices: readonly Slice[]
   /** All verbs by their names, as instances know them. Throws when two have one name. */
   readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
+  /** Composes the push notifications of events. */
+  readonly notifier: Notifier
   /** Looks up the profiles that frames show; addresses of pictures begin with the base. */
   readonly createLookups: (assetBaseUrl: () => string) => ProfileLookups
   /** Finds the states of rooms that sockets ask for. */
@@ -65,18 +86,20 @@ interface Slices {
  * one needs of another is passed to it here.
  */
 export async function loadSlices(): Promise<Slices> {
-  const [users, rooms, wallet, gifts, privilege, roulette, agency, fairness, appStatus, staff] = await Promise.all([
-    import('./features/users/slice.ts'),
-    import('./features/rooms/slice.ts'),
-    import('./features/wallet/slice.ts'),
-    import('./features/gifts/slice.ts'),
-    import('./features/privilege/slice.ts'),
-    import('./features/roulette/slice.ts'),
-    import('./features/agency/slice.ts'),
-    import('./features/fairness/slice.ts'),
-    import('./features/app-status/slice.ts'),
-    import('./features/staff/slice.ts'),
-  ])
+  const [users, rooms, wallet, gifts, privilege, roulette, agency, notifications, fairness, appStatus, staff] =
+    await Promise.all([
+      import('./features/users/slice.ts'),
+      import('./features/rooms/slice.ts'),
+      import('./features/wallet/slice.ts'),
+      import('./features/gifts/slice.ts'),
+      import('./features/privilege/slice.ts'),
+      import('./features/roulette/slice.ts'),
+      import('./features/agency/slice.ts'),
+      import('./features/notifications/slice.ts'),
+      import('./features/fairness/slice.ts'),
+      import('./features/app-status/slice.ts'),
+      import('./features/staff/slice.ts'),
+    ])
   const verbLists = await Promise.all([
     import('./features/users/verbs.ts').then(({ userVerbs }) => userVerbs),
     import('./features/rooms/verbs.ts').then(({ roomVerbs }) => roomVerbs),
@@ -85,9 +108,11 @@ export async function loadSlices(): Promise<Slices> {
     import('./features/privilege/verbs.ts').then(({ privilegeVerbs }) => privilegeVerbs),
     import('./features/roulette/verbs.ts').then(({ rouletteVerbs }) => rouletteVerbs),
     import('./features/agency/verbs.ts').then(({ agencyVerbs }) => agencyVerbs),
+    import('./features/notifications/verbs.ts').then(({ notificationVerbs }) => notificationVerbs),
     import('./features/app-status/verbs.ts').then(({ appStatusVerbs }) => appStatusVerbs),
     import('./features/staff/verbs.ts').then(({ staffVerbs }) => staffVerbs),
   ])
+  const nameLookups = { users: users.userNames(() => ''), packages: privilege.packageNames }
   return {
     slices: [
       users.usersSlice,
@@ -97,11 +122,13 @@ export async function loadSlices(): Promise<Slices> {
       privilege.privilegeSlice,
       roulette.rouletteSlice,
       agency.agencySlice,
+      notifications.createNotificationsSlice(notificationMapper, nameLookups),
       fairness.createFairnessSlice({ lg1: gifts.checkDraw, rr1: roulette.checkSpin }),
       appStatus.appStatusSlice,
       staff.staffSlice,
     ],
     createVerbs: (terms) => verbsByName(verbLists.flatMap((verbs) => Object.values<ReceivableVerb>(verbs(terms)))),
+    notifier: createNotifier(notificationMapper, nameLookups),
     createLookups: (assetBaseUrl) => ({
       users: users.userNames(assetBaseUrl),
       rooms: rooms.roomNames,

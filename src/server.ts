@@ -56,7 +56,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
-  const { slices, createVerbs, createLookups, createRoomStates } = await loadSlices()
+  const { slices, createVerbs, notifier, createLookups, createRoomStates } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -75,7 +75,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()
     startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
-    startNotifications(config.fcm, database, tail, slices, log, starting)
+    startNotifications(config.fcm, database, tail, notifier, log, starting)
     writers.use(starting.move())
   }
   if (database.promotion.isStandby) {

@@ -1,4 +1,5 @@
 import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
+import { readMarks } from '../features/notifications/read-mark.ts'
 import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
 import { isForgotten } from '../features/users/forgotten.ts'
 import { type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
@@ -22,7 +23,7 @@ const dollarAccounts = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
 
 /**
- * Redacts a user's profile, removes their devices, and ends their roles of agent and manager; balances and history stay.
+ * Redacts a user's profile, removes their devices and the mark of what they have read, and ends their roles of agent and manager; balances and history stay.
  * Writes no event if nothing of this is left to do. Refusals, in this order: `not_found`, `withdrawal_open`.
  */
 export const forgetUser: Verb<ForgetUser, null> = {
@@ -30,6 +31,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     keyOf(users, input.user_id),
     keyOf(userProfiles, input.user_id),
     keyOf(devicesOfUsers, input.user_id),
+    keyOf(readMarks, input.user_id),
     keyOf(userUids, input.new_uid),
     ...dollarAccounts(input).map((name) => keyOf(holds, name)),
     ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
@@ -52,6 +54,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     for (const token of input.devices) {
       if (state.get(devices, token)?.user_id === input.user_id) dropDevice(state, input.user_id, token)
     }
+    state.set(readMarks, String(input.user_id), undefined)
     const before = profileOf(state, input)
     if (before === undefined || isDone(state, input)) return
     const uid = input.new_uid

@@ -75,9 +75,10 @@ export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[])
   return written
 }
 
-/** Deletes pending notifications to the user, and rewrites those to others that name the user. */
+/** Deletes pending notifications to the user and when they read any, and rewrites those to others that name the user. */
 export async function redactNotifications(db: Db, userId: number, notifier: Notifier): Promise<void> {
   await sql`delete from push_outbox where user_id = ${userId}`.execute(db)
+  await sql`delete from notification_reads where user_id = ${userId}`.execute(db)
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e
     where e.position in (select position from push_outbox)`.execute(db)

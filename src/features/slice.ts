@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { IsSignatureValid } from '../http/auth/gate.ts'
 import type { ClientPrefix } from '../http/prefixes.ts'
-import type { Notifier } from '../notifications/notifier.ts'
 import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
 import type { LiveQuery } from '../realtime/frames/live-query.ts'
 import type { App, Services } from './services.ts'
@@ -13,7 +12,7 @@ export interface OpenRouteChecks {
   readonly mayRemember: (request: FastifyRequest) => boolean
 }
 
-/** The interfaces of a slice: its routes, and the frames and notifications of its events. See also `Model`. */
+/** The interfaces of a slice: its routes, and the frames of its events. See also `Model`. */
 export interface Slice {
   /** The prefix under which the documents list its client routes; they answer under both. */
   readonly documentedPrefix: ClientPrefix
@@ -23,8 +22,6 @@ export interface Slice {
   readonly openRoutes?: (app: App, services: Services, checks: OpenRouteChecks) => void
   /** Routes of staff, under /admin/v1; paths without prefix. */
   readonly adminRoutes?: (app: App, services: Services) => void
-  /** The push notifications that its events send. */
-  readonly notifier?: Notifier
   /** The frames that its events send to rooms, users and everyone. */
   readonly frameMapper?: FrameMapper
   /** A user's own state that sockets push whenever it changes. */

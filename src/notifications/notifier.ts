@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Notification } from '../../schema/notifications.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
+import { type NotificationMapper, notificationsOf, renderNotification } from './event-notification.ts'
+import { findNames, type NameLookups } from './names.ts'
 
 /** A notification, its receiver, and the position of its ledger event. */
 export interface AddressedNotification {
@@ -16,8 +18,44 @@ export type Notifier = (
   events: readonly PositionedEvent[],
 ) => Promise<readonly AddressedNotification[]>
 
-/** Combines the slices' notifiers. */
-export const combineNotifiers =
-  (notifiers: readonly Notifier[]): Notifier =>
-  async (db, events) =>
-    (await Promise.all(notifiers.map((notifier) => notifier(db, events)))).flat()
+/** Composes the notifications of events with present names. */
+export const createNotifier =
+  (mapper: NotificationMapper, lookups: NameLookups): Notifier =>
+  async (db, events) => {
+    const notifications = events.flatMap((event) =>
+      notificationsOf(mapper, event).map((notification) => ({ position: event.position, notification })),
+    )
+    if (notifications.length === 0) return []
+    const names = await findNames(
+      db,
+      lookups,
+      notifications.map(({ notification }) => notification.namedIds),
+    )
+    return notifications.map(({ position, notification }) => ({
+      position,
+      user_id: notification.user_id,
+      notification: renderNotification(notification, names, 'en'),
+    }))
+  }
+
+/**
+ * Leaves out the notifications that their users have read in the inbox meanwhile. Those of before there was an inbox
+ * count as read.
+ */
+export const unreadOnly =
+  (notifier: Notifier): Notifier =>
+  async (db, events) => {
+    const composed = await notifier(db, events)
+    if (composed.length === 0) return composed
+    const marks = await db
+      .selectFrom('notification_marks')
+      .select(['user_id', 'up_to'])
+      .where(
+        'user_id',
+        'in',
+        composed.map(({ user_id }) => user_id),
+      )
+      .execute()
+    const readUpTo = new Map(marks.map(({ user_id, up_to }) => [user_id, up_to]))
+    return composed.filter(({ user_id, position }) => position > (readUpTo.get(user_id) ?? 0))
+  }

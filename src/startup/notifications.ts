@@ -1,11 +1,10 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
-import type { Slice } from '../features/slice.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { Dispatcher } from '../notifications/dispatcher.ts'
 import { fcmSender } from '../notifications/fcm-sender.ts'
-import { combineNotifiers } from '../notifications/notifier.ts'
+import { type Notifier, unreadOnly } from '../notifications/notifier.ts'
 import { Outbox } from '../notifications/outbox.ts'
 import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts'
 import type { Database } from './database.ts'
@@ -15,17 +14,17 @@ export const PUSH_SUBSCRIBER = 'push'
 /** How long sends that are under way may take when the service stops. */
 const STOP_TIMEOUT_MS = 1_500
 
-/** Sends the slices' notifications to users' devices; stopped by `cleanUp`. */
+/** Sends notifications to users' devices; stopped by `cleanUp`. */
 export function startNotifications(
   fcm: Config['fcm'],
   { subscriberPool }: Pick<Database, 'subscriberPool'>,
   tail: Pick<Tail, 'subscribeDurable'>,
-  slices: readonly Slice[],
+  composed: Notifier,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
   const db = queryBuilder(subscriberPool)
-  const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
+  const notifier = unreadOnly(composed)
   if (fcm === null) {
     tail.subscribeDurable(PUSH_SUBSCRIBER, logSubscriber(db, notifier, log))
     return

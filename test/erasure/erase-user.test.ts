@@ -5,14 +5,13 @@ import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
 import { recordRedactedReplies } from '../../src/erasure/record-redacted-replies.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
-import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { unreachableUrl } from '../harness/postgres/unreachable-url.ts'
 
-const { slices } = await loadSlices()
+const { slices, notifier } = await loadSlices()
 
 /** Part of all personal data of the erased user: must be found nowhere afterwards. */
 const CANARY = 'canary'
@@ -52,7 +51,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
       eraseUser(ledger.executor, db, id, {
         actor: 'staff:root',
         revocationDelayMs: 0,
-        notifier: fails ? () => Promise.reject(new Error('interrupted')) : privilegeNotifier,
+        notifier: fails ? () => Promise.reject(new Error('interrupted')) : notifier,
       }),
     found: async () => {
       const tables = await queryRows(

@@ -67,7 +67,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   const [debit, credit] = [accounts[from], accounts[to]]
   return {
     type: 'withdrawal-status-changed',
-    data: { withdrawal_id, user_id: 1, target_id: 2, wallet, amount, from, to, note: null },
+    data: { withdrawal_id, user_id: 1, target_id: 2, wallet, amount, from, to, by: 'staff', note: null },
     movements: debit !== undefined && credit !== undefined ? [transfer(debit, credit, amount)] : [],
   }
 }

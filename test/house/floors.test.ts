@@ -88,7 +88,7 @@ const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .map(({ name }) => name)
 /** Files of a slice that do I/O or present results, by their role; all others are rules. */
 const nonRules =
-  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|presenters|verbs|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys)\.ts$/
+  /^src\/features\/.*\/((admin-)?routes|reads|frames|presenters|verbs|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys)\.ts$/
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !nonRules.test(path))
 /** Files of the ledger that do no I/O, its rules included. */
 const pureLedger =
@@ -138,6 +138,7 @@ test('rules import those of the ledger, languages, schemas, their own slice and 
       /^src\/features\/rooms\/room\.ts$/,
       /^src\/features\/fairness\//,
       /^src\/vault\/record\.ts$/,
+      /^src\/notifications\/(event-notification|inbox\/inbox)\.ts$/,
       // Of what follows from its key alone.
       /^lru-cache$/,
     ]
@@ -199,6 +200,7 @@ test('frame mappers use only events and profiles', (t) => {
       /^src\/ledger\/rules\//,
       own,
       /^src\/realtime\/frames\/(frame-mapper|profiles|live-query)\.ts$/,
+      /^src\/notifications\/event-notification\.ts$/,
     ]
     t.same(foreign(file, allowed), [], file.path)
     t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)

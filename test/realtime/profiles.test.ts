@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
-import { cardFrames } from '../../src/features/privilege/frames.ts'
+import { notificationFrames } from '../../src/features/notifications/frames.ts'
+import { privilegeNotifications } from '../../src/features/privilege/notifications.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { FIXED_NOW } from '../harness/ledger/given-when.ts'
 import { framesFrom } from './frame-fixtures.ts'
@@ -42,6 +43,7 @@ test('the receiver of a card is notified of sender and package', (t) => {
     [1, 3, 'Amina sent Gold to your privilege wallet.'],
     [99, 98, 'Somebody sent a privilege to your privilege wallet.'],
   ] as const
+  const cardFrames = notificationFrames(privilegeNotifications)
   for (const [from_user_id, privilege_package_id, body] of rows) {
     const data = { card_id: 5, privilege_package_id, from_user_id, to_user_id: 2 }
     t.same(framesFrom(cardFrames, { type: 'card-moved', data, movements: [], position: 9, at: FIXED_NOW }), [

@@ -64,6 +64,18 @@ test('a database of the previous version is upgraded, verified and used', { time
     'encrypted texts are readable',
   )
   t.match(await get('/v1/fairness/lucky/draws'), [{ decoration_id: 4 }, {}, {}, { decoration_id: 3 }])
+  const inbox = await (await fetch(`${service.origin}/v1/notifications`, { headers: { authorization } })).json()
+  t.match(
+    inbox,
+    {
+      data: [
+        { id: 49, body: 'Your withdrawal of 20.50 dollars was transferred.', withdrawal_id: 47, read_at: String },
+        { id: 48, body: 'Your withdrawal of 20.50 dollars was approved.', withdrawal_id: 47, read_at: String },
+      ],
+      meta: { next_cursor: null, unread: 0 },
+    },
+    'what happened before there was an inbox is in it, and counts as read',
+  )
   t.match(await get('/v1/privilege-wallet'), [{ id: 23, privilege_package_id: 1 }])
 
   const sendGift = async (key: string): Promise<Response> =>

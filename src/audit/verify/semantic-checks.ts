@@ -72,7 +72,18 @@ export class SemanticChecks {
     try {
       const { position, type, version, data, at } = rows
       const movements = this.#hasAllBalances ? rows.movements : rows.movementsReadByEvolvers
-      return { position, type, version, data, movements, at }
+      return {
+        position,
+        type,
+        version,
+        data,
+        movements,
+        at,
+        // Few events need it, and decoding it takes time.
+        get actor() {
+          return rows.actor
+        },
+      }
     } catch {
       return undefined
     }

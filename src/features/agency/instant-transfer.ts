@@ -7,6 +7,7 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { inboxKey } from '../../notifications/inbox/inbox.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './accounts.ts'
 import { namesIn } from './names.ts'
@@ -60,6 +61,7 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
     keyOf(users, receiver_id),
     keyOf(userProfiles, caller_id),
     keyOf(userProfiles, receiver_id),
+    inboxKey(receiver_id),
     ...balanceKeys(walletAccount(caller_id, dollarWallet(agent_benefit))),
     ...[exchangeAccount(dollarWallet(agent_benefit)), ISSUANCE, diamondAccount(receiver_id)].map((name) =>
       keyOf(balances, name),

@@ -3,6 +3,7 @@ import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveInstantTransfers, instantTransfers } from './instant-transfer.ts'
 import { agencyMessages } from './messages.ts'
+import { agencyNotifications } from './notifications.ts'
 import { evolveSalaries, salaries } from './salaries/deposit-salaries.ts'
 import { evolveWithdrawals, withdrawals } from './withdrawals/withdrawal.ts'
 
@@ -19,6 +20,7 @@ declare module '../../db/tables.ts' {
 /** Withdrawals, instant transfers and salaries. */
 export const agencyModel: Model = {
   evolvers: [evolveWithdrawals, evolveInstantTransfers, evolveSalaries],
+  notifications: agencyNotifications,
   tables,
   refusals: {
     not_your_withdrawal: { status: 403, message: agencyMessages.not_your_withdrawal },

@@ -3,6 +3,7 @@ import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { cardCounts, cards, evolveCards } from './card.ts'
 import { privilegeMessages } from './messages.ts'
+import { privilegeNotifications } from './notifications.ts'
 import { evolvePackages, packages } from './packages/package.ts'
 import { evolvePrivileges, privileges } from './running/privilege.ts'
 
@@ -20,6 +21,7 @@ declare module '../../db/tables.ts' {
 /** Privilege packages, the cards of these packages, and active privileges. */
 export const privilegeModel: Model = {
   evolvers: [evolvePackages, evolveCards, evolvePrivileges],
+  notifications: privilegeNotifications,
   tables,
   refusals: {
     not_your_card: { status: 403, message: privilegeMessages.not_your_card },

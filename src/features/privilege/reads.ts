@@ -67,19 +67,3 @@ export async function packageNames(db: Db, ids: readonly number[]) {
   const rows = await packageRows(db).where('privilege_package_id', 'in', ids).execute()
   return new Map(rows.map(({ privilege_package_id, name }) => [privilege_package_id, { name }]))
 }
-
-/** Names of users and of packages by id. */
-export async function userAndPackageNames(
-  db: Db,
-  userIds: readonly number[],
-  packageIds: readonly number[],
-): Promise<{ readonly users: ReadonlyMap<number, string>; readonly packages: ReadonlyMap<number, string> }> {
-  const [users, packages] = await Promise.all([
-    db.selectFrom('user_profiles').select(['user_id', 'name']).where('user_id', 'in', userIds).execute(),
-    packageRows(db).where('privilege_package_id', 'in', packageIds).execute(),
-  ])
-  return {
-    users: new Map(users.map(({ user_id, name }) => [user_id, name])),
-    packages: new Map(packages.map(({ privilege_package_id, name }) => [privilege_package_id, name])),
-  }
-}

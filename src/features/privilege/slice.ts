@@ -1,7 +1,5 @@
 import type { Slice } from '../slice.ts'
 import { privilegeAdminRoutes } from './admin-routes.ts'
-import { cardFrames } from './frames.ts'
-import { privilegeNotifier } from './notifier.ts'
 import { privilegeRoutes } from './routes.ts'
 
 export { packageNames } from './reads.ts'
@@ -11,6 +9,4 @@ export const privilegeSlice: Slice = {
   documentedPrefix: '/api/v1',
   routes: privilegeRoutes,
   adminRoutes: privilegeAdminRoutes,
-  notifier: privilegeNotifier,
-  frameMapper: cardFrames,
 }

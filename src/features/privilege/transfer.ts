@@ -1,6 +1,7 @@
 import { fieldMessages } from '../../language/field-messages.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { inboxKey } from '../../notifications/inbox/inbox.ts'
 import { users } from '../users/user.ts'
 import { cardCounts, cards, MAX_STORED_CARDS, storedCardCount } from './card.ts'
 
@@ -19,6 +20,7 @@ export const transferCard: Verb<TransferCard, null> = {
     keyOf(cards, card_id),
     keyOf(users, receiver_id),
     ...[caller_id, receiver_id].map((id) => keyOf(cardCounts, id)),
+    inboxKey(receiver_id),
   ],
 
   decide(state, { caller_id, card_id, receiver_id }) {

@@ -24,6 +24,9 @@ const columns = {
   hash: 'e.hash',
 } as const
 
+/** A row of `eventColumns`; all null where an outer join found no event. */
+export type EventRow = { readonly [Name in keyof typeof columns]: string | null }
+
 /** An event's columns as text, for `select ${eventColumns} from ledger_events e`. */
 export const eventColumns = Object.entries(columns)
   .map(([name, text]) => `${text} as ${name}`)
@@ -72,8 +75,8 @@ function parseMicros(text: string): number {
   return lastMicros
 }
 
-/** The columns that make the event, without those about its origin. */
-export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+/** The columns that make the event; of its origin only the actor, for `upcasters`. */
+export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'actor' | 'at'>
 
 /** The event of a row, with the row. Throws as `parseEvent`. */
 export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
@@ -82,7 +85,8 @@ export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parse
  * The event of a row in its current version; older versions go through `upcasters`. Throws `UnreadableEvent` instead of
  * skipping what this version does not understand.
  */
-export function parseEvent({ position, type, version, data: text, movements, at }: EventFields): PositionedEvent {
+export function parseEvent(fields: EventFields): PositionedEvent {
+  const { position, type, version, data: text, movements, at } = fields
   if (!isEventType(type)) throw new UnreadableEvent(`event ${position} is a ${type}, which this version does not know`)
   let data: unknown = JSON.parse(text)
   for (let from = version; from !== eventTypes[type].version; from += 1) {
@@ -90,7 +94,7 @@ export function parseEvent({ position, type, version, data: text, movements, at 
     if (upcast === undefined) {
       throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
     }
-    data = upcast(data)
+    data = upcast(data, fields.actor)
   }
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }

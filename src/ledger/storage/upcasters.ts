@@ -1,12 +1,19 @@
 import type { EventType } from '../../../schema/events.ts'
 
-/** Converts the stored data of one version of an event to that of the next. */
-export type Upcaster = (data: unknown) => unknown
+/** Converts the stored data of one version of an event to that of the next; `actor` is who made the event. */
+export type Upcaster = (data: unknown, actor: string) => unknown
 
 /**
  * By event type and by the version to convert from. Raising a version in schema/events.ts takes an upcaster here, and
  * that is all: every reader of the ledger uses `parseEvent`. Stored events are never rewritten.
- *
- * Every event still has its first version.
  */
-export const upcasters: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {}
+export const upcasters: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {
+  'withdrawal-status-changed': { 1: withPartyOfActor },
+}
+
+/** Version 1 did not say which party changed the status. */
+function withPartyOfActor(data: unknown, actor: string): unknown {
+  const change: object = Object(data)
+  const isOf = (field: string): boolean => actor === `user:${String(Reflect.get(change, field))}`
+  return { ...change, by: isOf('user_id') ? 'requester' : isOf('target_id') ? 'target' : 'staff' }
+}

@@ -29,7 +29,7 @@ test('requester and agent get the status of a request, and none of the private t
     changedFrames('pending'),
   )
   for (const to of ['approved', 'rejected', 'transferred'] as const) {
-    const data = { ...request, withdrawal_id: 40, from: 'pending', to, note: 'vault-record-2' } as const
+    const data = { ...request, withdrawal_id: 40, from: 'pending', to, by: 'target', note: 'vault-record-2' } as const
     t.same(
       framesFrom(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }),
       changedFrames(to),

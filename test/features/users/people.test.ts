@@ -2,14 +2,13 @@ import { Client } from 'pg'
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
-import { privilegeNotifier } from '../../../src/features/privilege/notifier.ts'
 import { findPeople } from '../../../src/features/users/reads.ts'
 import { createTestApp, readDb, type SendRequest, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-const { slices } = await loadSlices()
+const { slices, notifier } = await loadSlices()
 
 const people = [
   { id: 1, uid: 'amina', name: 'Amina', avatar: 'a/1.png' },
@@ -94,7 +93,6 @@ test('at most 20 are found, by name and id', async (t) => {
 test('people who are forgotten are never found', async (t) => {
   const { ledger, database, ask, user } = await appWithPeople(t)
   const db = readDb(t, database)
-  const notifier = privilegeNotifier
   await eraseUser(ledger.executor, db, 1, { actor: 'staff:root', revocationDelayMs: 0, notifier })
   const [profile] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
   t.match(profile?.['uid'], /^forgotten-/)

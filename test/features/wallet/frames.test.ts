@@ -46,7 +46,17 @@ const withdrawalChanged = (
   movements: LedgerEvent['movements'],
 ): LedgerEvent<'withdrawal-status-changed'> => ({
   type: 'withdrawal-status-changed',
-  data: { withdrawal_id: 5, user_id: 4, target_id: 6, wallet: 'dollars', amount: 100, from: 'pending', to, note: null },
+  data: {
+    withdrawal_id: 5,
+    user_id: 4,
+    target_id: 6,
+    wallet: 'dollars',
+    amount: 100,
+    from: 'pending',
+    to,
+    by: 'staff',
+    note: null,
+  },
   movements,
 })
 

@@ -1,10 +1,11 @@
-import type { WithdrawalStatus } from '../../../../schema/agency-events.ts'
+import type { WithdrawalParty, WithdrawalStatus } from '../../../../schema/agency-events.ts'
 import { balanceKeys, balances } from '../../../ledger/rules/account.ts'
 import type { Movement } from '../../../ledger/rules/event.ts'
 import { transfer, transferError } from '../../../ledger/rules/movement.ts'
 import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { inboxKey } from '../../../notifications/inbox/inbox.ts'
 import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
@@ -50,14 +51,16 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
     const withdrawal = state.get(withdrawals, String(input.withdrawal_id))
     if (!isKnown || withdrawal === undefined) return refuse('not_found')
     const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
-    const refused = transitionRefusal(from, input.to, partyOf(state, withdrawal, input.caller_id))
+    const party = partyOf(state, withdrawal, input.caller_id)
+    const refused = transitionRefusal(from, input.to, party)
     if (refused !== undefined) return refuse(refused)
     if (note !== null && note.user_id !== user_id) throw new Error(`the note belongs to user ${note.user_id}`)
     const movements = movementsOf(withdrawal, input.to)
     // An approval spends the amount on hold for it, which cannot fail.
     const error = from === 'pending' ? undefined : transferError(state, movements)
     if (error !== undefined) return refuse(error)
-    const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to }
+    const by = partyInEvent(party)
+    const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to, by }
     return [{ type: 'withdrawal-status-changed', data: { ...change, note: note?.record_id ?? null }, movements }]
   },
 
@@ -76,6 +79,7 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
 const dependentKeys = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
   ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
   keyOf(countries, country_id),
+  ...[user_id, target_id].map(inboxKey),
   keyOf(users, target_id),
   ...balanceKeys(walletAccount(user_id, wallet)),
   keyOf(balances, settlementAccount(target_id)),
@@ -89,6 +93,9 @@ function partyOf(state: State, { type, user_id, target_id }: Withdrawal, callerI
   const isStillTarget = type === 'cash' ? target?.business_manager : target?.charging_agent
   return isStillTarget === true ? 'target' : 'former_target'
 }
+
+const partyInEvent = (party: Party | null): WithdrawalParty =>
+  party === 'requester' ? party : party === 'target' || party === 'former_target' ? 'target' : 'staff'
 
 /** Moves the dollars into the request's own account, on to the settlement account, or back. */
 function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status }: Withdrawal, to: WithdrawalStatus) {

@@ -5,6 +5,7 @@ import { available, balanceKeys } from '../../../ledger/rules/account.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { inboxKey } from '../../../notifications/inbox/inbox.ts'
 import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
@@ -38,6 +39,7 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
     ...[input.caller_id, input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(userProfiles, id)),
     ...[input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(users, id)),
     keyOf(countries, input.country_id),
+    inboxKey(input.target_id),
     ...balanceKeys(callerWallet(input)),
   ],
 

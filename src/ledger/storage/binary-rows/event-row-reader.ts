@@ -99,6 +99,10 @@ export class EventRowReader {
     return this.#text(DATA)
   }
 
+  get actor(): string {
+    return this.#name(ACTOR)
+  }
+
   /** Microseconds. */
   get at(): number {
     const at = int64(this.#view, this.#start(AT)) + POSTGRES_EPOCH_MICROS
@@ -185,7 +189,7 @@ export class EventRowReader {
       version: this.version,
       data: this.data,
       movements: this.movements,
-      actor: this.#name(ACTOR),
+      actor: this.actor,
       at: this.at,
       requestId: this.#text(REQUEST_ID),
       idempotencyKey: this.#has(IDEMPOTENCY_KEY) ? this.#text(IDEMPOTENCY_KEY) : null,

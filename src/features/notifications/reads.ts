@@ -1,0 +1,96 @@
+import type { Kysely } from 'kysely'
+import { microsOf } from '../../db/micros-of.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
+import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
+import { type EventRow, eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+
+type Db = Kysely<Tables>
+
+/** A page of a user's notifications: those before a position (null: from the newest), newest first. */
+interface RequestedPage {
+  readonly userId: number
+  readonly limit: number
+  readonly before: number | null
+}
+
+/** An event that told a user something, and when the user read it. */
+export interface ToldEvent {
+  readonly event: StoredEvent
+  readonly read_at: number | null
+}
+
+export interface InboxPage {
+  readonly told: readonly ToldEvent[]
+  /** Of all the user's notifications. */
+  readonly unread: number
+}
+
+/** A user without notifications on the page has one row, without an event. */
+interface InboxRow extends EventRow {
+  readonly place: number
+  readonly unread: number
+  readonly read_at: number | null
+}
+
+/** `$1`: users, `$2`: sizes of their pages, `$3`: the positions before which they begin. */
+const inboxPages = new PreparedStatement<InboxRow>(
+  'notifications of users',
+  `select requested.place, coalesce(c.notifications, 0) - coalesce(m.number, 0) as unread, r.read_at, ${eventColumns}
+   from unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
+     with ordinality as requested (user_id, size, before, place)
+   left join notification_counts c on c.user_id = requested.user_id
+   left join notification_marks m on m.user_id = requested.user_id
+   left join lateral (
+     select n.position from notifications n
+     where n.user_id = requested.user_id and n.position < requested.before
+     order by n.position desc
+     limit requested.size) n on true
+   left join lateral (
+     select ${microsOf('moved.at')} as read_at from notification_reads moved
+     where moved.user_id = requested.user_id and moved.up_to >= n.position
+     order by moved.up_to
+     limit 1) r on true
+   left join ledger_events e on e.position = n.position
+   order by n.position desc nulls last`,
+)
+
+/** Pages read with one query. Limited because each may have hundreds of rows. */
+const MAX_PAGES_PER_QUERY = 32
+
+/** Pages of users' inboxes, those requested at the same time with one query. */
+export function inboxLookup(db: Db): (page: RequestedPage) => Promise<InboxPage> {
+  const pages = new BatchedLookup(
+    MAX_PAGES_PER_QUERY,
+    async (requested: readonly RequestedPage[]) => {
+      const rows = await inboxPages.execute(db, [
+        requested.map(({ userId }) => userId),
+        requested.map(({ limit }) => limit),
+        requested.map(({ before }) => before ?? Number.MAX_SAFE_INTEGER),
+      ])
+      const byPlace = Map.groupBy(rows, ({ place }) => place)
+      return requested.map((_page, i) => byPlace.get(i + 1) ?? [])
+    },
+    requestLimits(db),
+  )
+  return async (page) => {
+    const rows = await pages.load(page)
+    return { told: rows.flatMap(toldEvent), unread: rows[0]?.unread ?? 0 }
+  }
+}
+
+function toldEvent({ place: _place, unread: _unread, read_at, ...event }: InboxRow): ToldEvent[] {
+  return event.position === null ? [] : [{ event: parseStoredEvent(parseEntry(event)), read_at }]
+}
+
+/** The user's last notification up to a position, with its number; undefined when there is none. */
+export const lastNotification = (db: Db, userId: number, upTo: number) =>
+  db
+    .selectFrom('notifications')
+    .select(['position', 'number'])
+    .where('user_id', '=', userId)
+    .where('position', '<=', upTo)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()

@@ -1,0 +1,83 @@
+import { PageQuery } from '../../../schema/common.ts'
+import { InboxPage, MarkedRead, MarkRead } from '../../../schema/notifications.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { readPage, toPage } from '../../http/pages.ts'
+import { languageOf } from '../../language/request-language.ts'
+import { type NotificationMapper, notificationsOf } from '../../notifications/event-notification.ts'
+import { findNames, type NameLookups } from '../../notifications/names.ts'
+import type { App, Services } from '../services.ts'
+import { inboxNotification } from './presenters.ts'
+import { inboxLookup, lastNotification } from './reads.ts'
+import { notificationVerbs } from './verbs.ts'
+
+const tags = ['notifications']
+
+/** Client routes for a user's notifications. */
+export function notificationRoutes(
+  app: App,
+  { execute, db, reads }: Services,
+  mapper: NotificationMapper,
+  lookups: NameLookups,
+): void {
+  const sources = reads.each((db) => ({ db, inbox: inboxLookup(db) }))
+  const verbs = notificationVerbs()
+
+  app.get(
+    '/notifications',
+    {
+      schema: {
+        operationId: 'pageNotifications',
+        summary: "The caller's notifications, newest first, and how many are unread",
+        description:
+          'All that was pushed to the devices of the caller, in the language of the request and with the present names ' +
+          'of those whom it names. Read ones stay.',
+        tags,
+        querystring: PageQuery,
+        response: { 200: InboxPage },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      const { db, inbox } = sources(request)
+      const user_id = userOf(request)
+      const { told, unread } = await inbox({ userId: user_id, limit: limit + 1, before: cursor?.[0] ?? null })
+      const notifications = told.flatMap((one) =>
+        notificationsOf(mapper, one.event)
+          .filter((notification) => notification.user_id === user_id)
+          .map((notification) => ({ told: one, notification })),
+      )
+      const names = await findNames(
+        db,
+        lookups,
+        notifications.map(({ notification }) => notification.namedIds),
+      )
+      const language = languageOf(request)
+      const rows = notifications.map((one) => inboxNotification(one.told, one.notification, names, language))
+      const { data, meta } = toPage(rows, limit, ({ id }) => [id])
+      return { data: [...data], meta: { ...meta, unread } }
+    },
+  )
+
+  app.post(
+    '/notifications/read',
+    {
+      schema: {
+        operationId: 'markNotificationsRead',
+        summary: 'Mark the notifications of the caller as read, up to one of them; answers how many are unread',
+        description:
+          'Those that are read stay so: a lower `up_to` than before changes nothing. An `up_to` that is not the id of ' +
+          'one of the notifications stands for the last one before it, so that a very high one marks all there are.',
+        tags,
+        body: MarkRead,
+        response: { 200: MarkedRead },
+        refusals: [],
+      },
+    },
+    async (request, reply) => {
+      const user_id = userOf(request)
+      const last = await lastNotification(db, user_id, request.body.up_to)
+      const input = { user_id, up_to: last?.position ?? 0, number: last?.number ?? 0 }
+      await execute(request, reply, verbs.markRead, input, { request: { user_id, up_to: request.body.up_to } })
+    },
+  )
+}

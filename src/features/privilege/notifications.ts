@@ -1,0 +1,29 @@
+import { isolated } from '../../language/messages.ts'
+import type { NotificationMapper, NotificationText } from '../../notifications/event-notification.ts'
+
+/** Receivers of transferred cards are notified, with the current names of sender and package. */
+export const privilegeNotifications: NotificationMapper = {
+  'card-moved': ({ data: { from_user_id, to_user_id, privilege_package_id } }) => [
+    {
+      user_id: to_user_id,
+      type: 'reward',
+      identifier: 'privilege-package-wallet',
+      namedIds: { users: [from_user_id], packages: [privilege_package_id] },
+      text: ({ users, packages }) =>
+        cardReceived(users.get(from_user_id)?.name ?? '', packages.get(privilege_package_id)?.name ?? ''),
+    },
+  ],
+}
+
+/** Names that are unknown or redacted are empty. */
+function cardReceived(sender: string, packageName: string): NotificationText {
+  const privilege = packageName === '' ? 'امتياز' : `امتياز ${isolated(packageName)}`
+  const from = sender === '' ? '' : ` من ${isolated(sender)}`
+  return {
+    title: { en: 'New privilege', ar: 'امتياز جديد' },
+    body: {
+      en: `${sender || 'Somebody'} sent ${packageName || 'a privilege'} to your privilege wallet.`,
+      ar: `وصلك ${privilege}${from}، وتجده في محفظة امتيازاتك.`,
+    },
+  }
+}
