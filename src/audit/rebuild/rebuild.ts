@@ -2,6 +2,7 @@ import { tables } from '../../domain.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { Findings, formatFinding } from '../finding.ts'
 import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import { indexTables } from './shadow-indexes.ts'
 import { ShadowTables, TABLES_NOT_LOCKED } from './shadow-tables.ts'
 
 export interface RebuildResult {
@@ -19,7 +20,7 @@ const MAX_CATCH_UP_EVENTS = 500
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Rebuilds all tables that are derived from the ledger while commands go on: fills new tables, lets them catch up with
+ * Rebuilds all tables that are derived from the ledger, its indexes included, while commands go on: fills new tables, lets them catch up with
  * the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as they are. Throws,
  * with the live tables unchanged, when the ledger has findings or when the live tables cannot be locked for the swap.
  */
@@ -53,12 +54,12 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   await catchUp()
   await scan.importBalances()
   rows.trackChanges()
-  const count = await shadowTables.fill(rows, scan.onPage)
+  const count = await shadowTables.fill(rows, scan.last.position, scan.onPage)
   for (let attempt = 1; attempt <= MAX_SWAP_ATTEMPTS; attempt += 1) {
     let caughtUp: number
     do {
       caughtUp = await catchUp()
-      await shadowTables.update(rows)
+      await shadowTables.update(rows, scan.last.position)
       rows.trackChanges()
     } while (caughtUp > MAX_CATCH_UP_EVENTS)
     await shadowTables.waitForReaders(options.signal)
@@ -66,11 +67,12 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     scan.isThrottled = false
     const swapped = await shadowTables.swap(async () => {
       await catchUp()
-      await shadowTables.update(rows)
+      await shadowTables.update(rows, scan.last.position)
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began
-    if (swapped) return { position: scan.last.position, tables: derived.length, rows: count, swapMs }
+    if (swapped)
+      return { position: scan.last.position, tables: derived.length + indexTables.length, rows: count, swapMs }
   }
   throw new Error(TABLES_NOT_LOCKED)
 }

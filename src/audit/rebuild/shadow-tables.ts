@@ -7,6 +7,7 @@ import { connect } from '../../db/connect.ts'
 import { lockName, schemaOf } from '../../db/ledger-url.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
+import { indexTables, ShadowIndexes } from './shadow-indexes.ts'
 
 /** Rows of one write of COPY, and of one statement. */
 const CHUNK_ROWS = 500
@@ -50,20 +51,26 @@ export class ShadowTables {
   readonly #schemas: Schemas
   readonly #tables: readonly RowTable[]
   readonly #definitions: readonly TableDefinition[]
+  readonly #indexes: ShadowIndexes
 
   private constructor(
     client: Client,
     schemas: Schemas,
     tables: readonly RowTable[],
     definitions: readonly TableDefinition[],
+    indexes: ShadowIndexes,
   ) {
     this.#client = client
     this.#schemas = schemas
     this.#tables = tables
     this.#definitions = definitions
+    this.#indexes = indexes
   }
 
-  /** Creates empty tables without keys and indexes. Throws when another rebuild runs, or when a table cannot be swapped. */
+  /**
+   * Creates empty tables, of which only the ledger's indexes have keys. Throws when another rebuild runs, or when a table
+   * cannot be swapped.
+   */
   static async create(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
     const schema = schemaOf(ownerUrl)
     const schemas = { live: escapeIdentifier(schema), shadow: escapeIdentifier(`${schema}-rebuilt`) }
@@ -79,18 +86,21 @@ export class ShadowTables {
       if (rows[0]?.is_locked !== true) throw new Error('Another rebuild is running.')
       await client.query(`drop schema if exists ${shadow} cascade; create schema ${shadow}`)
       const definitions: TableDefinition[] = []
-      for (const { projection } of tables) definitions.push(await readDefinition(client, live, projection.name))
+      for (const name of [...tables.map(({ projection }) => projection.name), ...indexTables])
+        definitions.push(await readDefinition(client, live, name))
       for (const definition of definitions) await client.query(createTableSql(schemas, definition))
       await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
-      return new ShadowTables(client, schemas, tables, definitions)
+      for (const definition of definitions) if (isIndex(definition)) await addConstraints(client, definition)
+      const indexes = await ShadowIndexes.create(client, shadow)
+      return new ShadowTables(client, schemas, tables, definitions, indexes)
     } catch (error) {
       await client.end()
       throw error
     }
   }
 
-  /** Writes all rows, then creates keys and indexes. Answers the number of rows. */
-  async fill(rows: ReplayState, onPage: () => Promise<void>): Promise<number> {
+  /** Writes all rows of the events up to a position, then creates keys and indexes. Answers the number of rows. */
+  async fill(rows: ReplayState, position: number, onPage: () => Promise<void>): Promise<number> {
     let count = 0
     for (const table of this.#tables) {
       const lines = async function* (): AsyncGenerator<string, void> {
@@ -108,17 +118,20 @@ export class ShadowTables {
       }
       await pipeline(lines, this.#client.query(from(table.copyIn)))
     }
-    for (const { name, constraints, indexes } of this.#definitions) {
-      for (const constraint of constraints) await this.#client.query(`alter table ${name} add ${constraint}`)
+    await this.#indexes.catchUp(position, onPage)
+    for (const definition of this.#definitions) {
+      const { name, indexes } = definition
+      if (!isIndex(definition)) await addConstraints(this.#client, definition)
       for (const index of indexes) await this.#client.query(index)
       await this.#client.query(`analyze ${name}`)
       await onPage()
     }
-    return count
+    return count + (await this.#indexes.count())
   }
 
-  /** Writes the rows that changed since changes are tracked. */
-  async update(rows: ReplayState): Promise<void> {
+  /** Writes the rows that changed since changes are tracked, by events up to a position. */
+  async update(rows: ReplayState, position: number): Promise<void> {
+    await this.#indexes.catchUp(position)
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
       for (let i = 0; i < ids.length; i += CHUNK_ROWS) {
@@ -178,6 +191,7 @@ export class ShadowTables {
         for (const grant of await readGrants(this.#client, this.#schemas, name)) await this.#client.query(grant)
         await this.#client.query(`drop table ${live}.${name}; alter table ${shadow}.${name} set schema ${live}`)
       }
+      await this.#indexes.swapCursor(live, shadow)
       await this.#client.query(`drop schema ${shadow}`)
       await this.#client.query(`update ${live}.ledger_head set batch = $1`, [randomUUID()])
       await this.#client.query('commit')
@@ -202,6 +216,12 @@ export class ShadowTables {
 /** lock_not_available, deadlock_detected */
 const isLockConflict = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
+
+const isIndex = ({ name }: TableDefinition): boolean => indexTables.some((table) => table === name)
+
+async function addConstraints(client: Client, { name, constraints }: TableDefinition): Promise<void> {
+  for (const constraint of constraints) await client.query(`alter table ${name} add ${constraint}`)
+}
 
 const createTableSql = ({ live, shadow }: Schemas, { name, options }: TableDefinition): string => `
   create table ${shadow}.${name} (like ${live}.${name} including all excluding indexes)

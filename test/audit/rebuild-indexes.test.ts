@@ -1,0 +1,95 @@
+import { test } from 'tap'
+import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
+import { connect } from '../../src/db/connect.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
+import {
+  indexUpTo,
+  positionsOf,
+  runRandomCommands,
+  startIndexer,
+  untilIndexed,
+} from '../ledger/indexes/index-fixture.ts'
+import { seedLedger } from './seed-ledger.ts'
+import { tamper, verifyDatabase } from './verify-database.ts'
+
+const build = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+
+const contents = async (database: TestDatabase) => [
+  await queryRows(database, 'select * from account_index order by account, base'),
+  await queryRows(database, 'select * from event_index order by base'),
+]
+
+test('a rebuild restores the indexes up to the end of the ledger, with their cursor', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  await runRandomCommands(createTestExecutor(t, database.serviceUrl), 1_200)
+  const { head } = await positionsOf(database)
+  await build(database)
+  t.same(await positionsOf(database), { indexed: head, head }, 'of a ledger that was never indexed')
+  const whole = await contents(database)
+  t.same((await verifyDatabase(database)).findings, [])
+
+  await tamper(
+    database,
+    `update account_index set balance = balance + 1 where base = 0`,
+    `delete from account_index where base = 500`,
+    `update event_index set terms = '{}'`,
+    `update ledger_cursors set position = 0 where name = 'indexes'`,
+  )
+  await build(database)
+  t.same(await positionsOf(database), { indexed: head, head })
+  t.same(await contents(database), whole)
+})
+
+test('a subscriber goes on after each swap, under load', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  await runRandomCommands(ledger, 600)
+  await indexUpTo(database, 100)
+  const { failures } = startIndexer(t, database)
+  for (let i = 0; i < 2; i += 1) {
+    const over = new AbortController()
+    const load = (async () => {
+      while (!over.signal.aborted) await runRandomCommands(ledger, 5)
+    })()
+    await build(database)
+    over.abort()
+    await load
+    await untilIndexed(database)
+    t.same((await verifyDatabase(database)).findings, [])
+  }
+  t.same(failures, [])
+})
+
+test('a swap that could not lock the tables is tried again with nothing lost', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  const holder = await connect(database.ownerUrl, 'test')
+  t.teardown(() => holder.end())
+  await holder.query('begin; lock table rooms in share update exclusive mode')
+  const waits = async () =>
+    (
+      await queryRows(
+        database,
+        `select 1 from pg_stat_activity
+         where application_name = 'ledger rebuild' and wait_event_type = 'Lock' and datname = current_database()`,
+      )
+    ).length > 0
+  const over = new AbortController()
+  const load = (async () => {
+    while (!over.signal.aborted) await runRandomCommands(ledger, 5)
+  })()
+  const building = build(database)
+  await until(waits)
+  await until(async () => !(await waits()))
+  await holder.query('commit')
+  await building
+  over.abort()
+  await load
+  t.same((await verifyDatabase(database)).findings, [])
+})
