@@ -38,12 +38,13 @@ export function fcmSender(account: ServiceAccount, baseUrl: string, signal: Abor
 }
 
 /** The tag makes a message that is sent twice replace the first one on the device. */
-function messageOf({ token, position, notification: { title, body, type, identifier } }: Delivery) {
-  const tag = `${identifier}-${position}`
+function messageOf({ token, position, notification: { title, body, withdrawal_id, ...fields } }: Delivery) {
+  const tag = `${fields.identifier}-${position}`
   return {
     token,
     notification: { title, body },
-    data: { type, identifier },
+    // FCM takes texts only.
+    data: { ...fields, ...(withdrawal_id !== undefined && { withdrawal_id: String(withdrawal_id) }) },
     android: { notification: { tag } },
     apns: { headers: { 'apns-collapse-id': tag } },
   }

@@ -36,6 +36,18 @@ test('messages have all fields of a notification and share an access token', asy
   })
 })
 
+test('the id of a withdrawal is sent as text, as FCM requires', async (t) => {
+  const fcm = await fcmServer(t)
+  const about = { type: 'withdrawal', identifier: 'agency-withdrawal' }
+  await sender(fcm)({ ...delivery, notification: { ...notification, ...about, withdrawal_id: 38 } })
+  t.match(fcm.received[0]?.message, {
+    notification: { title: 'New privilege', body: 'Aya sent VIP' },
+    data: { ...about, withdrawal_id: '38' },
+    android: { notification: { tag: 'agency-withdrawal-12' } },
+  })
+  t.same(fcm.violations, [])
+})
+
 test('outcomes by FCM response', async (t) => {
   const fcm = await fcmServer(t)
   const send = sender(fcm)
