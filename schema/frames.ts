@@ -100,11 +100,18 @@ export const serverFrames = {
       description: 'the room as GET /v1/rooms/{uid} answers it, as of `position`; only when it was asked for',
     }),
   }),
-  unsubbed: frame('The client is unsubscribed: nothing more of this channel follows', {
-    t: Type.Literal('unsubbed'),
-    i: Echo,
-    ch: Channel,
-  }),
+  unsubbed: frame(
+    'The client is unsubscribed: nothing more of this channel follows. With code it comes unasked, and the channel can ' +
+      'be subscribed to again only by a member of the room.',
+    {
+      t: Type.Literal('unsubbed'),
+      i: Echo,
+      ch: Channel,
+      code: Type.Optional(
+        Type.Literal('not_room_member', { description: 'the user has left the room or was removed from it' }),
+      ),
+    },
+  ),
   ev: frame('An event of the channel. Frames of the same ledger event share `position` and `prev`.', {
     t: Type.Literal('ev'),
     ch: Channel,

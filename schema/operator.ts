@@ -7,6 +7,8 @@ import { named } from './named.ts'
 
 export const IdParams = Type.Object({ id: PathId })
 
+export const MemberParams = Type.Object({ id: Type.String(), user_id: Type.String() })
+
 /** Countries that one charging agent serves; few, because the list of agents is sent whole. */
 export const MAX_AGENCY_COUNTRIES = 50
 
@@ -91,8 +93,8 @@ export const DefineRoom = named(
   Type.Object({
     uid: Type.Optional(
       Type.String({
-        pattern: '^(?![0-9]+$)[0-9A-Za-z_-]{1,64}$',
-        description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: a room is addressed by uid or id',
+        pattern: '^[0-9A-Za-z_-]{1,64}$',
+        description: '1 to 64 of 0-9 A-Z a-z _ -; not the id of another room',
       }),
     ),
     name: Type.Optional(Text(100)),

@@ -1,25 +1,47 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant, PersonResource } from './common.ts'
+import { Amount, Id, Instant, PageQuery, PersonResource } from './common.ts'
 import { named } from './named.ts'
 import { Game } from './roulette.ts'
+import { SearchWord } from './search.ts'
 
 /** A room is addressed by its uid or its id. */
 export const RoomParams = Type.Object({
-  uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', description: 'uid or id of the room' }),
+  uid: Type.String({
+    pattern: '^[0-9A-Za-z_-]{1,64}$',
+    description: 'uid of the room, or else its id',
+  }),
 })
+
+export type RoomParams = Static<typeof RoomParams>
+
+export const RoomsQuery = Type.Object({ ...PageQuery.properties, search: Type.Optional(SearchWord) })
+
+const listedRoom = {
+  id: Id,
+  uid: Type.String(),
+  name: Type.String(),
+  cover_url: Type.String(),
+  owner: PersonResource,
+  members_count: Type.Integer({ minimum: 0, description: 'members now, the owner included' }),
+  trophy_points: Amount,
+  created_at: Instant,
+}
+
+/** A room in a list. */
+export const ListedRoom = named('ListedRoom', Type.Object(listedRoom))
+export type ListedRoom = Static<typeof ListedRoom>
 
 export const RoomResource = named(
   'Room',
   Type.Object({
-    id: Id,
-    uid: Type.String(),
-    name: Type.String(),
-    cover_url: Type.String(),
-    owner: PersonResource,
-    members_count: Type.Integer({ minimum: 0 }),
-    trophy_points: Amount,
-    created_at: Instant,
+    ...listedRoom,
     active_roulette_game: Type.Union([Game, Type.Null()], { description: 'the open game, if there is one' }),
   }),
 )
 export type RoomResource = Static<typeof RoomResource>
+
+export const RoomMember = named('RoomMember', Type.Object({ ...PersonResource.properties, joined_at: Instant }))
+export type RoomMember = Static<typeof RoomMember>
+
+/** The answer of a request that leaves nothing to show. */
+export const RoomLeft = Type.Object({ meta: Type.Object({ message: Type.String() }) })

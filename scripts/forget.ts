@@ -4,7 +4,7 @@ import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
-import { pathId } from '../src/http/validation/ids.ts'
+import { parseId } from '../src/ledger/rules/parse-id.ts'
 import { localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ await runCommandLine('forget', () =>
 )
 
 function parseUserId(text: string): number {
-  const id = pathId(text)
+  const id = parseId(text)
   if (id === null) throw new InvalidArgumentError("Expected a user's id.")
   return id
 }

@@ -9,7 +9,7 @@ import { connect } from '../src/db/connect.ts'
 import { ledgerUrl } from '../src/db/ledger-url.ts'
 import type { StaffRole } from '../src/http/auth/caller.ts'
 import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
-import { pathId } from '../src/http/validation/ids.ts'
+import { parseId } from '../src/ledger/rules/parse-id.ts'
 
 interface Options {
   readonly user: string
@@ -31,7 +31,7 @@ function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
 }
 
 async function printToken({ user, role, ttl }: Options): Promise<void> {
-  if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
+  if (role === undefined && parseId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
   if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
   const config = loadConfig(process.env)
   const max = config.jwtMaxTtlSeconds

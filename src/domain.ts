@@ -102,7 +102,11 @@ export async function loadSlices(): Promise<Slices> {
     ])
   const verbLists = await Promise.all([
     import('./features/users/verbs.ts').then(({ userVerbs }) => userVerbs),
-    import('./features/rooms/verbs.ts').then(({ roomVerbs }) => roomVerbs),
+    import('./features/rooms/verbs.ts').then(
+      ({ roomVerbs }) =>
+        () =>
+          roomVerbs(roulette.seats),
+    ),
     import('./features/wallet/verbs.ts').then(({ walletVerbs }) => walletVerbs),
     import('./features/gifts/verbs.ts').then(({ giftVerbs }) => giftVerbs),
     import('./features/privilege/verbs.ts').then(({ privilegeVerbs }) => privilegeVerbs),
@@ -116,7 +120,7 @@ export async function loadSlices(): Promise<Slices> {
   return {
     slices: [
       users.usersSlice,
-      rooms.createRoomsSlice(roulette.activeGame),
+      rooms.createRoomsSlice(roulette.activeGame, roulette.seats),
       wallet.walletSlice,
       gifts.giftsSlice,
       privilege.privilegeSlice,

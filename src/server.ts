@@ -23,6 +23,7 @@ import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
+import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
 import { startStaleGames } from './startup/background/stale-games.ts'
 import { printBanner } from './startup/banner.ts'
@@ -74,6 +75,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     if (config.demo) await loadDemo(executor, database.db)
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()
+    startRecordingFormerMembers(executor, database, log, starting)
     startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
     startNotifications(config.fcm, database, tail, notifier, log, starting)
     writers.use(starting.move())

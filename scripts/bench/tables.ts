@@ -8,6 +8,7 @@ import { defineDecoration } from '../../src/features/gifts/catalogue/define-deco
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { grantCards } from '../../src/features/privilege/grant.ts'
 import { definePackage } from '../../src/features/privilege/packages/define-package.ts'
+import { joinRoom } from '../../src/features/rooms/members/join-room.ts'
 import { cancelGame } from '../../src/features/roulette/cancel.ts'
 import { openGame } from '../../src/features/roulette/open.ts'
 import { defineCountry } from '../../src/features/users/countries/define-country.ts'
@@ -87,10 +88,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   await runAsSystem(executor, definePackage, { privilege_package_id: 1, name: 'Gold', rank: 1, valid_days: 30 })
   await runAsSystem(executor, defineCountry, { id: 1, name: 'Country' })
   await runAsSystem(executor, defineUsers, { users: [{ id: MANAGER, business_manager: true }], listed: true })
-  await cluster.asOwner(
-    database,
-    `insert into room_members (room_id, user_id) select i, i from generate_series(1, ${USERS}) as i`,
-  )
+  for (let user = 1; user <= USERS; user += 1) await runAsSystem(executor, joinRoom, { caller_id: user, room_id: user })
   for (let user = 1; user < USERS; user += 1) {
     await runAsSystem(executor, credit, { user_id: user, currency: 'dollars', amount: DIAMONDS, reason: 'bench' })
   }
@@ -106,6 +104,11 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     from_bag: false,
     encrypted: false,
   })
+  /** Each user joins rooms in addition to that of their own number. */
+  const joinOther = (i: number) => {
+    const caller_id = userOf(i)
+    return runAsSystem(executor, joinRoom, { caller_id, room_id: 1 + ((caller_id + i) % USERS) })
+  }
   const choose = chooseSeed(chains)
   const open = openGame({ spins: spinSeeds(keys.FAIRNESS_KEY), feePercent: 0 })
   // A room can have only one open game, so each user plays in another room.
@@ -148,7 +151,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     ['a withdrawal, requested and rejected', COMMANDS, withdraw],
     ['a card granted', COMMANDS, cards],
     ['a device registered', COMMANDS, device],
-    ['a room joined', 1, sql(`insert into room_members (room_id, user_id) select i, 5000 + i from ${serial}`)],
+    ['a room joined', COMMANDS, joinOther],
     [
       'an announcement on a channel',
       1,

@@ -5,6 +5,7 @@ import { defineDecoration } from '../features/gifts/catalogue/define-decoration.
 import { grantCards } from '../features/privilege/grant.ts'
 import { definePackage } from '../features/privilege/packages/define-package.ts'
 import { defineRoom } from '../features/rooms/define-room.ts'
+import { joinRoom } from '../features/rooms/members/join-room.ts'
 import { defineCountry } from '../features/users/countries/define-country.ts'
 import { defineUsers } from '../features/users/define-user.ts'
 import { credit } from '../features/wallet/credit.ts'
@@ -21,13 +22,6 @@ import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoo
  */
 export async function loadDemo(executor: Pick<Executor, 'run'>, db: Kysely<Tables>): Promise<void> {
   if ((await headOf(db)) > 1) return
-  // Members are not part of the ledger. Inserted first, so that an interrupted load starts over; repeating is harmless.
-  // `joinRoom` cannot be used, because the room does not exist yet.
-  await db
-    .insertInto('room_members')
-    .values(demoMembers.map((user_id) => ({ room_id: demoRoom.id, user_id })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
   const settled = await Promise.all(demoCommands().map((demoCommand) => executor.run(demoCommand)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
   if (refused !== undefined) throw new Error(`demo data was refused: ${refused.reply.body}`)
@@ -62,6 +56,7 @@ const demoCommands = (): Command[] => [
     })),
   }),
   toCommand('room', defineRoom, demoRoom),
+  ...demoMembers.map((id) => toCommand(`member ${id}`, joinRoom, { caller_id: id, room_id: demoRoom.id })),
   ...demoGifts.map(({ id, ...gift }) => toCommand(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
   ...demoUsers.flatMap(({ id, balances }) =>
     currencies.flatMap((currency) => {

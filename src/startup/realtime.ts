@@ -5,7 +5,7 @@ import { headOf } from '../db/head.ts'
 import { BatchedLookup, SOCKET_LIMITS } from '../db/queries/batched-lookup.ts'
 import { isSystemic } from '../db/queries/query-batch.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
-import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.ts'
+import { membershipsOf, type UserAndRoom } from '../features/rooms/members/reads.ts'
 import type { Slice } from '../features/slice.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions } from '../http/auth/sessions.ts'
@@ -100,21 +100,29 @@ export async function startRealtime(
   const position = await headOf(db)
   const onSent = (frames: number): void => metrics.sockets.sent(frames)
   const onFlushed = (seconds: number): void => metrics.sockets.flushed(seconds)
-  const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent, onFlushed }, position)
+  let registry: ConnectionRegistry | undefined
+  const onMemberLeft = (roomId: number, userId: number, at: number): void => registry?.leaveRoom(roomId, userId, at)
+  const hub = new Hub(
+    { mapEvent, profiles, backlogs, head: () => headOf(db), onMemberLeft, onSent, onFlushed },
+    position,
+  )
 
   return (verifyToken) => {
     const memberships = new BatchedLookup(
       MAX_MEMBERSHIPS_PER_QUERY,
-      (pairs: readonly UserAndRoomUid[]) => roomIdsOfMembers(database.db, pairs),
+      (requested: readonly UserAndRoom[]) => membershipsOf(database.db, requested),
       SOCKET_LIMITS,
     )
     const roomStates = roomStateLookup(database.db, parts.findRoomStates)
     const resumes = new ResumeBudget()
-    const registry = new ConnectionRegistry({
+    const connections = new ConnectionRegistry({
       hub,
       resumes,
       authenticate: authenticateWith(verifyToken, sessions),
-      memberRoom: (uid, userId) => memberships.load({ uid, userId }),
+      memberRoom: async (room, userId) => {
+        const found = await memberships.load({ room, userId })
+        return found?.is_member === true ? { roomId: found.room_id, position: found.position } : null
+      },
       roomState: (roomId) => roomStates.load(roomId),
       checkAppState: appState.check,
       returnTimes: parts.returnTimes ?? new ReturnTimes(availableParallelism()),
@@ -125,18 +133,18 @@ export async function startRealtime(
       onSocketClosed: (code) => metrics.sockets.closed(code),
     })
     metrics.sockets.watch({
-      sockets: () => registry.sockets,
-      unsentBytes: () => registry.unsentBytes,
+      sockets: () => connections.sockets,
+      unsentBytes: () => connections.unsentBytes,
       resumes: () => resumes.counts,
     })
-    appState.onChange(() => registry.recheckGate())
-    sessions.onRevoked((userId, before) => registry.revoke(userId, before))
+    appState.onChange(() => connections.recheckGate())
+    sessions.onRevoked((userId, before) => connections.revoke(userId, before))
     const sweeping = setInterval(() => {
-      registry.sweep()
+      connections.sweep()
       hub.trim()
     }, times.sweep)
     const checkingQueues = setInterval(() => {
-      registry.checkSendQueues().catch(onError)
+      connections.checkSendQueues().catch(onError)
       socketFailures.expire(times.queueCheck)
     }, times.queueCheck)
     const refreshingNames = setInterval(() => void profiles.refresh().catch(onError), NAMES_INTERVAL_MS)
@@ -153,8 +161,8 @@ export async function startRealtime(
     const pusherParts: StatePusherParts = {
       db,
       assetBaseUrl: parts.assetBaseUrl,
-      hasConnections: () => registry.size > 0,
-      connectionsOf: (id) => registry.connectionsOf(id),
+      hasConnections: () => connections.size > 0,
+      connectionsOf: (id) => connections.connectionsOf(id),
       position: () => hub.position,
       onError,
     }
@@ -170,6 +178,7 @@ export async function startRealtime(
       for (const statePusher of statePushers) statePusher.onEvents(events)
     })
     tail.subscribeDurable(INDEX_CURSOR, index.subscriber(mapEvent))
-    return registry
+    registry = connections
+    return connections
   }
 }

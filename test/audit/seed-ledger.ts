@@ -7,7 +7,7 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 
 interface Test {
@@ -35,6 +35,8 @@ export async function seedLedger(t: Test, { serviceUrl }: Pick<TestDatabase, 'se
   ]
   await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await ledger.runOk(defineUsers, { users: [1, 2, 3].map((id) => ({ id })), listed: true })
+  // Its owner joined in the version before, so that no event says it.
+  await queryRows({ ownerUrl: serviceUrl }, 'insert into room_members (room_id, user_id) values (9, 3)')
   await ledger.runOk(defineRoom, { id: 9, owner_id: 3 })
   await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 11 })
   await ledger.runOk(defineDecoration, { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, odds })

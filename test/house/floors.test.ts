@@ -135,7 +135,7 @@ test('rules import those of the ledger, languages, schemas, their own slice and 
     const own = new RegExp(`^src/features/${file.path.split('/')[2]}/`)
     const others = [
       /^src\/features\/users\/(user|countries\/country)\.ts$/,
-      /^src\/features\/rooms\/room\.ts$/,
+      /^src\/features\/rooms\/(room|room-ref|members\/(member|seats))\.ts$/,
       /^src\/features\/fairness\//,
       /^src\/vault\/record\.ts$/,
       /^src\/notifications\/(event-notification|inbox\/inbox)\.ts$/,
@@ -179,7 +179,7 @@ test('a slice imports no other slice, except the states and reads of users and r
       const others = slices.filter((other) => other !== slice).map((other) => `src/features/${other}/`)
       const crossed = file.imports.filter((name) => others.some((other) => name.startsWith(other)))
       const shared =
-        /^src\/features\/(users\/(user|countries\/country|reads)|rooms\/(room|reads)|fairness\/\w[\w-]*)\.ts$/
+        /^src\/features\/(users\/(user|countries\/country|reads)|rooms\/(room|room-ref|reads|members\/(member|seats))|fairness\/\w[\w-]*)\.ts$/
       t.same(
         crossed.filter((name) => !shared.test(name)),
         [],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '../../src/http/pages.ts'
-import { pathId } from '../../src/http/validation/ids.ts'
+import { parseId } from '../../src/ledger/rules/parse-id.ts'
 
 test('ids in paths are positive safe integers', (t) => {
   for (const [text, id] of [
@@ -9,7 +9,7 @@ test('ids in paths are positive safe integers', (t) => {
     ['42', 42],
     ['9007199254740991', Number.MAX_SAFE_INTEGER],
   ] as const) {
-    t.equal(pathId(text), id)
+    t.equal(parseId(text), id)
   }
   for (const text of [
     '',
@@ -26,7 +26,7 @@ test('ids in paths are positive safe integers', (t) => {
     '9007199254740992',
     '9'.repeat(17),
   ]) {
-    t.equal(pathId(text), null, JSON.stringify(text))
+    t.equal(parseId(text), null, JSON.stringify(text))
   }
   t.end()
 })

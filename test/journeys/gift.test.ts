@@ -67,7 +67,7 @@ test('requests that routes refuse change nothing', async (t) => {
     [{ ...send, quantity: 10_000 }, 422, 'validation_failed', ['quantity']],
     [{ ...send, quantity: 1.5 }, 422, 'validation_failed', ['quantity']],
     [{ ...send, is_bag: 'yes' }, 422, 'validation_failed', ['is_bag']],
-    [{ ...send, room_id: '1' }, 422, 'validation_failed', ['room_id']],
+    [{ ...send, room_id: '01' }, 422, 'validation_failed', ['room_id']],
     [{ ...send, room_id: 'nowhere', user_id: [9] }, 422, 'validation_failed', ['user_id', 'room_id']],
     [{ ...send, quantity: 501 }, 422, 'insufficient_balance', undefined],
   ]

@@ -10,13 +10,14 @@ import {
   type TestInstance,
 } from '../harness/app/realtime-instance.ts'
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 const { createLookups, slices } = await loadSlices()
 
 type Test = Parameters<typeof testDatabase>[0]
 
 interface RoomSetup {
+  readonly database: TestDatabase
   readonly instance: TestInstance
   readonly ask: (who: number | 'ann', method: string, path: string, body?: object) => Promise<ReturnType<typeof Object>>
 }
@@ -66,12 +67,12 @@ async function roomSetup(t: Test): Promise<RoomSetup> {
     }
     if (id < 4) await ask(id, 'GET', '/v1/rooms/R1/join')
   }
-  return { instance, ask }
+  return { database, instance, ask }
 }
 
 const ROOM = 'one-to-room:R1'
 
-async function member(t: Test, { instance }: RoomSetup, id: number): Promise<TestClient> {
+async function member(t: Test, { instance }: Pick<RoomSetup, 'instance'>, id: number): Promise<TestClient> {
   const client = await connectAs(t, instance.origin, id)
   client.send({ t: 'sub', i: 1, ch: ROOM })
   await client.waitForFrame('subbed', 1)
@@ -259,6 +260,49 @@ test('a gift without draws is shown to the room, and replayed to members who com
   back.send({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   t.same(await framesOf(back, ROOM, 2), frames)
   t.same(all.instance.log, [])
+})
+
+test('who leaves or is removed hears it on every instance, and nothing of the room after it', async (t) => {
+  const all = await roomSetup(t)
+  const { ask, instance, database } = all
+  const other = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
+  const [here, there, staying] = [
+    await member(t, all, 2),
+    await member(t, { ...all, instance: other }, 2),
+    await member(t, all, 3),
+  ]
+  const base = '/v1/rooms/R1/games/roulette'
+  const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3 })
+  await ask(2, 'POST', `${base}/join/${game.id}`)
+  await t.rejects(ask(2, 'POST', '/v1/rooms/R1/leave'), /in_open_game/)
+  t.match(await ask('ann', 'DELETE', '/admin/v1/rooms/1/members/2'), { meta: { message: String } })
+  await ask(1, 'DELETE', `${base}/${game.id}`)
+  await framesOf(staying, ROOM, 4)
+  const unsubbed = { t: 'unsubbed', ch: ROOM, code: 'not_room_member' }
+  for (const client of [here, there]) {
+    const frame = await client.waitFor(({ frames }) => frames.find(({ t: type }) => type === 'unsubbed'))
+    t.same(frame, unsubbed)
+    t.same(
+      client.eventsOf(ROOM).map(({ event }) => event),
+      ['roulette-wheel-created', 'roulette-wheel-joined', 'roulette-wheel-left'],
+    )
+    client.send({ t: 'sub', i: 2, ch: ROOM, since: '0' })
+    t.match(await client.waitForFrame('err', 2), { code: 'not_room_member', ch: ROOM })
+  }
+  t.match(await ask(2, 'GET', '/v1/wallet'), { data: { coins: 10_000_000 } })
+
+  await ask(2, 'GET', '/v1/rooms/1/join')
+  // By its id, which is no room's uid.
+  here.send({ t: 'sub', i: 3, ch: 'one-to-room:1', since: '0' })
+  await here.waitForFrame('subbed', 3)
+  t.match(await ask(2, 'POST', '/v1/rooms/1/leave'), { meta: { message: String } })
+  await here.waitFor(({ frames }) =>
+    frames.find(({ ch, code }) => ch === 'one-to-room:1' && code === 'not_room_member'),
+  )
+  t.equal(here.eventsOf('one-to-room:1').length, 4, 'after joining again, what was missed is replayed')
+  await t.rejects(ask(2, 'POST', '/v1/rooms/1/leave'), /not_room_member/)
+  await t.rejects(ask(3, 'POST', '/v1/rooms/1/leave'), /room_owner/)
+  t.same([...instance.log, ...other.log], [])
 })
 
 test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {

@@ -43,7 +43,7 @@ export function prepareBatch(at: number): PreparedBatch {
 function setSeededRows(rows: ReplayState, { sender, receiver, room }: Send): void {
   const diamonds = account('user', sender, 'diamonds')
   rows.set(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
-  rows.set(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })
+  rows.set(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0, members_count: 0 })
   rows.set(users, String(receiver), {
     user_id: receiver,
     charging_agent: false,

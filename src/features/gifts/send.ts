@@ -10,7 +10,8 @@ import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import { luckyProgress } from '../fairness/lucky-progress.ts'
-import { rooms, roomUids } from '../rooms/room.ts'
+import { rooms } from '../rooms/room.ts'
+import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../rooms/room-ref.ts'
 import { users } from '../users/user.ts'
 import { bagCounts, bagItemKey, bagItems, quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
@@ -30,8 +31,7 @@ export interface SendGift {
   readonly receiver_ids: readonly number[]
   /** 1 to 9,999 for each receiver. */
   readonly quantity: number
-  /** Id or uid. */
-  readonly room: number | string
+  readonly room: RoomRef
   readonly from_bag: boolean
   readonly encrypted: boolean
 }
@@ -70,8 +70,8 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
 
       const decoration = state.get(decorations, String(input.decoration_id))
-      const roomId = resolveRoomId(state, input.room)
-      const room = roomId === null ? undefined : state.get(rooms, String(roomId))
+      const roomId = resolveRoomRef(state, input.room)
+      const room = roomId === undefined ? undefined : state.get(rooms, String(roomId))
       const errors = {
         ...(decoration === undefined && { decoration_id: [giftMessages.no_gift] }),
         ...receiverErrors(state, input),
@@ -149,7 +149,8 @@ function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendG
     keyOf(balances, ISSUANCE),
     ...(from_bag ? [keyOf(bagItems, bagItemKey(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
     ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
-    ...(typeof room === 'number' ? roomKeys(room) : [keyOf(roomUids, room)]),
+    ...roomRefKeys(room),
+    ...(typeof room === 'number' ? roomKeys(room) : []),
   ]
 }
 
@@ -160,9 +161,9 @@ const roomKeys = (roomId: number): readonly Key[] => [
 
 function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
   const { sender_id, decoration_id, room } = input
-  const roomId = resolveRoomId(state, room)
-  if (roomId === null) return []
-  const keys = typeof room === 'number' ? [] : [...roomKeys(roomId)]
+  const roomId = resolveRoomRef(state, room)
+  if (roomId === undefined) return dependentRoomRefKeys(state, room)
+  const keys = [...dependentRoomRefKeys(state, room), ...(roomId === room ? [] : roomKeys(roomId))]
   const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
   if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakKey(sender_id, roomId, decoration_id)))
   if (ownerPercent > 0 && state.isLoaded(rooms, String(roomId))) {
@@ -171,9 +172,6 @@ function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerm
   }
   return keys
 }
-
-const resolveRoomId = (state: State, room: number | string): number | null =>
-  typeof room === 'number' ? room : (state.get(roomUids, room)?.room_id ?? null)
 
 function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: LocalizedText[] } {
   const unknown = receiver_ids.filter((id) => state.get(users, String(id)) === undefined)

@@ -1,9 +1,11 @@
 import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
-import { DefineRoom, IdParams, RoomRecord } from '../../../schema/operator.ts'
+import { DefineRoom, IdParams, MemberParams, RoomRecord } from '../../../schema/operator.ts'
+import { RoomLeft } from '../../../schema/rooms.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
+import type { Seats } from './members/seats.ts'
 import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'
 import { roomVerbs } from './verbs.ts'
@@ -11,9 +13,9 @@ import { roomVerbs } from './verbs.ts'
 const tags = ['operators']
 
 /** Admin routes for rooms. */
-export function roomAdminRoutes(app: App, { execute, reads }: Services): void {
+export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: Seats): void {
   const databaseOf = reads.each((db) => db)
-  const verbs = roomVerbs()
+  const verbs = roomVerbs(seats)
 
   app.put(
     '/rooms/:id',
@@ -68,6 +70,26 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services): void {
       const rows = await newestRooms(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
       return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
+    },
+  )
+
+  app.delete(
+    '/rooms/:id/members/:user_id',
+    {
+      schema: {
+        operationId: 'removeRoomMember',
+        summary: 'Remove a member from a room; a seat in its open game is refunded first',
+        description:
+          'The user’s sockets are unsubscribed from the room. The user may join again. The owner cannot be removed ' +
+          '(room_owner); when the refund would exceed the largest balance, nothing is changed (balance_limit).',
+        tags,
+        params: MemberParams,
+        response: { 200: RoomLeft },
+      },
+    },
+    (request, reply) => {
+      const input = { room_id: idInPath(request.params.id), user_id: idInPath(request.params.user_id) }
+      return execute(request, reply, verbs.removeMember, input)
     },
   )
 }

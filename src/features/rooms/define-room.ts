@@ -1,8 +1,12 @@
 import { fieldMessages } from '../../language/field-messages.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
+import { isMember, joinedEvent, memberKeys } from './members/member.ts'
+import { roomMessages } from './messages.ts'
 import { type Room, type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new room. A new room needs an owner. */
@@ -20,34 +24,43 @@ export interface DefinedRoom {
 }
 
 /**
- * Creates or changes a room. A new owner is an event of the ledger; uid, name and cover are profile data.
- * Refusal: `validation_failed` (taken uid, missing or unknown owner).
+ * Creates or changes a room. A new owner is an event of the ledger, who becomes a member; the former one stays a member.
+ * Uid, name and cover are profile data. Refusal: `validation_failed` (uid that is taken or another room's id, id that is
+ * another room's uid, missing or unknown owner).
  */
 export const defineRoom: Verb<DefineRoom, DefinedRoom> = {
-  reads: ({ id, uid, owner_id }) => [
-    keyOf(rooms, id),
-    keyOf(roomProfiles, id),
-    keyOf(roomUids, uid ?? defaultUid(id)),
-    ...(owner_id === undefined ? [] : [keyOf(users, owner_id)]),
-  ],
+  reads: ({ id, uid = defaultUid(id), owner_id }) => {
+    const named = parseId(uid)
+    return [
+      keyOf(rooms, id),
+      keyOf(roomProfiles, id),
+      keyOf(roomUids, uid),
+      keyOf(roomUids, id),
+      ...(named === null ? [] : [keyOf(rooms, named)]),
+      ...(owner_id === undefined ? [] : [keyOf(users, owner_id), ...memberKeys(id, owner_id)]),
+    ]
+  },
 
   decide(state, input) {
     const { id, owner_id } = input
+    const before = state.get(rooms, String(id))
+    const holder = state.get(roomUids, String(id))
+    if (before === undefined && holder !== undefined)
+      return refuse('validation_failed', { id: [roomMessages.id_is_uid] })
     const { uid } = profileFields(state, input)
-    const currentUid = state.get(roomProfiles, String(id))?.uid
-    if (uid !== currentUid && state.get(roomUids, uid) !== undefined) {
+    if (uid !== state.get(roomProfiles, String(id))?.uid && isTaken(state, id, uid)) {
       return refuse('validation_failed', { uid: [fieldMessages.taken] })
     }
-    const before = state.get(rooms, String(id))
     if (owner_id === undefined) {
       return before === undefined ? refuse('validation_failed', { owner_id: [fieldMessages.required] }) : []
     }
     if (state.get(users, String(owner_id)) === undefined) {
       return refuse('validation_failed', { owner_id: [fieldMessages.unknown_user] })
     }
-    return owner_id === before?.owner_id
-      ? []
-      : [{ type: 'room-defined', data: { room_id: id, owner_id }, movements: [] }]
+    return [
+      ...(owner_id === before?.owner_id ? [] : [definedEvent(id, owner_id)]),
+      ...(isMember(state, id, owner_id) ? [] : [joinedEvent(id, owner_id)]),
+    ]
   },
 
   sideWrites(state, input, { now, actor }) {
@@ -71,6 +84,19 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom> = {
     return { room, profile }
   },
 }
+
+/** Whether another room has the uid, or the id that it reads as. */
+function isTaken(state: State, id: number, uid: string): boolean {
+  const named = parseId(uid)
+  const isOtherId = named !== null && named !== id && state.get(rooms, String(named)) !== undefined
+  return isOtherId || state.get(roomUids, uid) !== undefined
+}
+
+const definedEvent = (room_id: number, owner_id: number): LedgerEvent => ({
+  type: 'room-defined',
+  data: { room_id, owner_id },
+  movements: [],
+})
 
 const defaultUid = (id: number): string => `r${id}`
 

@@ -1,14 +1,16 @@
 import type { TablesOf } from '../../db/tables.ts'
-import { micros } from '../../ledger/rules/columns.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { evolveRooms, roomMembers, roomProfiles, rooms, roomUids } from './room.ts'
+import { evolveMembers, formerMembers, roomMembers } from './members/member.ts'
+import { roomMessages } from './messages.ts'
+import { evolveRooms, roomProfiles, rooms, roomUids } from './room.ts'
 
 const tables = [
   rowTable(rooms, { key: ['room_id'], isRewrittenOften: true }),
   rowTable(roomProfiles, { source: 'profile', key: ['room_id'] }),
   rowTable(roomUids, { source: 'lookup', key: ['uid'] }),
-  rowTable(roomMembers, { source: 'lookup', key: ['room_id', 'user_id'], defaults: { joined_at: micros() } }),
+  rowTable(roomMembers, { key: ['room_id', 'user_id'] }),
+  rowTable(formerMembers, { source: 'profile', key: ['room_id', 'user_id'] }),
 ]
 
 declare module '../../db/tables.ts' {
@@ -17,7 +19,10 @@ declare module '../../db/tables.ts' {
 
 /** Rooms and who is a member of them. */
 export const roomsModel: Model = {
-  evolvers: [evolveRooms],
+  evolvers: [evolveRooms, evolveMembers],
   tables,
-  refusals: {},
+  refusals: {
+    room_owner: { status: 422, message: roomMessages.room_owner },
+    in_open_game: { status: 422, message: roomMessages.in_open_game },
+  },
 }

@@ -1,22 +1,21 @@
-import { type Kysely, sql } from 'kysely'
-import type { RoomResource } from '../../../schema/rooms.ts'
+import type { Kysely } from 'kysely'
+import type { ListedRoom, RoomResource } from '../../../schema/rooms.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { FindRoomStates } from '../../realtime/subscriptions/room-state.ts'
 import { assetUrl, withAvatarUrl } from '../asset-url.ts'
+import type { RoomRef } from './room-ref.ts'
 
 type Db = Kysely<Tables>
 
-/** A room as a path names it: by id or uid. */
-export type RoomRef = number | string
-
-/** The lists that `requestedRooms` takes, of as many rooms. */
+/** The lists that `requestedRooms` takes, of as many rooms. Numbers here are ids, never uids. */
 export const roomRefLists = (refs: readonly RoomRef[]): readonly [ids: (number | null)[], uids: (string | null)[]] => [
-  refs.map((ref) => (typeof ref === 'number' ? ref : null)),
+  refs.map((ref) => (typeof ref === 'number' ? ref : parseId(ref))),
   refs.map((ref) => (typeof ref === 'string' ? ref : null)),
 ]
 
@@ -24,15 +23,8 @@ export const roomRefLists = (refs: readonly RoomRef[]): readonly [ids: (number |
 export const requestedRooms = `
   unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'text')}) with ordinality as requested (room_id, uid, place)
   join room_profiles p
-    on p.room_id = coalesce(requested.room_id, (select u.room_id from room_profiles u where u.uid = requested.uid))
+    on p.room_id = coalesce((select u.room_id from room_profiles u where u.uid = requested.uid), requested.room_id)
   join rooms r on r.room_id = p.room_id`
-
-/** Ids of rooms by uid; unknown uids are missing. */
-export async function findRoomIds(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await sql<{ readonly uid: string; readonly room_id: number }>`
-    select uid, room_id from room_profiles where uid = any(${uids}::text[])`.execute(db)
-  return new Map(rows.map(({ uid, room_id }) => [uid, room_id]))
-}
 
 /** Uids and names of rooms by id. */
 export async function roomNames(db: Db, ids: readonly number[]) {
@@ -51,8 +43,8 @@ export interface ActiveGameColumn {
   readonly present: (value: unknown, roomUid: string, assetBaseUrl: string) => RoomResource['active_roulette_game']
 }
 
-interface PublicRoomRow {
-  readonly place: number
+/** A room with its owner, as lists show it. */
+export interface ListedRoomRow {
   readonly room_id: number
   readonly uid: string
   readonly name: string
@@ -64,6 +56,10 @@ interface PublicRoomRow {
   readonly owner_avatar: string
   readonly owner_uid: string
   readonly members_count: number
+}
+
+interface PublicRoomRow extends ListedRoomRow {
+  readonly place: number
   readonly active_game: unknown
 }
 
@@ -105,23 +101,27 @@ export function roomStatesWith(activeGame: ActiveGameColumn, assetBaseUrl: () =>
   }
 }
 
-// sum(bigint) is numeric; the cast back cannot overflow for a count of members.
+/**
+ * Columns of rooms `r` with their profiles `p` and owners `o`. Members whom no event names yet are counted by triggers;
+ * sum(bigint) is numeric, and the cast back cannot overflow.
+ */
+export const listedRoomColumns = `
+  r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${microsOf('p.created_at')} as created_at,
+  o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
+  r.members_count + (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
+    as members_count`
+
 const roomsStatement = (activeGame: ActiveGameColumn, moreColumns = ''): string =>
-  `select ${moreColumns} requested.place, r.room_id, p.uid, p.name, p.cover_url, r.trophy_points,
-          ${microsOf('p.created_at')} as created_at,
-          o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
-          (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
-            as members_count,
-          ${activeGame.sql('r.room_id')} as active_game
+  `select ${moreColumns} requested.place, ${listedRoomColumns}, ${activeGame.sql('r.room_id')} as active_game
    from ${requestedRooms}
    join user_profiles o on o.user_id = r.owner_id`
 
 function publicRoom(row: PublicRoomRow, activeGame: ActiveGameColumn, assetBaseUrl: string): RoomResource {
   const game = activeGame.present(row.active_game, row.uid, assetBaseUrl)
-  return { ...toPublicRoom(row, assetBaseUrl), active_roulette_game: game }
+  return { ...listedRoom(row, assetBaseUrl), active_roulette_game: game }
 }
 
-const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string) => ({
+export const listedRoom = (row: ListedRoomRow, assetBaseUrl: string): ListedRoom => ({
   id: row.room_id,
   uid: row.uid,
   name: row.name,
@@ -164,20 +164,3 @@ const roomRows = (db: Db) =>
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
     .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
     .select(micros('p.created_at').as('created_at'))
-
-export interface UserAndRoomUid {
-  readonly uid: string
-  readonly userId: number
-}
-
-/** For each pair the room's id, or null when the user is not a member of a room with that uid. */
-export async function roomIdsOfMembers(db: Db, pairs: readonly UserAndRoomUid[]): Promise<(number | null)[]> {
-  const { rows } = await sql<{ room_id: number | null }>`
-    select m.room_id
-    from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])
-      with ordinality as requested (uid, user_id, place)
-    left join room_profiles p on p.uid = requested.uid
-    left join room_members m on m.room_id = p.room_id and m.user_id = requested.user_id
-    order by requested.place`.execute(db)
-  return rows.map(({ room_id }) => room_id)
-}

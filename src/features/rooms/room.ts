@@ -7,6 +7,8 @@ export const rooms = projection('rooms', {
   room_id: integer(),
   owner_id: integer(),
   trophy_points: integer(),
+  /** Members whom events name; see `formerMembers`. */
+  members_count: integer(),
 })
 
 export type Room = RowOf<typeof rooms>
@@ -30,21 +32,15 @@ export const roomUids = projection('room_uids', {
   room_id: integer(),
 })
 
-/** A user who joined a room. Written directly by the route, not part of the ledger. */
-export const roomMembers = projection('room_members', {
-  room_id: integer(),
-  user_id: integer(),
-})
-
-export const roomMemberKey = (roomId: number, userId: number): string => `${roomId}:${userId}`
-
 export const evolveRooms: Evolver = {
   'room-defined': (state, { data }) => {
     const id = String(data.room_id)
+    const before = state.get(rooms, id)
     state.set(rooms, id, {
       room_id: data.room_id,
       owner_id: data.owner_id,
-      trophy_points: state.get(rooms, id)?.trophy_points ?? 0,
+      trophy_points: before?.trophy_points ?? 0,
+      members_count: before?.members_count ?? 0,
     })
   },
   'gift-sent': (state, { data }) => {

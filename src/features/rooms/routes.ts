@@ -1,46 +1,35 @@
 import type { FastifyRequest } from 'fastify'
-import { dataOf } from '../../../schema/common.ts'
-import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
+import { dataOf, pageOf } from '../../../schema/common.ts'
+import { ListedRoom, RoomParams, RoomResource, RoomsQuery } from '../../../schema/rooms.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
-import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { pathId } from '../../http/validation/ids.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
-import { type FindRooms, findRoomIds, type RoomRef } from './reads.ts'
-import { joinRoom } from './writes.ts'
+import { findRooms } from './list/reads.ts'
+import { memberRoutes } from './members/routes.ts'
+import type { Seats } from './members/seats.ts'
+import { type FindRooms, listedRoom } from './reads.ts'
+import type { RoomRef } from './room-ref.ts'
 
 const tags = ['rooms']
 
 const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
-export function roomRoutes(app: App, { applied, db, reads, settings }: Services, findRooms: FindRooms): void {
-  const ids = new BatchedLookup(
-    MAX_ROOMS_PER_QUERY,
-    async (uids: readonly string[]) => {
-      const found = await findRoomIds(db, uids)
-      return uids.map((uid) => found.get(uid) ?? null)
-    },
-    requestLimits(db),
-  )
+export function roomRoutes(app: App, services: Services, findStates: FindRooms, seats: Seats): void {
+  const { reads, settings } = services
+  const databaseOf = reads.each((db) => db)
   const rooms = reads.each(
     (source) =>
       new BatchedLookup(
         MAX_ROOMS_PER_QUERY,
         async (refs: readonly RoomRef[]) => {
-          const found = await findRooms(source, refs, settings.assetBaseUrl)
+          const found = await findStates(source, refs, settings.assetBaseUrl)
           return refs.map((ref) => found.get(ref) ?? null)
         },
         requestLimits(source),
       ),
   )
-
-  /** The room id of a path; 404 for an unknown uid. A numeric id is not checked here. */
-  const resolveRoomId = async (ref: string): Promise<number> => {
-    const id = pathId(ref) ?? (await ids.load(ref))
-    if (id === null) throw notFound()
-    return id
-  }
 
   /** The room as users see it; 404 when it does not exist. */
   const loadRoom = async (request: FastifyRequest, ref: RoomRef): Promise<RoomResource> => {
@@ -48,6 +37,26 @@ export function roomRoutes(app: App, { applied, db, reads, settings }: Services,
     if (room === null) throw notFound()
     return room
   }
+
+  app.get(
+    '/rooms',
+    {
+      schema: {
+        operationId: 'findRooms',
+        summary: 'Rooms, newest first: all, or those with a uid or the beginning of a name',
+        tags,
+        querystring: RoomsQuery,
+        response: { 200: pageOf(ListedRoom) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const { search = null } = request.query
+      const rows = await findRooms(databaseOf(request), search, limit + 1, cursor)
+      const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
+      return { ...page, data: page.data.map((room) => listedRoom(room, settings.assetBaseUrl)) }
+    },
+  )
 
   app.get(
     '/rooms/:uid',
@@ -60,28 +69,8 @@ export function roomRoutes(app: App, { applied, db, reads, settings }: Services,
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await loadRoom(request, pathId(request.params.uid) ?? request.params.uid) }),
+    async (request) => ({ data: await loadRoom(request, request.params.uid) }),
   )
 
-  app.get(
-    '/rooms/:uid/join',
-    {
-      // A HEAD request would join, too.
-      exposeHeadRoute: false,
-      config: { reads: 'primary' },
-      schema: {
-        operationId: 'joinRoom',
-        summary: 'Join a room, by uid or id; joining again has no effect',
-        tags,
-        params: RoomParams,
-        response: { 200: dataOf(RoomResource) },
-      },
-    },
-    async (request) => {
-      const id = await resolveRoomId(request.params.uid)
-      await joinRoom(db, id, userOf(request))
-      reads.recordWrite(request, applied.position)
-      return { data: await loadRoom(request, id) }
-    },
-  )
+  memberRoutes(app, services, seats, loadRoom)
 }

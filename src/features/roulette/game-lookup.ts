@@ -2,14 +2,16 @@ import type { Person } from '../../../schema/common.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
-import { roomMemberKey, roomMembers, roomProfiles, rooms, roomUids } from '../rooms/room.ts'
+import { memberKeys } from '../rooms/members/member.ts'
+import { roomProfiles } from '../rooms/room.ts'
+import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../rooms/room-ref.ts'
 import { userProfiles } from '../users/user.ts'
 import { type Game, gameAccount, gameIdOf, games } from './game.ts'
 
-/** A user's request in a room; `room` is an id or a uid. */
+/** A user's request in a room. */
 export interface RoomRequest {
   readonly caller_id: number
-  readonly room: number | string
+  readonly room: RoomRef
 }
 
 /** A user's request about a game of a room; `game` is an id or a uid. */
@@ -21,20 +23,17 @@ export interface GameRequest extends RoomRequest {
 export const roomRequestKeys = ({ caller_id, room }: RoomRequest): readonly Key[] => [
   keyOf(userProfiles, caller_id),
   keyOf(balances, coinAccount(caller_id)),
-  ...(typeof room === 'number' ? roomKeys(room, caller_id) : [keyOf(roomUids, room)]),
+  ...roomRefKeys(room),
 ]
 
-/** The keys that depend on the room, which may be named by uid. */
+/** The keys that depend on the room. */
 export function dependentRoomKeys(state: State, { caller_id, room }: RoomRequest): readonly Key[] {
-  const roomId = typeof room === 'number' ? room : state.get(roomUids, room)?.room_id
-  return roomId === undefined ? [] : roomKeys(roomId, caller_id)
+  const roomId = resolveRoomRef(state, room)
+  return [
+    ...dependentRoomRefKeys(state, room),
+    ...(roomId === undefined ? [] : [keyOf(roomProfiles, roomId), ...memberKeys(roomId, caller_id)]),
+  ]
 }
-
-const roomKeys = (roomId: number, callerId: number): readonly Key[] => [
-  keyOf(rooms, roomId),
-  keyOf(roomProfiles, roomId),
-  keyOf(roomMembers, roomMemberKey(roomId, callerId)),
-]
 
 export function gameRequestKeys(request: GameRequest): readonly Key[] {
   const id = gameIdOf(request.game)
@@ -63,17 +62,10 @@ export const playerBalanceKeys = ({ entries }: Game): readonly Key[] =>
 
 export const coinAccount = (userId: number) => account('user', userId, 'coins')
 
-/** The id of the requested room; undefined when it does not exist. */
-export const resolveRoomId = (state: State, { room }: RoomRequest): number | undefined =>
-  typeof room === 'number' ? state.get(rooms, String(room))?.room_id : state.get(roomUids, room)?.room_id
-
-export const isMember = (state: State, roomId: number, userId: number): boolean =>
-  state.get(roomMembers, roomMemberKey(roomId, userId)) !== undefined
-
 /** The requested game; undefined when the room has no such game. */
 export function findGameInRoom(state: State, request: GameRequest): Game | undefined {
   const game = findGame(state, request.game)
-  const roomId = resolveRoomId(state, request)
+  const roomId = resolveRoomRef(state, request.room)
   return game !== undefined && game.room_id === roomId ? game : undefined
 }
 

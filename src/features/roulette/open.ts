@@ -3,18 +3,18 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
+import { isMember } from '../rooms/members/member.ts'
+import { resolveRoomRef } from '../rooms/room-ref.ts'
 import { games, gameUid, openGames, prizeOf } from './game.ts'
 import {
   coinAccount,
   dependentRoomKeys,
-  isMember,
   type NamedGame,
   namedGame,
   type RoomRequest,
-  resolveRoomId,
   roomRequestKeys,
 } from './game-lookup.ts'
-import { joinedEvent } from './join.ts'
+import { joinedEvent } from './seats/join.ts'
 
 export interface OpenGame extends RoomRequest {
   /** Coins, 1 to 10,000,000. */
@@ -41,12 +41,12 @@ export interface RouletteTerms {
 export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame> => ({
   reads: roomRequestKeys,
   dependentReads: (state, input) => {
-    const roomId = resolveRoomId(state, input)
+    const roomId = resolveRoomRef(state, input.room)
     return [...dependentRoomKeys(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
   },
   decide: (state, input, { position, now }) => {
     const { caller_id, game_price, max_players, join_admin, client_seed } = input
-    const room_id = resolveRoomId(state, input)
+    const room_id = resolveRoomRef(state, input.room)
     if (room_id === undefined) return refuse('not_found')
     if (!isMember(state, room_id, caller_id)) return refuse('not_room_member')
     if (state.get(openGames, String(room_id)) !== undefined) return refuse('game_already_open')

@@ -13,7 +13,8 @@ import {
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { pathId } from '../../http/validation/ids.ts'
+import type { ResponseOptions } from '../../http/execute-command.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { App, Services } from '../services.ts'
 import { type GameOfRoom, gameLookup } from './reads.ts'
 import { rouletteVerbs } from './verbs.ts'
@@ -33,7 +34,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     room: string,
     game: GameOfRoom['game'],
   ): Promise<PublishedGame | null> => {
-    const found = await games(request).load({ room: pathId(room) ?? room, game })
+    const found = await games(request).load({ room, game })
     if (found === null) throw notFound()
     return found.game
   }
@@ -65,7 +66,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { room_uid, id } = request.params
-      const game = await loadGame(request, room_uid, pathId(id) ?? id)
+      const game = await loadGame(request, room_uid, parseId(id) ?? id)
       if (game === null) throw notFound()
       return { data: game }
     },
@@ -86,7 +87,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     (request, reply) => {
       const { game_price, max_players, join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
-      return execute(request, reply, verbs.openGame, input)
+      return execute(request, reply, verbs.openGame, input, withFormerRequest(input))
     },
   )
 
@@ -104,7 +105,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     },
     (request, reply) => {
       const input = { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }
-      return execute(request, reply, verbs.joinGame, input)
+      return execute(request, reply, verbs.joinGame, input, withFormerRequest(input))
     },
   )
 
@@ -120,7 +121,10 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => execute(request, reply, verbs.leaveGame, gameRequest(request)),
+    (request, reply) => {
+      const input = gameRequest(request)
+      return execute(request, reply, verbs.leaveGame, input, withFormerRequest(input))
+    },
   )
 
   app.post(
@@ -135,7 +139,10 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) => execute(request, reply, verbs.finishGame, gameRequest(request)),
+    (request, reply) => {
+      const input = gameRequest(request)
+      return execute(request, reply, verbs.finishGame, input, withFormerRequest(input))
+    },
   )
 
   app.delete(
@@ -150,7 +157,10 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: Cancelled },
       },
     },
-    (request, reply) => execute(request, reply, verbs.cancelGame, gameRequest(request)),
+    (request, reply) => {
+      const input = gameRequest(request)
+      return execute(request, reply, verbs.cancelGame, input, withFormerRequest(input))
+    },
   )
 }
 
@@ -158,10 +168,16 @@ type RequestWithParams<Params> = Pick<FastifyRequest, 'caller'> & { readonly par
 
 const roomRequest = (request: RequestWithParams<{ readonly room_uid: string }>) => ({
   caller_id: userOf(request),
-  room: pathId(request.params.room_uid) ?? request.params.room_uid,
+  room: request.params.room_uid,
 })
 
 const gameRequest = (request: RequestWithParams<{ readonly room_uid: string; readonly id: string }>) => ({
   ...roomRequest(request),
-  game: pathId(request.params.id) ?? request.params.id,
+  game: parseId(request.params.id) ?? request.params.id,
 })
+
+/** The version before took a room of digits in a path for its id. */
+function withFormerRequest<Input extends { readonly room: string }>(input: Input): ResponseOptions {
+  const id = parseId(input.room)
+  return id === null ? {} : { formerRequest: { ...input, room: id } }
+}

@@ -6,13 +6,13 @@ import type { VerbTerms } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
 import type { NamedGame } from './game-lookup.ts'
-import { joinGame } from './join.ts'
-import { leaveGame } from './leave.ts'
 import { rouletteMessages } from './messages.ts'
 import { cancelStaleGames } from './old-games/cancel-stale-games.ts'
 import { type PurgedGames, purgeGames } from './old-games/purge.ts'
 import { openGame } from './open.ts'
 import { finishedGame, publishedGame, purgedGames } from './presenters.ts'
+import { joinGame } from './seats/join.ts'
+import { leaveGame } from './seats/leave.ts'
 
 const roomFields = { caller_id: Id, room: Type.Union([Id, Type.String()]) }
 const gameFields = { ...roomFields, game: Type.Union([Id, Type.String()]) }

@@ -10,9 +10,10 @@ import {
 } from '../../../schema/operator.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath, pathId } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { App, Services } from '../services.ts'
 import type { UserFields } from './define-user.ts'
 import { userRecord } from './presenters.ts'
@@ -119,7 +120,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       },
       // Before the response is sent: from then on this instance refuses the old tokens.
       onSend: (request, _reply, _payload, done) => {
-        const id = pathId(request.params.id)
+        const id = parseId(request.params.id)
         if (id !== null) sessions.invalidate(id)
         done()
       },

@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../../config/config.ts'
 import type { JwtKey } from '../../config/jwt-key.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import { HttpError } from '../errors/http-error.ts'
 import { httpMessages } from '../messages.ts'
-import { pathId } from '../validation/ids.ts'
 import type { Caller, StaffRole } from './caller.ts'
 import type { IsSignatureValid } from './gate.ts'
 
@@ -121,7 +121,7 @@ function parseClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: Toke
 /** Undefined for an invalid `sub`; null for an unknown role. */
 function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller | null | undefined {
   if (staff === null) {
-    const id = pathId(sub)
+    const id = parseId(sub)
     return id === null ? undefined : { kind: 'user', id }
   }
   const { role } = staff

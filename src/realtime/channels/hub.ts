@@ -30,6 +30,8 @@ export interface HubParts {
   readonly backlogs: Pick<BacklogReader, 'lastBefore' | 'read'>
   /** The ledger's head. */
   readonly head: () => Promise<number>
+  /** Called when the messages before this position are delivered, and none after it. */
+  readonly onMemberLeft: (roomId: number, userId: number, position: number) => void
   /** Counts frames, once for each listener that got them. */
   readonly onSent: (frames: number) => void
   /** Called after each round of a channel's frames to its listeners. */
@@ -121,8 +123,9 @@ export class Hub {
   /** Delivers committed events; called by the ledger's tail. */
   readonly onEvents = async (delivered: readonly PositionedEvent[]): Promise<void> => {
     const events = delivered.filter(({ position }) => position > this.#position)
-    const frames = events.flatMap((event) =>
-      [...this.#parts.mapEvent(event)].map(([channel, templates]): ChannelFrames => ({ event, channel, templates })),
+    const framesOf = new Map(events.map((event) => [event, [...this.#parts.mapEvent(event)]]))
+    const frames = [...framesOf].flatMap(([event, byChannel]) =>
+      byChannel.map(([channel, templates]): ChannelFrames => ({ event, channel, templates })),
     )
     let profiles = NO_PROFILES
     // Until nothing is missing: new channels may come up while data is loaded.
@@ -134,14 +137,17 @@ export class Hub {
       profiles = found
     }
     const changed = new Set<FanOut>()
-    for (const { event, channel: key, templates } of frames) {
-      const channel = this.#channels.get(key)
-      if (channel === undefined) continue
+    for (const [event, byChannel] of framesOf) {
       const { position, at } = event
-      channel.append(
-        channelMessage({ position, prev: channel.lastPosition ?? null, at: at / 1000 }, templates, profiles),
-      )
-      changed.add(channel.fanOut)
+      for (const [key, templates] of byChannel) {
+        const channel = this.#channels.get(key)
+        if (channel === undefined) continue
+        channel.append(
+          channelMessage({ position, prev: channel.lastPosition ?? null, at: at / 1000 }, templates, profiles),
+        )
+        changed.add(channel.fanOut)
+      }
+      if (event.type === 'room-left') this.#parts.onMemberLeft(event.data.room_id, event.data.user_id, position)
     }
     this.#position = events.at(-1)?.position ?? this.#position
     this.#flushScheduler.schedule(changed)

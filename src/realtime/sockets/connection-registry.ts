@@ -121,6 +121,11 @@ export class ConnectionRegistry {
     }
   }
 
+  /** Ends the subscriptions of a user who left a room, as `Subscriptions.leaveRoom`. */
+  leaveRoom(roomId: number, userId: number, position: number): void {
+    for (const connection of this.#byUser.get(userId) ?? []) connection.leaveRoom(roomId, position)
+  }
+
   /** Sends heartbeats and closes connections past a deadline. Called often. */
   sweep(): void {
     const now = performance.now()

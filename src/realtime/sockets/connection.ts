@@ -151,6 +151,11 @@ export class Connection {
     this.#writer.pushReplay(frames)
   }
 
+  /** The user is no longer a member of a room as of a position. */
+  leaveRoom(roomId: number, position: number): void {
+    this.#subscriptions?.leaveRoom(roomId, position)
+  }
+
   /** Sends the user's own state, unless the client has unsubscribed from the user's channel. */
   pushState(frames: Buffer): void {
     if (this.#subscriptions?.hasOwnChannel === true) this.push(frames)

@@ -22,6 +22,7 @@ export class Subscription {
   #from: number
   #state: 'held' | 'resuming' | FanOutMember
   #isRemoved = false
+  #confirmed: ChannelRequest | undefined
 
   /** The channel is an acquired one, and `name` the client's for it. */
   constructor(hub: Hub, client: Client, channel: Channel, name: string, state: 'held' | 'resuming') {
@@ -48,6 +49,11 @@ export class Subscription {
   /** Whether the socket was closed, or the client has unsubscribed. */
   get isRemoved(): boolean {
     return this.#isRemoved
+  }
+
+  /** The request that was answered last; undefined before the first answer. */
+  get confirmed(): ChannelRequest | undefined {
+    return this.#confirmed
   }
 
   /** A room's uid may have changed. */
@@ -98,7 +104,9 @@ export class Subscription {
   }
 
   /** Answers a request. */
-  confirm({ i, ch }: ChannelRequest, position: number, resumed: boolean, state?: RoomResource): void {
+  confirm(request: ChannelRequest, position: number, resumed: boolean, state?: RoomResource): void {
+    const { i, ch } = request
+    this.#confirmed = request
     const frame = { t: 'subbed', i, ch, position: String(position), resumed, state }
     if (state === undefined) this.#client.send(frame)
     // The client asked for states as for a replay, and there may be many.

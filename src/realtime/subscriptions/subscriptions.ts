@@ -1,11 +1,12 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
-import { type ChannelKey, roomIdOf, userChannel } from '../channels/channel-names.ts'
+import { type ChannelKey, roomChannel, roomIdOf, userChannel } from '../channels/channel-names.ts'
 import type { Hub, Replay } from '../channels/hub.ts'
 import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
 import { type AnswerParts, answerSub, type OnLoaded, type Subscriber } from './answer-sub.ts'
 import { answerWithState, type StateParts } from './answer-with-state.ts'
+import { type AccessRefusal, type ChannelAccess, NOT_ROOM_MEMBER } from './channel-access.ts'
 import type { ChannelRequest, SubFrame } from './channel-request.ts'
 import { resumeWithinBudget } from './resume-within-budget.ts'
 import { Subscription } from './subscription.ts'
@@ -36,6 +37,8 @@ export class Subscriptions {
   /** The replay of the user's own channel after the hold; client frames wait for it. */
   #ownReplay: Promise<unknown> | undefined
   #isEnded = false
+  /** While a `sub` is answered: the rooms that the user left, with the positions at which that was delivered. */
+  #leftMeanwhile: Map<number, number> | undefined
 
   constructor(userId: number, client: Client, parts: SubscriptionParts) {
     this.#userId = userId
@@ -53,26 +56,65 @@ export class Subscriptions {
   }
 
   /** Answers each request of the frame. */
-  subscribe(sub: SubFrame): Promise<void> {
-    const subscribe: Subscriber['subscribe'] = (key, request, onLoaded) => this.#subscribe(key, request, onLoaded)
-    return answerSub(sub, { userId: this.#userId, client: this.#client, subscribe }, this.#parts)
+  async subscribe(sub: SubFrame): Promise<void> {
+    const subscribe: Subscriber['subscribe'] = (access, request, onLoaded) => this.#subscribe(access, request, onLoaded)
+    this.#leftMeanwhile = new Map()
+    await answerSub(sub, { userId: this.#userId, client: this.#client, subscribe }, this.#parts)
+    this.#leftMeanwhile = undefined
   }
 
-  async #subscribe(key: ChannelKey, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
+  /**
+   * The user is no longer a member of a room as of a position: what came before is sent, then `unsubbed`, and nothing
+   * after. To be called before a message after the position is delivered.
+   */
+  leaveRoom(roomId: number, position: number): void {
+    this.#leftMeanwhile?.set(roomId, position)
+    const subscription = this.#byChannel.get(roomChannel(roomId))
+    if (subscription === undefined) return
+    subscription.catchUp()
+    this.#remove(subscription)
+    // Before its first answer, the client is refused instead.
+    if (subscription.confirmed === undefined) return
+    this.#client.send({ t: 'unsubbed', ch: subscription.name, code: NOT_ROOM_MEMBER.code })
+  }
+
+  async #subscribe({ key, position }: ChannelAccess, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
     await this.#ownReplay
+    // After that, only those who left later than their access was checked are former members.
+    if (position !== null) await this.#parts.hub.reach(position)
     if (this.#isEnded) return
-    const subscription = this.#byChannel.get(key)
-    switch (subscription?.state) {
-      case undefined:
-        return this.#add(key, request, onLoaded)
+    const roomId = roomIdOf(key)
+    const leftAt = roomId === null ? undefined : this.#leftMeanwhile?.get(roomId)
+    if (leftAt !== undefined && leftAt > (position ?? 0)) return this.#refuse(request, NOT_ROOM_MEMBER)
+    const existing = this.#byChannel.get(key)
+    if (existing === undefined && roomId !== null && this.#roomCount >= MAX_ROOMS) {
+      return this.#refuse(request, TOO_MANY_ROOMS)
+    }
+    const subscription = existing ?? this.#open(key, request.ch, 'resuming')
+    await this.#answer(subscription, existing === undefined, request, onLoaded)
+    const isAnswered = subscription.confirmed === request
+    if (subscription.isRemoved && !isAnswered && !this.#isEnded) this.#refuse(request, NOT_ROOM_MEMBER)
+  }
+
+  #answer(subscription: Subscription, isNew: boolean, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
+    if (isNew) return this.#add(subscription, request, onLoaded)
+    switch (subscription.state) {
       case 'held':
         return this.#startHeld(subscription, request, onLoaded)
       case 'live':
         return this.#resubscribe(subscription, request, onLoaded)
       case 'resuming':
         // Only when a room's uid changed while the channels of a frame were looked up.
-        throw new Error(`two names of ${key} in one frame`)
+        throw new Error(`two names of ${subscription.channel.key} in one frame`)
     }
+  }
+
+  #refuse({ i, ch }: ChannelRequest, refusal: AccessRefusal): void {
+    this.#client.refuse({ i, ch, ...refusal })
+  }
+
+  get #roomCount(): number {
+    return [...this.#byChannel.keys()].filter((key) => roomIdOf(key) !== null).length
   }
 
   async unsubscribe({ i, ch }: Unsub): Promise<void> {
@@ -91,13 +133,10 @@ export class Subscriptions {
     for (const subscription of this.#byChannel.values()) this.#remove(subscription)
   }
 
-  async #add(key: ChannelKey, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
-    const { i, ch, since, wantsState } = request
-    const roomId = roomIdOf(key)
-    const rooms = [...this.#byChannel.keys()].filter((other) => roomIdOf(other) !== null).length
-    if (roomId !== null && rooms >= MAX_ROOMS) return this.#client.refuse({ i, ch, ...TOO_MANY_ROOMS })
+  async #add(subscription: Subscription, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
+    const { since, wantsState } = request
+    const roomId = roomIdOf(subscription.channel.key)
     const { hub } = this.#parts
-    const subscription = this.#open(key, ch, 'resuming')
     try {
       if (wantsState && roomId !== null) {
         await this.#answerWithState(subscription, roomId, request, onLoaded)

@@ -1,5 +1,12 @@
 import { test } from 'tap'
 import { type DefinedRoom, type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
+import {
+  evolveMembers,
+  isMember,
+  joinedEvent,
+  roomMemberKey,
+  roomMembers,
+} from '../../../src/features/rooms/members/member.ts'
 import { roomRecord } from '../../../src/features/rooms/presenters.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
@@ -10,7 +17,7 @@ const room = (id: number, fields: Partial<DefineRoom> = {}): DefineRoom => ({ ..
 
 /** Users 1 and 2, and room 3 of user 1 with uid `majlis`. */
 function roomRules() {
-  const made = givenWhen(evolveUsers, evolveRooms)
+  const made = givenWhen(evolveUsers, evolveRooms, evolveMembers)
   made.given(userDefined(1), userDefined(2))
   made.when(defineRoom, room(3, { uid: 'majlis', name: 'Majlis', cover_url: '/c.png', owner_id: 1 }))
   return made
@@ -21,7 +28,10 @@ const record = ({ room, profile }: DefinedRoom) => roomRecord(room, profile)
 test('omitted fields of a new room get defaults; the owner is required', (t) => {
   const { when, state } = roomRules()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
-  t.same(events, [{ ...roomDefined(4, 2), position: 4, at: FIXED_NOW }])
+  t.same(events, [
+    { ...roomDefined(4, 2), position: 5, at: FIXED_NOW },
+    { ...joinedEvent(4, 2), position: 6, at: FIXED_NOW },
+  ])
   t.same(answer && record(answer), {
     id: 4,
     uid: 'r4',
@@ -49,13 +59,50 @@ test('omitted fields keep their values, and only a new owner writes an event', (
 
   t.match(when(defineRoom, room(3, { cover_url: '/d.png' })).answer?.profile, { name: 'Diwan', cover_url: '/d.png' })
 
-  state.set(rooms, '3', { room_id: 3, owner_id: 1, trophy_points: 50 })
+  state.set(rooms, '3', { room_id: 3, owner_id: 1, trophy_points: 50, members_count: 1 })
   const { events, answer } = when(defineRoom, room(3, { owner_id: 2 }))
   t.same(
     events.map(({ data }) => data),
-    [{ room_id: 3, owner_id: 2 }],
+    [
+      { room_id: 3, owner_id: 2 },
+      { room_id: 3, user_id: 2 },
+    ],
   )
   t.match(answer && record(answer), { owner_id: 2, trophy_points: 50 })
+  t.end()
+})
+
+test('owners are members from the definition on; a former owner stays a member', (t) => {
+  const { when, state } = roomRules()
+  t.match(state.get(roomMembers, roomMemberKey(3, 1)), { room_id: 3, user_id: 1, joined_at: FIXED_NOW })
+  t.equal(state.get(rooms, '3')?.members_count, 1)
+  when(defineRoom, room(3, { owner_id: 2 }))
+  t.ok(isMember(state, 3, 1) && isMember(state, 3, 2))
+  t.match(state.get(rooms, '3'), { owner_id: 2, members_count: 2 })
+  t.same(
+    when(defineRoom, room(3, { owner_id: 1 })).events.map(({ type }) => type),
+    ['room-defined'],
+    'who is a member already does not join again',
+  )
+  t.end()
+})
+
+test('a uid of digits is no id of another room, and an id no uid of another room', (t) => {
+  const { when, state } = roomRules()
+  const taken = { refusal: 'validation_failed', errors: { uid: ['has already been taken'] } }
+  t.same(when(defineRoom, room(4, { uid: '3', owner_id: 1 })).refusal, taken)
+  t.match(when(defineRoom, room(4, { uid: '77', owner_id: 1 })).answer?.profile, { uid: '77' })
+  t.same(when(defineRoom, room(77, { owner_id: 1 })).refusal, {
+    refusal: 'validation_failed',
+    errors: { id: ['is the uid of another room'] },
+  })
+  t.match(when(defineRoom, room(3, { uid: '3' })).answer?.profile, { uid: '3' }, 'one’s own id')
+  t.match(when(defineRoom, room(5, { uid: '003', owner_id: 1 })).answer?.profile, { uid: '003' }, 'which is no id')
+  t.match(when(defineRoom, room(4, { uid: 'diwan' })).answer?.profile, { uid: 'diwan' })
+  t.match(when(defineRoom, room(77, { owner_id: 1 })).answer?.room, { room_id: 77 }, 'once the uid is released')
+  t.same(when(defineRoom, room(4, { uid: '77' })).refusal, taken)
+  t.match(when(defineRoom, room(78, { uid: '78', owner_id: 1 })).answer?.profile, { uid: '78' })
+  t.equal(state.get(roomUids, '78')?.room_id, 78)
   t.end()
 })
 

@@ -1,11 +1,12 @@
 import { test } from 'tap'
 import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
+import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const roomsSlice = createRoomsSlice(activeGame)
+const roomsSlice = createRoomsSlice(activeGame, seats)
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
@@ -40,7 +41,7 @@ test('operators define rooms', async (t) => {
 
   const rows: readonly [url: string, body: unknown, status: number, field?: string][] = [
     ['/admin/v1/rooms/x', { owner_id: 1 }, 404],
-    ['/admin/v1/rooms/4', { owner_id: 1, uid: '12' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: '3' }, 422, 'uid'],
     ['/admin/v1/rooms/4', { owner_id: 1, uid: 'a b' }, 422, 'uid'],
     ['/admin/v1/rooms/4', { owner_id: 1, uid: 'x'.repeat(65) }, 422, 'uid'],
     ['/admin/v1/rooms/4', { owner_id: 1, uid: '' }, 422, 'uid'],
@@ -91,7 +92,7 @@ test('a user sees a room and joins it', async (t) => {
     name: 'Majlis',
     cover_url: 'http://assets.test/c.png',
     owner: { id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya', avatar_url: 'http://assets.test/a/1.png' },
-    members_count: 0,
+    members_count: 1,
     trophy_points: 0,
     active_roulette_game: null,
   }
@@ -109,22 +110,33 @@ test('a user sees a room and joins it', async (t) => {
   for (const ref of ['majlis', '3', 'majlis']) {
     t.match(
       (await ask('GET', `/v1/rooms/${ref}/join`)).body,
-      { data: { id: 3, members_count: 1 } },
+      { data: { id: 3, members_count: 2 } },
       'joining again has no effect',
     )
   }
   t.match((await user(1)('GET', '/api/v1/rooms/3/join')).body, { data: { members_count: 2 } })
-  t.same(await queryRows(database, 'select room_id, user_id from room_members where room_id = 3 order by user_id'), [
-    { room_id: '3', user_id: '1' },
-    { room_id: '3', user_id: '2' },
-  ])
+  t.same(
+    await queryRows(database, 'select room_id, user_id from room_memberships where room_id = 3 order by user_id'),
+    [
+      { room_id: '3', user_id: '1' },
+      { room_id: '3', user_id: '2' },
+    ],
+  )
 
   for (const ref of ['nowhere', '4', '0', '03', '99999999999999999999', 'MAJLIS', '%00', 'a%20b', '%F0%9F%8C%B9']) {
     for (const url of [`/v1/rooms/${ref}`, `/v1/rooms/${ref}/join`]) {
       t.match(await ask('GET', url), { status: 404, body: { code: 'not_found' } }, url)
     }
   }
-  t.same(await queryRows(database, 'select count(*) from room_members'), [{ count: '3' }])
+  t.same(await queryRows(database, 'select count(*) from room_memberships'), [{ count: '3' }])
+  t.same(
+    await queryRows(
+      database,
+      `select data, actor from ledger_events where type = 'room-joined' order by position desc limit 1`,
+    ),
+    [{ data: '{"room_id":3,"user_id":2}', actor: 'user:2' }],
+    'joining again is no event',
+  )
   t.equal((await operator('GET', '/v1/rooms/3/join')).status, 403)
   t.equal((await user(9)('GET', '/v1/rooms/3/join')).status, 401)
   t.same(ledger.bugs, [])
@@ -150,7 +162,7 @@ test('rooms read in one batch are answered separately, and a failing one fails a
       answers.map(({ status }) => status),
       expected,
     )
-    const members_count = path === '' ? 0 : 1
+    const members_count = path === '' ? 1 : 2
     for (const [i, id] of [
       [0, 1],
       [1, 2],

@@ -1,12 +1,13 @@
-import { evolveRooms, roomMemberKey, roomMembers, roomProfiles, roomUids } from '../../../src/features/rooms/room.ts'
+import { evolveMembers, joinedEvent } from '../../../src/features/rooms/members/member.ts'
+import { evolveRooms, roomProfiles, roomUids } from '../../../src/features/rooms/room.ts'
 import { cancelGame } from '../../../src/features/roulette/cancel.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { evolveGames } from '../../../src/features/roulette/game.ts'
 import type { GameRequest, NamedGame } from '../../../src/features/roulette/game-lookup.ts'
-import { type JoinGame, joinGame } from '../../../src/features/roulette/join.ts'
-import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { type OpenGame, openGame } from '../../../src/features/roulette/open.ts'
 import { finishedGame, publishedGame } from '../../../src/features/roulette/presenters.ts'
+import { type JoinGame, joinGame } from '../../../src/features/roulette/seats/join.ts'
+import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
@@ -15,7 +16,7 @@ import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 /** Users 1 to 5 with 100 coins each. 1 to 4 are members of room 1 (uid R1) of user 9, 1 and 2 of room 2 (uid R2). */
 export function rouletteRules(): GivenWhen {
-  const ledger = givenWhen(evolveUsers, evolveRooms, evolveGames)
+  const ledger = givenWhen(evolveUsers, evolveRooms, evolveMembers, evolveGames)
   const { given, state } = ledger
   given(
     ...[1, 2, 3, 4, 5, 9].map((id) => userDefined(id)),
@@ -37,8 +38,7 @@ export function rouletteRules(): GivenWhen {
     ...[1, 2, 3, 4].map((user) => [1, user] as const),
     ...[1, 2].map((user) => [2, user] as const),
   ]
-  for (const [room_id, user_id] of members)
-    state.set(roomMembers, roomMemberKey(room_id, user_id), { room_id, user_id })
+  given(...members.map(([room_id, user_id]) => joinedEvent(room_id, user_id)))
   return ledger
 }
 

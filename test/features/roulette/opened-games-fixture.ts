@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { joinRoom } from '../../../src/features/rooms/writes.ts'
-import { joinGame } from '../../../src/features/roulette/join.ts'
+import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
+import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { unreachableUrl } from '../../harness/postgres/unreachable-url.ts'
@@ -29,7 +28,6 @@ export function runPurgeCommand(
 /** `rooms` rooms of three members with 100 coins each, and in each room an open game that two of them joined. */
 export async function openedGames(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
   const ledger = createTestExecutor(t, database.serviceUrl)
-  const db = readDb(t, database)
   const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
   const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
   const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
@@ -37,7 +35,7 @@ export async function openedGames(t: Parameters<typeof testDatabase>[0], databas
   await Promise.all(numbers.map((room) => ledger.runOk(defineRoom, { id: room, owner_id: room })))
   await Promise.all([
     ...people.map(({ id }) => ledger.runOk(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
-    ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
+    ...numbers.flatMap((room) => members(room).map((id) => ledger.runOk(joinRoom, { room_id: room, caller_id: id }))),
   ])
   const terms = { game_price: 40, max_players: 3, join_admin: true, client_seed: '' }
   const verb = openGame({ spins: testSpins, feePercent: 0 })

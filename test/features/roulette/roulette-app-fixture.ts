@@ -6,17 +6,17 @@ import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
-/** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
+/** Users 1 to 5 with 100 coins each; rooms 1 (uid R1) with members 1 to 4 and 2 (uid R2) with member 1, both of user 6. */
 export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
   const open = await createTestApp(t, slices, undefined, writes)
   const { operator, user, ledger } = open
   await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
-  const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
+  const people = [1, 2, 3, 4, 5, 6].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
   await operator('POST', '/admin/v1/users', { users: people })
-  for (const { id } of people) {
+  for (const id of [1, 2, 3, 4, 5]) {
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 100, reason: 'test' })
   }
-  for (const id of [1, 2]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `R${id}`, owner_id: 5 })
+  for (const id of [1, 2]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `R${id}`, owner_id: 6 })
   for (const id of [1, 2, 3, 4]) await user(id)('GET', '/v1/rooms/R1/join')
   await user(1)('GET', '/v1/rooms/R2/join')
   return open

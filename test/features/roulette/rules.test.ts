@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { spin, spinCommitment, spinSeeds } from '../../../src/features/fairness/rr1.ts'
-import { roomMemberKey, roomMembers } from '../../../src/features/rooms/room.ts'
+import { roomMemberKey, roomMembers } from '../../../src/features/rooms/members/member.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'

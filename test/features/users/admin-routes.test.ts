@@ -1,11 +1,12 @@
 import { test } from 'tap'
 import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
+import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const roomsSlice = createRoomsSlice(activeGame)
+const roomsSlice = createRoomsSlice(activeGame, seats)
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 

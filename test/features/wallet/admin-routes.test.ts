@@ -1,12 +1,13 @@
 import { test } from 'tap'
 import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
+import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const roomsSlice = createRoomsSlice(activeGame)
+const roomsSlice = createRoomsSlice(activeGame, seats)
 
 const slices = [usersSlice, roomsSlice, walletSlice]
 
@@ -23,7 +24,7 @@ test('operators move balances', async (t) => {
   t.equal(credit.status, 201)
   t.match(credit.body, {
     data: {
-      id: 3,
+      id: 4,
       account: 'user:7:coins',
       currency: 'coins',
       amount: 50,
@@ -33,7 +34,7 @@ test('operators move balances', async (t) => {
     },
   })
   const debit = await operator('POST', '/admin/v1/users/7/debits', { currency: 'coins', amount: 20, reason: 'oops' })
-  t.match(debit, { status: 201, body: { data: { id: 4, account: 'user:7:coins', amount: 20, balance: 30 } } })
+  t.match(debit, { status: 201, body: { data: { id: 5, account: 'user:7:coins', amount: 20, balance: 30 } } })
 
   const dollars = { currency: 'dollars', amount: '90071.29', reason: 'x' }
   t.match(

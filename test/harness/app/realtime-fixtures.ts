@@ -100,7 +100,8 @@ export async function createRooms(database: TestDatabase, count: number, users: 
     database,
     `insert into room_profiles select r, 'R' || r, 'Room', '', now(), now(), 'test' from generate_series(1, ${count}) r;
      insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${users}) u;
-     insert into room_members select r, u from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
+     insert into rooms (room_id, owner_id, trophy_points) select r, 1, 0 from generate_series(1, ${count}) r;
+     insert into room_memberships select r, u, now() from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
   )
 }
 

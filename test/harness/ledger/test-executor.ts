@@ -76,7 +76,10 @@ export function createTestExecutor(
 }
 
 /** Rows of a query, as text. */
-export async function queryRows(database: TestDatabase, text: string): Promise<Record<string, string | null>[]> {
+export async function queryRows(
+  database: Pick<TestDatabase, 'ownerUrl'>,
+  text: string,
+): Promise<Record<string, string | null>[]> {
   const client = await connect(database.ownerUrl, 'test')
   const types = { getTypeParser: () => (value: string) => value }
   try {

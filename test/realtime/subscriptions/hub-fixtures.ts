@@ -5,6 +5,7 @@ import { Hub, type HubParts } from '../../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import type { Client } from '../../../src/realtime/sockets/client.ts'
+import type { MemberOf } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { type SubscriptionParts, Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
 import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
@@ -25,8 +26,11 @@ export const roomEvent = (position: number, n = 1, room = 1): PositionedEvent =>
   at: Date.now() * 1000,
 })
 
+/** The membership in the room R1, R2 …, from the beginning. */
+export const memberOf = (uid: string): MemberOf => ({ roomId: Number(uid.slice(1)), position: 0 })
+
 /** A hub with a subscribed channel, so that all its events can be replayed from memory. */
-export function openHub(parts: Partial<Pick<HubParts, 'backlogs' | 'head'>> = {}) {
+export function openHub(parts: Partial<Pick<HubParts, 'backlogs' | 'head' | 'onMemberLeft'>> = {}) {
   const noProfiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub: Hub = new Hub(
     {
@@ -37,6 +41,7 @@ export function openHub(parts: Partial<Pick<HubParts, 'backlogs' | 'head'>> = {}
         read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
       },
       head: async () => hub.position,
+      onMemberLeft: () => {},
       onSent: () => {},
       onFlushed: () => {},
       ...parts,
@@ -102,7 +107,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
   const subscriptions = new Subscriptions(1, client, {
     hub,
     resumes: new ResumeBudget(),
-    memberRoom: async (uid) => Number(uid.slice(1)),
+    memberRoom: async (uid) => memberOf(uid),
     roomState: async () => null,
     onError: (error) => {
       throw error

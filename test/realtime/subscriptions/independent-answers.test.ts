@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
 import type { ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
-import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+import { memberOf, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
 
@@ -20,7 +20,7 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   const { subscriptions, frames } = openClient(hub, {
     memberRoom: async (uid) => {
       if (uid === 'R4') throw new Error('the membership is damaged')
-      return Number(uid.slice(1))
+      return memberOf(uid)
     },
     onError: (error) => errors.push(error),
   })

@@ -6,7 +6,7 @@ import { assetUrl, withAvatarUrl } from '../../../../src/features/asset-url.ts'
 import type { Game } from '../../../../src/features/roulette/game.ts'
 import { nameGame } from '../../../../src/features/roulette/game-lookup.ts'
 import { publishedGame } from '../../../../src/features/roulette/presenters.ts'
-import { pathId } from '../../../../src/http/validation/ids.ts'
+import { parseId } from '../../../../src/ledger/rules/parse-id.ts'
 import { isoMicros } from '../../../../src/ledger/rules/time.ts'
 import { microsOf, personOf, prepared } from './prepared.ts'
 
@@ -48,7 +48,7 @@ const byRef = <Row extends object>(name: string, text: string) => {
   const byId = prepared<Row>(`${name} by id`, `${text} where p.room_id = $1`)
   const byUid = prepared<Row>(`${name} by uid`, `${text} where p.uid = $1`)
   return async (pool: Pool, ref: string): Promise<Row | undefined> => {
-    const id = pathId(ref)
+    const id = parseId(ref)
     const [row] = await (id === null ? byUid(pool, ref) : byId(pool, id))
     return row
   }
@@ -61,8 +61,7 @@ const roomRow = byRef<RoomRow>(
   'room',
   `select r.room_id as id, p.uid, p.name, p.cover_url, r.trophy_points, ${microsOf('p.created_at')} as room_created_at,
           ${personOf('o')} as owner,
-          (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
-            as members_count, ${gameColumns}
+          r.members_count, ${gameColumns}
    from room_profiles p
    join rooms r on r.room_id = p.room_id
    join user_profiles o on o.user_id = r.owner_id ${gameJoins}`,

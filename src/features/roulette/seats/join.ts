@@ -1,7 +1,8 @@
-import type { LedgerEvent } from '../../ledger/rules/event.ts'
-import { transfer, transferError } from '../../ledger/rules/movement.ts'
-import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { entryOf, type Game, gameAccount } from './game.ts'
+import type { LedgerEvent } from '../../../ledger/rules/event.ts'
+import { transfer, transferError } from '../../../ledger/rules/movement.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { isMember } from '../../rooms/members/member.ts'
+import { entryOf, type Game, gameAccount } from '../game.ts'
 import {
   coinAccount,
   dependentGameKeys,
@@ -9,10 +10,9 @@ import {
   findGameInRoom,
   type GameRequest,
   gameRequestKeys,
-  isMember,
   type NamedGame,
   namedGameAt,
-} from './game-lookup.ts'
+} from '../game-lookup.ts'
 
 export interface JoinGame extends GameRequest {
   /** May be empty. */

@@ -1,0 +1,109 @@
+import type { FastifyRequest } from 'fastify'
+import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
+import { RoomLeft, RoomMember, RoomParams, RoomResource } from '../../../../schema/rooms.ts'
+import { BatchedLookup, requestLimits } from '../../../db/queries/batched-lookup.ts'
+import { userOf } from '../../../http/auth/caller.ts'
+import { HttpError, notFound } from '../../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../../http/pages.ts'
+import type { App, Services } from '../../services.ts'
+import { sharedRefusals } from '../../shared-refusals.ts'
+import { roomMember } from '../presenters.ts'
+import { roomVerbs } from '../verbs.ts'
+import { type Membership, membershipsOf, membersOf, type UserAndRoom } from './reads.ts'
+import type { Seats } from './seats.ts'
+
+const tags = ['rooms']
+
+const MAX_MEMBERSHIPS_PER_QUERY = 100
+
+/** Client routes for members of rooms. `loadRoom` throws a 404 when the room does not exist. */
+export function memberRoutes(
+  app: App,
+  { db, execute, settings }: Services,
+  seats: Seats,
+  loadRoom: (request: FastifyRequest, roomId: number) => Promise<RoomResource>,
+): void {
+  const verbs = roomVerbs(seats)
+  const memberships = new BatchedLookup(
+    MAX_MEMBERSHIPS_PER_QUERY,
+    (requested: readonly UserAndRoom[]) => membershipsOf(db, requested),
+    requestLimits(db),
+  )
+
+  /** What the caller is in the room of the path; 404 when it does not exist. */
+  const membershipOf = async (
+    request: Pick<FastifyRequest, 'caller'> & { readonly params: RoomParams },
+  ): Promise<Membership> => {
+    const found = await memberships.load({ room: request.params.uid, userId: userOf(request) })
+    if (found === null) throw notFound()
+    return found
+  }
+
+  app.get(
+    '/rooms/:uid/join',
+    {
+      // A HEAD request would join, too.
+      exposeHeadRoute: false,
+      config: { reads: 'primary' },
+      schema: {
+        operationId: 'joinRoom',
+        summary: 'Join a room, by uid or id; joining again has no effect',
+        tags,
+        params: RoomParams,
+        response: { 200: dataOf(RoomResource) },
+      },
+    },
+    async (request, reply) => {
+      const { room_id, is_member } = await membershipOf(request)
+      const room = async (): Promise<{ data: RoomResource }> => ({ data: await loadRoom(request, room_id) })
+      if (is_member) return room()
+      const input = { caller_id: userOf(request), room_id }
+      await execute(request, reply, verbs.joinRoom, input, { hydrate: room })
+      return reply
+    },
+  )
+
+  app.post(
+    '/rooms/:uid/leave',
+    {
+      schema: {
+        operationId: 'leaveRoom',
+        summary: 'Leave a room, by uid or id',
+        description:
+          'Refused, in this order: to its owner (room_owner), to those who are no members (not_room_member), and while ' +
+          'the caller is seated in its open game (in_open_game). The user’s sockets are unsubscribed from the room.',
+        tags,
+        params: RoomParams,
+        response: { 200: RoomLeft },
+      },
+    },
+    (request, reply) =>
+      execute(request, reply, verbs.leaveRoom, { caller_id: userOf(request), room: request.params.uid }),
+  )
+
+  app.get(
+    '/rooms/:uid/members',
+    {
+      config: { reads: 'primary' },
+      schema: {
+        operationId: 'listRoomMembers',
+        summary: 'Members of a room, newest first; for its members',
+        tags,
+        params: RoomParams,
+        querystring: PageQuery,
+        response: { 200: pageOf(RoomMember) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const { room_id, is_member } = await membershipOf(request)
+      if (!is_member) {
+        const { status, message } = sharedRefusals.not_room_member
+        throw new HttpError(status, 'not_room_member', message)
+      }
+      const rows = await membersOf(db, room_id, limit + 1, cursor)
+      const page = toPage(rows, limit, ({ joined_at, user_id }) => [joined_at, user_id])
+      return { ...page, data: page.data.map((row) => roomMember(row, settings.assetBaseUrl)) }
+    },
+  )
+}
