@@ -17,12 +17,12 @@ async function forgetUser(url: string, user: number): Promise<void> {
   const db = queryBuilder(pool)
   const { notifier } = await loadSlices()
   try {
-    const { records, devices, replies } = await withExecutor(url, (executor) =>
+    const { records, devices, rooms, replies } = await withExecutor(url, (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
     )
     console.log(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
-        `stored replies redacted: ${replies}`,
+        `memberships ended: ${rooms}, stored replies redacted: ${replies}`,
     )
   } catch (error) {
     throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
@@ -35,7 +35,7 @@ await runCommandLine('forget', () =>
   new Command('npm run forget --')
     .description(
       'erases the personal data of a user in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices and ' +
-        'texts; balances and events stay under the id',
+        'texts; memberships of rooms end; balances and events stay under the id',
     )
     .exitOverride()
     .requiredOption('--user <id>', 'the user to erase', parseUserId)

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
+import { roomsJoinedBy } from '../features/rooms/members/reads.ts'
 import { forgottenUid } from '../features/users/forgotten.ts'
 import { revokeSessions } from '../features/users/revoke-sessions.ts'
 import { command, type Presenter } from '../ledger/executor/command.ts'
@@ -10,11 +11,15 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser } from './forget-user.ts'
+import { leaveRooms } from './leave-rooms.ts'
 import { findRepliesNaming, findUserData, isIdentifiable, redactNotifications, redactReplies } from './personal-rows.ts'
 import { recordRedactedReplies } from './record-redacted-replies.ts'
 
 /** After this time all instances refuse revoked sessions. */
 const REVOCATION_DELAY_MS = 1_000
+
+/** Memberships that one command ends. */
+const MAX_ROOMS_PER_COMMAND = 500
 
 /** Redacted replies per event. */
 const MAX_REPLIES_PER_EVENT = 500
@@ -33,6 +38,8 @@ export interface ErasureSummary {
   /** Vault records whose keys were destroyed. */
   readonly records: number
   readonly devices: number
+  /** Rooms of others that the user was a member of. */
+  readonly rooms: number
   /** Stored replies in which the user was redacted. */
   readonly replies: number
 }
@@ -61,6 +68,7 @@ export async function eraseUser(
     const { reply } = await executor.run(command(verb, input, cause, presenter))
     if (reply.status !== 200) throw new ErasureRefused(reply.body)
   }
+  const findRooms = () => roomsJoinedBy(db, userId, MAX_ROOMS_PER_COMMAND)
   const dataBefore = await findUserData(db, userId)
   if (dataBefore.withdrawal_ids.length > 0) throw new ErasureRefused('withdrawal_open')
   if (await isIdentifiable(db, userId)) {
@@ -71,6 +79,11 @@ export async function eraseUser(
   const data = await findUserData(db, userId)
   const new_uid = forgottenUid(randomBytes(16).toString('hex'))
   await run(forgetUser, { user_id: userId, new_uid, ...data })
+  let rooms = 0
+  for (let joined = await findRooms(); joined.length > 0; joined = await findRooms()) {
+    await run(leaveRooms, { user_id: userId, room_ids: joined })
+    rooms += joined.length
+  }
   const records = await destroyRecords(db, userId)
   await redactNotifications(db, userId, notifier)
   let replies = 0
@@ -84,5 +97,5 @@ export async function eraseUser(
       replies += await redactReplies(db, some)
     }
   }
-  return { records, devices: data.devices.length, replies }
+  return { records, devices: data.devices.length, rooms, replies }
 }

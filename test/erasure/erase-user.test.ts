@@ -23,7 +23,7 @@ interface ErasureSetup extends TestApp {
   readonly found: () => Promise<Record<string, number>>
 }
 
-/** User 1 with a profile, a device, dollars, a card and room R1; users 3 and 4, of whom 4 is a business manager. */
+/** User 1 with a profile, a device, dollars, a card and room R1, a member of the rooms 2 and 3 of user 3; users 3 and 4, of whom 4 is a business manager. */
 async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
   const open = await createTestApp(t, slices)
   const { operator, user, ledger, database } = open
@@ -36,6 +36,10 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
   })
   await operator('PUT', '/admin/v1/countries/1', { name: 'Egypt' })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 1 })
+  for (const id of [2, 3]) await operator('PUT', `/admin/v1/rooms/${id}`, { owner_id: 3 })
+  await user(1)('GET', '/v1/rooms/2/join')
+  // Joined in the version before, so that no event says it.
+  await queryRows(database, 'insert into room_members (room_id, user_id) values (3, 1), (1, 3)')
   for (const id of [1, 3]) {
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 500, reason: 'opening' })
     await user(id)('GET', '/v1/rooms/R1/join')
@@ -120,7 +124,19 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   ])
   await all.ledger.runOk(recordRedactedReplies, { user_id: 1, replies: noted })
   t.same((await verifyDatabase(database)).findings, [], 'an interruption before they are written changes nothing')
-  t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
+  t.same(await all.forget(1), { records: 0, devices: 0, rooms: 0, replies: 3 })
+  t.same(
+    await queryRows(
+      database,
+      `select room_id from room_memberships where user_id = 1 union all select room_id from room_members where user_id = 1`,
+    ),
+    [{ room_id: '1' }],
+    'only of their own room they stay a member',
+  )
+  t.match((await user(3)('GET', '/v1/rooms/R1/members')).body, {
+    data: [{ id: 3 }, { id: 1, name: '', avatar: '', avatar_url: '' }],
+  })
+  t.match((await user(3)('GET', '/v1/rooms/2')).body, { data: { members_count: 1 } })
   t.same(await found(), {})
   t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'what is left in backups cannot be decrypted')
   t.same(await queryRows(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
@@ -139,7 +155,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   const revoked = 'select 1 from users where user_id = 1 and sessions_revoked_before > extract(epoch from now()) - 60'
   t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are revoked')
 
-  t.same(await all.forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
+  t.same(await all.forget(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
   t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
@@ -217,7 +233,8 @@ test('from the command line', async (t) => {
   t.match(done, {
     status: 0,
     stderr: '',
-    stdout: 'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, stored replies redacted: 0\n',
+    stdout:
+      'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, memberships ended: 2, stored replies redacted: 0\n',
   })
   t.same(await all.found(), {})
   t.match(await queryRows(all.database, 'select uid, name from user_profiles where user_id = 1'), [
@@ -233,11 +250,11 @@ test('a uid alone identifies a user', async (t) => {
   const create = { game_price: 10, max_players: 3 }
   await user(1)('POST', '/v1/rooms/R1/games/roulette/create', create, { 'idempotency-key': 'create' })
   t.same(await found(), { devices: 1, replies: 1, user_profiles: 1 })
-  t.same(await forget(1), { records: 0, devices: 1, replies: 1 })
+  t.same(await forget(1), { records: 0, devices: 1, rooms: 2, replies: 1 })
   t.same(await found(), {})
   const revoked = await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
   t.equal(revoked.length, 1)
-  t.same(await forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
+  t.same(await forget(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
   t.same(await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
   t.same((await verifyDatabase(database)).findings, [])
 })

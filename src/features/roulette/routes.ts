@@ -177,7 +177,7 @@ const gameRequest = (request: RequestWithParams<{ readonly room_uid: string; rea
 })
 
 /** The version before took a room of digits in a path for its id. */
-function withFormerRequest<Input extends { readonly room: string }>(input: Input): ResponseOptions {
+function withFormerRequest(input: { readonly room: string }): ResponseOptions {
   const id = parseId(input.room)
   return id === null ? {} : { formerRequest: { ...input, room: id } }
 }

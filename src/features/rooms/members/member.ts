@@ -43,10 +43,16 @@ export const joinedEvent = (room_id: number, user_id: number): LedgerEvent<'room
   movements: [],
 })
 
+export const leftEvent = (room_id: number, user_id: number): LedgerEvent<'room-left'> => ({
+  type: 'room-left',
+  data: { room_id, user_id },
+  movements: [],
+})
+
 /** The events by which a member leaves: one of whom no event names is put on the ledger first. */
 export function leavingEvents(state: State, room_id: number, user_id: number): readonly LedgerEvent[] {
   const former = state.get(formerMembers, roomMemberKey(room_id, user_id))
-  const left: LedgerEvent = { type: 'room-left', data: { room_id, user_id }, movements: [] }
+  const left = leftEvent(room_id, user_id)
   if (former === undefined || isOnLedger(state, room_id, user_id)) return [left]
   const { joined_at } = former
   return [{ type: 'room-members-recorded', data: { room_id, members: [{ user_id, joined_at }] }, movements: [] }, left]
