@@ -11,7 +11,7 @@ COPY sql sql
 COPY src src
 COPY scripts scripts
 
-# DATABASE_URL, PUBLIC_URL and the keys must be given: the container stores nothing.
+# DATABASE_URL, PUBLIC_URL, the keys and ASSET_BASE_URL or ASSET_DIR must be given: the container stores nothing.
 ENV HOST=0.0.0.0 PORT=3000
 EXPOSE 3000
 USER node

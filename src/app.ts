@@ -9,14 +9,17 @@ import {
   type onRequestHookHandler,
 } from 'fastify'
 import type { JwtKey } from './config/jwt-key.ts'
+import { demoPictures } from './demo/pictures.ts'
 import type { Services } from './features/services.ts'
 import type { Slice } from './features/slice.ts'
+import { assetRoutes } from './http/assets/asset-routes.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth/auth.ts'
 import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
 import { registerTokens, signatureCheck, type TokenRules, type VerifyToken } from './http/auth/tokens.ts'
 import { hasValidToken, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
+import { homeRoutes } from './http/documents/home-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/errors/error-handlers.ts'
 import type { RefusalResponseOf } from './http/errors/refusals.ts'
@@ -60,6 +63,8 @@ export interface AppParts {
   /** The bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
+  /** A folder with pictures and videos to serve beside those of the demo catalogue; null: only those. */
+  readonly assetDir: string | null
   /** Whether /docs is answered. */
   readonly docs: boolean
   /** The status of each refusal, for the documents. */
@@ -119,6 +124,9 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const mayRemember = (request: FastifyRequest): boolean =>
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
   if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated)
+  homeRoutes(app, verifyToken, limitUnauthenticated)
+  const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
+  assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)
   const limit = parts.rateLimit === null ? [] : [rateLimitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the business rules follow.
   const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]

@@ -138,6 +138,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metrics,
     isReady: readiness(database.probe, tail, executor),
     docs: config.docs,
+    assetDir: config.assetDir,
     refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

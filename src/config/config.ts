@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { Type } from '@sinclair/typebox'
@@ -35,6 +36,8 @@ export interface Config {
   readonly checkpointKey: string | null
   /** Without a slash at its end; null: `/assets` below the public address. */
   readonly assetBaseUrl: string | null
+  /** A folder with pictures and videos that are served at `/assets`, absolute; null: only those of the demo catalogue. */
+  readonly assetDir: string | null
   readonly rouletteFeePercent: number
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
@@ -88,7 +91,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (given['LIVE_PORT'] && given['LIVE_PORT'] === (given['PORT'] ?? environment.properties.PORT.default)) {
     faults.push('LIVE_PORT must be another port than PORT')
   }
-  faults.push(...addressFaults(given), ...forwardFaults(given))
+  faults.push(...addressFaults(given), ...forwardFaults(given), ...assetDirFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
   const trustProxy = readProxies(given, faults)
@@ -113,6 +116,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
     assetBaseUrl: values.ASSET_BASE_URL === undefined ? null : withoutSlash(values.ASSET_BASE_URL),
+    assetDir: values.ASSET_DIR === undefined ? null : resolve(values.ASSET_DIR),
     rouletteFeePercent: Number(values.ROULETTE_FEE_PERCENT),
     roomAdminCommissionPercent: Number(values.ROOM_ADMIN_COMMISSION_PERCENT),
     rateLimit: numberOrOff(values.RATE_LIMIT),
@@ -167,6 +171,9 @@ function productionFaults(given: Given): string[] {
     faults.push(`${name} must be given as 32 random bytes or more in hex when NODE_ENV is production (${MAKE_KEY})`)
   }
   if (!given['PUBLIC_URL']) faults.push('PUBLIC_URL must be given when NODE_ENV is production')
+  if (!given['ASSET_BASE_URL'] && !given['ASSET_DIR']) {
+    faults.push('ASSET_BASE_URL or ASSET_DIR must be given when NODE_ENV is production')
+  }
   return faults
 }
 
@@ -179,6 +186,18 @@ function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Given): s
     faults.push('FORWARD_ADDRESS must be an address of this host that others can reach, with a port up to 65535')
   }
   return faults
+}
+
+const assetDirFaults = ({ ASSET_DIR: path }: Given): string[] =>
+  path === undefined || isFolder(path) ? [] : ['ASSET_DIR must be a folder that the service can read']
+
+function isFolder(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.X_OK)
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function addressFaults(given: Given): string[] {

@@ -45,6 +45,7 @@ export const environment = Type.Object({
   PII_KEY: text,
   CHECKPOINT_KEY: text,
   ASSET_BASE_URL: text,
+  ASSET_DIR: text,
   ROULETTE_FEE_PERCENT: percent,
   ROOM_ADMIN_COMMISSION_PERCENT: percent,
   RATE_LIMIT: Type.String({

@@ -25,27 +25,33 @@ export const demoUsers: readonly DemoUser[] = [
     id: 1,
     uid: 'amina',
     name: 'Amina',
-    avatar: 'avatars/amina.png',
+    avatar: 'avatars/amina.svg',
     balances: { coins: 50_000, diamonds: 100_000, dollars: 25_000 },
   },
-  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', balances: { coins: 50_000, diamonds: 20_000 } },
-  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', balances: { coins: 50_000, diamonds: 20_000 } },
+  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.svg', balances: { coins: 50_000, diamonds: 20_000 } },
+  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.svg', balances: { coins: 50_000, diamonds: 20_000 } },
   {
     id: 4,
     uid: 'dalia',
     name: 'Dalia',
-    avatar: 'avatars/dalia.png',
+    avatar: 'avatars/dalia.svg',
     balances: { agent_dollars: 12_000 },
     agency: [
       { country_id: 1, diamonds_per_dollar: 10_500 },
       { country_id: 2, diamonds_per_dollar: 10_200 },
     ],
   },
-  { id: 5, uid: 'emil', name: 'Emil', avatar: 'avatars/emil.png', balances: {}, business_manager: true },
+  { id: 5, uid: 'emil', name: 'Emil', avatar: 'avatars/emil.svg', balances: {}, business_manager: true },
 ]
 
 /** Owned by Carmen. */
-export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
+export const demoRoom = {
+  id: 1,
+  uid: 'R1',
+  name: 'Night lounge',
+  cover_url: 'rooms/night-lounge.svg',
+  owner_id: 3,
+} as const
 
 /** Members of the room. */
 export const demoMembers: readonly number[] = [1, 2, 3]
@@ -60,14 +66,14 @@ export interface DemoGift {
 }
 
 export const demoGifts: readonly DemoGift[] = [
-  { id: 1, name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png', odds: [] },
-  { id: 2, name: 'Sports car', kind: 'standard', price: 5_000, image_path: 'gifts/sports-car.png', odds: [] },
+  { id: 1, name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.svg', odds: [] },
+  { id: 2, name: 'Sports car', kind: 'standard', price: 5_000, image_path: 'gifts/sports-car.svg', odds: [] },
   {
     id: 3,
     name: 'Lucky clover',
     kind: 'lucky',
     price: 100,
-    image_path: 'gifts/lucky-clover.png',
+    image_path: 'gifts/lucky-clover.svg',
     // Returns 0.7 of the stake in the long run.
     odds: [
       { multiplier: 0, weight: 640_000 },
@@ -83,7 +89,7 @@ export const demoGifts: readonly DemoGift[] = [
     name: 'Boomerang',
     kind: 'returnable',
     price: 50,
-    image_path: 'gifts/boomerang.png',
+    image_path: 'gifts/boomerang.svg',
     odds: [
       { multiplier: 0.5, weight: 60 },
       { multiplier: 1, weight: 40 },
@@ -92,9 +98,9 @@ export const demoGifts: readonly DemoGift[] = [
 ]
 
 export const demoPackages = [
-  { privilege_package_id: 1, name: 'Bronze', rank: 1, valid_days: 7, icon_path: 'privileges/bronze.png' },
-  { privilege_package_id: 2, name: 'Silver', rank: 2, valid_days: 30, icon_path: 'privileges/silver.png' },
-  { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30, icon_path: 'privileges/gold.png' },
+  { privilege_package_id: 1, name: 'Bronze', rank: 1, valid_days: 7, icon_path: 'privileges/bronze.svg' },
+  { privilege_package_id: 2, name: 'Silver', rank: 2, valid_days: 30, icon_path: 'privileges/silver.svg' },
+  { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30, icon_path: 'privileges/gold.svg' },
 ] as const
 
 /** Amina has two cards to activate and one to transfer. */

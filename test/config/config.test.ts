@@ -28,6 +28,7 @@ test('an empty environment gives the defaults', async (t) => {
     piiKey: null,
     checkpointKey: null,
     assetBaseUrl: null,
+    assetDir: null,
     rouletteFeePercent: 0,
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
@@ -67,6 +68,7 @@ test('every variable is read', async (t) => {
       DATA_DIR: '/srv/data',
       JWT_SECRET: 'j'.repeat(32),
       ASSET_BASE_URL: 'https://cdn.example.com/a/',
+      ASSET_DIR: '/',
       ROULETTE_FEE_PERCENT: '100',
       ROOM_ADMIN_COMMISSION_PERCENT: '2',
       RATE_LIMIT: 'off',
@@ -104,6 +106,7 @@ test('every variable is read', async (t) => {
       piiKey: keys.PII_KEY,
       checkpointKey: keys.CHECKPOINT_KEY,
       assetBaseUrl: 'https://cdn.example.com/a',
+      assetDir: '/',
       rouletteFeePercent: 100,
       roomAdminCommissionPercent: 2,
       rateLimit: null,
@@ -130,6 +133,7 @@ test('each faulty variable is named once, without its value', async (t) => {
     LIVE_PORT: 'hush',
     DATABASE_URL: 'mysql://hush',
     ASSET_BASE_URL: 'ftp://hush',
+    ASSET_DIR: '/hush',
     ROULETTE_FEE_PERCENT: '1.5',
     ROOM_ADMIN_COMMISSION_PERCENT: '-1',
     RATE_LIMIT: '0',
@@ -157,6 +161,7 @@ test('each faulty variable is named once, without its value', async (t) => {
     ['PORT', ['0x1036', '1e3', '65536', '-1', '+80', '080', ' 80', '80.0', '99999']],
     ['LIVE_PORT', ['0', '65536', '-1', '080', '3000']],
     ['ROULETTE_FEE_PERCENT', ['101', '1e1', '0x1', '05', '-0']],
+    ['ASSET_DIR', ['package.json', 'no-such-folder', 'package.json/x']],
     ['ASSET_BASE_URL', ['http://a b', 'http://', 'http:///a', 'https://a?b=c', 'https://a#b', 'http://a:x', '//a']],
     ['DATABASE_URL', ['postgres://', 'postgres://a b/c', 'postgres://h:x/d', 'postgres://h:99999/d', 'h:5432']],
     ['DATABASE_OWNER_URL', ['postgres://u:p#w@h/d']],
@@ -196,14 +201,17 @@ test('production requires keys that cannot be guessed, and its address', async (
     NODE_ENV: 'production',
     JWT_SECRET: 'a secret of 32 bytes or more ...',
     PUBLIC_URL: 'https://economy.example',
+    ASSET_BASE_URL: 'https://cdn.example',
     ...Object.fromEntries(names.map((name) => [name, 'a0'.repeat(32)])),
   }
   t.doesNotThrow(() => loadConfig(good))
   t.doesNotThrow(() => loadConfig({ ...good, JWT_SECRET: 'é'.repeat(16) }), '32 bytes')
   t.doesNotThrow(() => loadConfig({ ...good, JWT_SECRET: '', JWT_PUBLIC_KEY: pem(ec()) }))
-  t.same(faultyNames({ NODE_ENV: 'production' }), ['JWT_SECRET', ...names, 'PUBLIC_URL'])
+  t.same(faultyNames({ NODE_ENV: 'production' }), ['JWT_SECRET', ...names, 'PUBLIC_URL', 'ASSET_BASE_URL'])
   t.same(faultyNames({ ...good, JWT_SECRET: 'thirty-one bytes, one too few..' }), ['JWT_SECRET'])
   t.same(faultyNames({ ...good, PUBLIC_URL: '' }), ['PUBLIC_URL'])
+  t.same(faultyNames({ ...good, ASSET_BASE_URL: '' }), ['ASSET_BASE_URL'])
+  t.doesNotThrow(() => loadConfig({ ...good, ASSET_BASE_URL: '', ASSET_DIR: '.' }))
   for (const name of names) {
     const weak = [
       'sixteen letters.',

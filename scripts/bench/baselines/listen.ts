@@ -72,6 +72,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     metrics,
     isReady: async () => true,
     docs: false,
+    assetDir: null,
     refusalResponseOf,
   })
   await app.listen({ host: config.host, port: config.port })

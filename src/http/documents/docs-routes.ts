@@ -4,6 +4,7 @@ import type { VerifyToken } from '../auth/tokens.ts'
 import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
 import { asyncapi } from './asyncapi.ts'
+import { pageHeaders } from './page-headers.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -52,15 +53,6 @@ const packageFiles: Readonly<Record<string, string>> = {
 }
 const packageFolder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
 
-/** Only our own scripts and styles, and no framing. */
-const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-frame-options': 'DENY',
-  'x-content-type-options': 'nosniff',
-}
-
 /** Bytes that cost an unauthenticated client as much as an ordinary request. */
 const BYTES_PER_COST = 64 * 1024
 
@@ -87,7 +79,7 @@ export function docsRoutes(
   }
   for (const [path, answer] of Object.entries(responses)) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
-      reply.headers(headers)
+      reply.headers(pageHeaders)
       const variant = await answer.variantFor(request)
       const bytes = matchesEtag(request, variant.etag) ? 0 : variant.body.length
       const refusal = hasValidToken(request, verify)

@@ -132,6 +132,7 @@ interface Options
       | 'sessions'
       | 'isReady'
       | 'docs'
+      | 'assetDir'
     >
   > {
   readonly gate?: AppStateGate
@@ -188,6 +189,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     metrics,
     isReady: async () => true,
     docs: true,
+    assetDir: null,
     refusalResponseOf,
     ...parts,
     sessions,

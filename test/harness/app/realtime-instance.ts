@@ -147,6 +147,7 @@ export async function startInstance(
     metrics,
     isReady: async () => true,
     docs: true,
+    assetDir: null,
     refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

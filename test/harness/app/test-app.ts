@@ -117,6 +117,7 @@ export async function createTestApp(
     metrics: new Metrics(),
     isReady: async () => true,
     docs: true,
+    assetDir: null,
     refusalResponseOf,
   })
   await app.ready()

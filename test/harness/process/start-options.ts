@@ -10,6 +10,7 @@ export const production = {
   PII_KEY: '91'.repeat(32),
   CHECKPOINT_KEY: 'c4'.repeat(32),
   PUBLIC_URL: 'https://economy.example',
+  ASSET_BASE_URL: 'https://economy.example/assets',
 }
 
 /** A folder that is removed when the test ends. */

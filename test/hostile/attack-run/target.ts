@@ -58,6 +58,7 @@ async function startIn(
   const instance = await Instance.start(context, {
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://economy.example',
+    ASSET_BASE_URL: 'https://economy.example/assets',
     DEMO: '1',
     LOG_LEVEL: 'info',
     // As it comes; processes of tests have no limits.

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import type { VerifyToken } from '../auth/tokens.ts'
+import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
+import { PreparedResponse } from '../caching/prepared-response.ts'
+import { pageHeaders } from './page-headers.ts'
+
+interface Link {
+  readonly path: string
+  readonly title: string
+}
+
+const links: readonly Link[] = [
+  { path: '/docs', title: 'The HTTP interface, to read and to try' },
+  { path: '/docs/json', title: 'The HTTP interface as an OpenAPI document' },
+  { path: '/docs/asyncapi.json', title: 'The websocket interface as an AsyncAPI document' },
+  { path: '/console', title: 'The console for staff' },
+  { path: '/fairness', title: 'Fair draws, for players' },
+  { path: '/healthz', title: 'Whether the process is alive' },
+  { path: '/readyz', title: 'Whether the service is ready' },
+]
+
+const page = (shown: readonly Link[]): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Live economy</title>
+</head>
+<body>
+<main>
+<h1>Live economy</h1>
+<ul>
+${shown.map(({ path, title }) => `<li><a href="${path}">${title}</a></li>`).join('\n')}
+</ul>
+</main>
+</body>
+</html>
+`
+
+/** The page at /, with links to those pages that this instance answers. */
+export function homeRoutes(
+  app: FastifyInstance,
+  verify: VerifyToken,
+  limitUnauthenticated: LimitUnauthenticated,
+): void {
+  // Made at the first request: by then every route is registered.
+  const answer = new PreparedResponse('text/html; charset=utf-8', async () =>
+    Buffer.from(page(links.filter(({ path }) => app.hasRoute({ method: 'GET', url: path })))),
+  )
+  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+    const refusal = hasValidToken(request, verify) ? undefined : limitUnauthenticated(request)
+    if (refusal !== undefined) throw refusal
+    reply.headers(pageHeaders)
+    return answer.send(request, reply, await answer.variantFor(request))
+  })
+}
