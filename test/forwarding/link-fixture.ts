@@ -27,7 +27,7 @@ interface Test {
 export const echo = registerVerb<{ readonly count: number }, number>(
   'echo',
   inputSchema(Type.Object({ count: Type.Integer({ minimum: 1 }) })),
-  { reads: () => [], decide: () => [], result: (_state, { count }) => count },
+  { refusals: [], reads: () => [], decide: () => [], result: (_state, { count }) => count },
 )
 
 export const presentRefusal: PresentRefusal = ({ refusal }, requestId) => ({

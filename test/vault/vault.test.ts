@@ -62,6 +62,7 @@ test('records are written with their command, read by id and erased by user', as
   const ids = records.map(({ record_id }) => record_id)
   await runOk(
     {
+      refusals: [],
       reads: () => [],
       decide: () => [],
       sideWrites: (state) => records.forEach((record) => storeRecord(state, record)),

@@ -69,6 +69,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
+        refusals: verbs.changeStatus.refusals,
         response: { 200: dataOf(Withdrawal) },
       },
     },
@@ -90,6 +91,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         summary: 'Pay users for a period, each of them once; refused rows do not affect the others',
         tags,
         body: DepositSalaries,
+        refusals: verbs.depositSalaries.refusals,
         response: { 201: dataOf(SalaryReport) },
       },
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.

@@ -52,11 +52,14 @@ export interface MakeInstantTransfer {
 const ISSUANCE = account('issuance', 'exchange', 'diamonds')
 const exchangeAccount = (wallet: DollarWallet) => account('house', 'exchange', wallet)
 
+const refusals = ['validation_failed', 'insufficient_balance', 'balance_limit'] as const
+
 /**
  * Exchanges the caller's dollars for diamonds of the receiver, immediately. Refusals, in this order: `validation_failed`
  * (receiver), `insufficient_balance`, `balance_limit`.
  */
-export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
+export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer, typeof refusals> = {
+  refusals,
   reads: ({ caller_id, receiver_id, agent_benefit }) => [
     keyOf(users, receiver_id),
     keyOf(userProfiles, caller_id),

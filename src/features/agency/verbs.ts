@@ -8,8 +8,8 @@ import type { VerbTerms } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
 import { depositSalaries } from './salaries/deposit-salaries.ts'
-import { changeStatus } from './withdrawals/change-status.ts'
-import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
+import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
 
 const Digest = Type.Union([Type.String(), Type.Null()])
 
@@ -69,14 +69,14 @@ interface PreparedNote {
 
 /** The verbs of withdrawals, instant transfers and salaries. */
 export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
-  requestWithdrawal: registerVerb('request-withdrawal', RequestWithdrawal, preparedVerb(requestWithdrawal), {
+  requestWithdrawal: registerVerb('request-withdrawal', RequestWithdrawal, preparedVerb(requestRefusals, requestWithdrawal), {
     status: 201,
     body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl),
   }),
   changeStatus: registerVerb(
     'change-withdrawal-status',
     ChangeStatus,
-    preparedVerb(({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
+    preparedVerb(statusRefusals, ({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
     { body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl) },
   ),
   makeInstantTransfer: registerVerb('make-instant-transfer', MakeInstantTransfer, makeInstantTransfer, {

@@ -15,6 +15,7 @@ export interface SetMode {
 
 /** Changes the mode of the app; an identical mode writes no event. Never refused. */
 export const setMode: Verb<SetMode, Mode | undefined> = {
+  refusals: [],
   reads: () => [keyOf(modes, MODE_SCOPE)],
 
   decide(state, input) {

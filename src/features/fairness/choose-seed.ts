@@ -22,6 +22,7 @@ export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
 
 /** Opens the user's first chain, if there is none, so that its commitment is published before any draw. Never refused. */
 export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number }, PublishedChains> => ({
+  refusals: [],
   reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
   decide: (state, { user_id }) =>
     state.get(luckyProgress, String(user_id)) === undefined ? [openChain(chains, user_id, 1, String(user_id))] : [],
@@ -40,6 +41,7 @@ export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number
 export const chooseSeed = (
   chains: LuckyChains,
 ): Verb<{ readonly user_id: number; readonly client_seed: string }, PublishedChains> => ({
+  refusals: [],
   reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
   decide: (state, { user_id, client_seed }) => {
     const progress = state.get(luckyProgress, String(user_id))

@@ -57,13 +57,22 @@ export interface GiftTerms {
 const HOUSE = account('house', 'gifts', 'diamonds')
 const ISSUANCE = account('issuance', 'gifts', 'target')
 
+const refusals = [
+  'not_the_sender',
+  'validation_failed',
+  'insufficient_items',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * Sends a gift to one or more receivers; a gift with odds is drawn once per order and its rewards, in diamonds, are paid
  * at once. Refusals, in this order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
  * `insufficient_balance`; `balance_limit`, also when only the highest possible rewards would exceed a balance.
  */
-export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
+export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift, typeof refusals> {
   return {
+    refusals,
     reads: (input) => reads(input),
     dependentReads: (state, input) => dependentKeys(state, input, terms),
     decide: (state, input, { now }) => {

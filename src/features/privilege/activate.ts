@@ -19,12 +19,15 @@ export interface Activation {
   readonly valid_until: string
 }
 
+const refusals = ['not_found', 'not_your_card', 'card_already_activated', 'too_few_days', 'validity_limit'] as const
+
 /**
  * Activates a stored card: its days start, extend or replace the owner's privilege, depending on the ranks.
  * Refusals, in this order: `not_found` (card), `not_your_card`, `card_already_activated`, `too_few_days` (the share of
  * the days rounds down to 0), `validity_limit` (beyond the year 9999).
  */
-export const activateCard: Verb<ActivateCard, Activation> = {
+export const activateCard: Verb<ActivateCard, Activation, typeof refusals> = {
+  refusals,
   reads: ({ caller_id, card_id }) => [
     keyOf(cards, card_id),
     keyOf(cardCounts, caller_id),

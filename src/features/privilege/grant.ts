@@ -14,11 +14,14 @@ export interface GrantCards {
   readonly reason: string
 }
 
+const refusals = ['not_found', 'validation_failed', 'holding_limit'] as const
+
 /**
  * Adds cards to a user's wallet, one event per card. Returns them newest first, as the wallet lists them.
  * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (the wallet would hold too many cards).
  */
-export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
+export const grantCards: Verb<GrantCards, readonly NamedCard[], typeof refusals> = {
+  refusals,
   reads: ({ user_id, privilege_package_id }) => [
     keyOf(users, user_id),
     keyOf(packages, privilege_package_id),

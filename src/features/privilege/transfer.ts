@@ -11,11 +11,21 @@ export interface TransferCard {
   readonly receiver_id: number
 }
 
+const refusals = [
+  'not_found',
+  'not_card_owner',
+  'card_already_activated',
+  'same_user',
+  'validation_failed',
+  'holding_limit',
+] as const
+
 /**
  * Transfers a stored card to another user; it keeps its id and all its days. Refusals, in this order: `not_found` (card),
  * `not_card_owner`, `card_already_activated`, `same_user`, `validation_failed` (receiver), `holding_limit`.
  */
-export const transferCard: Verb<TransferCard, null> = {
+export const transferCard: Verb<TransferCard, null, typeof refusals> = {
+  refusals,
   reads: ({ caller_id, card_id, receiver_id }) => [
     keyOf(cards, card_id),
     keyOf(users, receiver_id),

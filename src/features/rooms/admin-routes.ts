@@ -26,6 +26,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
         tags,
         params: IdParams,
         body: DefineRoom,
+        refusals: verbs.defineRoom.refusals,
         response: { 200: dataOf(RoomRecord) },
       },
     },

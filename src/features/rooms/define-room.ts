@@ -23,12 +23,15 @@ export interface DefinedRoom {
   readonly profile: RoomProfile
 }
 
+const refusals = ['validation_failed'] as const
+
 /**
  * Creates or changes a room. A new owner is an event of the ledger, who becomes a member; the former one stays a member.
  * Uid, name and cover are profile data. Refusal: `validation_failed` (uid that is taken or another room's id, id that is
  * another room's uid, missing or unknown owner).
  */
-export const defineRoom: Verb<DefineRoom, DefinedRoom> = {
+export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
+  refusals,
   reads: ({ id, uid = defaultUid(id), owner_id }) => {
     const named = parseId(uid)
     return [

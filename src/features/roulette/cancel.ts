@@ -12,11 +12,21 @@ import {
   requestedPlayerBalanceKeys,
 } from './game-lookup.ts'
 
+const refusals = [
+  'not_found',
+  'not_game_creator',
+  'game_finished',
+  'game_cancelled',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * The creator cancels a game; all stakes are refunded, in coins. Refusals, in this order: `not_found` (room, game),
  * `not_game_creator`, `game_finished`, `game_cancelled`, `balance_limit`.
  */
-export const cancelGame: Verb<GameRequest, null> = {
+export const cancelGame: Verb<GameRequest, null, typeof refusals> = {
+  refusals,
   reads: gameRequestKeys,
   dependentReads: (state, input) => [...dependentGameKeys(state, input), ...requestedPlayerBalanceKeys(state, input)],
   decide: (state, input) => {

@@ -20,12 +20,23 @@ import {
 const HOUSE = account('house', 'roulette', 'coins')
 const MIN_PLAYERS = 2
 
+const refusals = [
+  'not_found',
+  'not_in_game',
+  'game_finished',
+  'game_cancelled',
+  'not_enough_players',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * Spins the wheel, reveals the seed of the spin and pays the prize, in coins, to the winner. Refusals, in this order:
  * `not_found` (room, game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`,
  * `not_enough_players`, `balance_limit` (when any player's balance could not take the prize).
  */
-export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame> => ({
+export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame, typeof refusals> => ({
+  refusals,
   reads: (input) => [...gameRequestKeys(input), keyOf(balances, HOUSE)],
   dependentReads: (state, input) => [...dependentGameKeys(state, input), ...requestedPlayerBalanceKeys(state, input)],
   decide: (state, input) => {

@@ -34,11 +34,14 @@ export interface RouletteTerms {
   readonly feePercent: number
 }
 
+const refusals = ['not_found', 'not_room_member', 'game_already_open', 'insufficient_balance'] as const
+
 /**
  * Opens a game in a room and commits to its spin. Refusals, in this order: `not_found` (room), `not_room_member`,
  * `game_already_open`, `insufficient_balance` (of a creator who joins; no game is opened then).
  */
-export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame> => ({
+export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof refusals> => ({
+  refusals,
   reads: roomRequestKeys,
   dependentReads: (state, input) => {
     const roomId = resolveRoomRef(state, input.room)

@@ -68,7 +68,7 @@ export function rouletteVerbs({ settings, spinSeeds: spins }: VerbTerms) {
       body: (game) => ({ data: finishedGame(game, settings.assetBaseUrl) }),
     }),
     cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
-    purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb(purgeGames), { body: purgeBody }),
+    purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb([], purgeGames), { body: purgeBody }),
     cancelStaleGames: registeredStaleGames,
   }
 }

@@ -17,6 +17,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
         summary: "End a staff member's sessions: tokens issued before this second answer 440",
         tags: ['operators'],
         params: StaffParams,
+        refusals: verbs.revokeStaffSessions.refusals,
         response: { 200: dataOf(RevokedStaffSessions) },
       },
       // Before the response is sent: from then on this instance refuses the old tokens.

@@ -11,6 +11,7 @@ export interface RevokeStaffSessions {
  * may be from the next login. Staff are not registered here, so an unknown `sub` is revoked as well. Never refused.
  */
 export const revokeStaffSessions: Verb<RevokeStaffSessions, StaffSession> = {
+  refusals: [],
   reads: ({ sub }) => [keyOf(staffSessions, sub)],
 
   decide(_state, { sub }, { now }) {

@@ -37,6 +37,7 @@ export function userAdminRoutes(app: App, services: Services): void {
         tags,
         params: IdParams,
         body: DefineUser,
+        refusals: verbs.defineUser.refusals,
         response: { 200: dataOf(UserRecord) },
       },
     },
@@ -56,6 +57,7 @@ export function userAdminRoutes(app: App, services: Services): void {
         description: 'Returns the users in the order in which they were sent, as many as fit into 1 MB.',
         tags,
         body: DefineUsers,
+        refusals: verbs.defineUsers.refusals,
         response: { 200: dataOf(Type.Array(UserRecord)) },
       },
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
@@ -116,6 +118,7 @@ export function userAdminRoutes(app: App, services: Services): void {
         summary: "End a user's sessions: tokens issued before this second answer 440",
         tags,
         params: IdParams,
+        refusals: verbs.revokeSessions.refusals,
         response: { 200: dataOf(RevokedSessions) },
       },
       // Before the response is sent: from then on this instance refuses the old tokens.

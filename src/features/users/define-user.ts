@@ -32,11 +32,14 @@ export interface DefinedUser {
   readonly profile: UserProfile
 }
 
+const refusals = ['validation_failed'] as const
+
 /**
  * Creates or changes users, all or none. Flags and rates are events of the ledger; uid, name and avatar are profile data.
  * Refusal: `validation_failed` (taken uids, ids or countries listed twice, unknown countries).
  */
-export const defineUsers: Verb<DefineUsers, readonly DefinedUser[]> = {
+export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refusals> = {
+  refusals,
   reads: (input) =>
     input.users.flatMap((user) => [
       keyOf(users, user.id),

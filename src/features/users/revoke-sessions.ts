@@ -6,11 +6,18 @@ export interface RevokeSessions {
   readonly user_id: number
 }
 
+const refusals = ['not_found'] as const
+
 /**
  * Expires all tokens of a user that were issued before this second. Tokens of the same second stay valid: they may be from
  * the next login. Refusal: `not_found`.
  */
-export const revokeSessions: Verb<RevokeSessions, Pick<User, 'user_id' | 'sessions_revoked_before'>> = {
+export const revokeSessions: Verb<
+  RevokeSessions,
+  Pick<User, 'user_id' | 'sessions_revoked_before'>,
+  typeof refusals
+> = {
+  refusals,
   reads: ({ user_id }) => [keyOf(users, user_id)],
 
   decide(state, { user_id }, { now }) {

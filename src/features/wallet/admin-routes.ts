@@ -18,7 +18,17 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
 
   app.post(
     '/users/:id/credits',
-    { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
+    {
+      schema: {
+        operationId: 'creditUser',
+        summary: "Add to a user's balance",
+        tags,
+        params,
+        body,
+        refusals: verbs.credit.refusals,
+        response,
+      },
+    },
     (request, reply) => {
       const move = toBalanceMove(request.body)
       return execute(request, reply, verbs.credit, { user_id: idInPath(request.params.id), ...move })
@@ -27,7 +37,17 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
 
   app.post(
     '/users/:id/debits',
-    { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
+    {
+      schema: {
+        operationId: 'debitUser',
+        summary: "Take from a user's balance",
+        tags,
+        params,
+        body,
+        refusals: verbs.debit.refusals,
+        response,
+      },
+    },
     (request, reply) => {
       const move = toBalanceMove(request.body)
       return execute(request, reply, verbs.debit, { holder: 'user', id: idInPath(request.params.id), ...move })
@@ -36,7 +56,17 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
 
   app.post(
     '/rooms/:id/debits',
-    { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
+    {
+      schema: {
+        operationId: 'debitRoom',
+        summary: "Take from a room's balance",
+        tags,
+        params,
+        body,
+        refusals: verbs.debit.refusals,
+        response,
+      },
+    },
     (request, reply) => {
       const move = toBalanceMove(request.body)
       return execute(request, reply, verbs.debit, { holder: 'room', id: idInPath(request.params.id), ...move })

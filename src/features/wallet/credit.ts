@@ -9,8 +9,11 @@ export interface Credit extends BalanceMove {
   readonly user_id: number
 }
 
+const refusals = ['not_found', 'insufficient_balance', 'balance_limit'] as const
+
 /** An operator adds to a user's balance: new value is issued. Refusals, in this order: `not_found`, `balance_limit`. */
-export const credit: Verb<Credit, MovedBalance> = {
+export const credit: Verb<Credit, MovedBalance, typeof refusals> = {
+  refusals,
   reads: (input) => [keyOf(users, input.user_id), keyOf(balances, source(input)), keyOf(balances, credited(input))],
 
   decide(state, input) {

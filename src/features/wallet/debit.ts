@@ -11,11 +11,14 @@ export interface Debit extends BalanceMove {
   readonly id: number
 }
 
+const refusals = ['not_found', 'insufficient_balance', 'balance_limit'] as const
+
 /**
  * An operator takes value back from a user's or a room's balance, at most what is available. Refusals, in this order:
  * `not_found`, `insufficient_balance`.
  */
-export const debit: Verb<Debit, MovedBalance> = {
+export const debit: Verb<Debit, MovedBalance, typeof refusals> = {
+  refusals,
   reads: (input) => [holder(input), ...balanceKeys(debited(input)), keyOf(balances, sink(input))],
 
   decide(state, input) {

@@ -14,6 +14,7 @@ export function walletRoutes(app: App, { reads, settings }: Services): void {
         operationId: 'getWallet',
         summary: 'All that the caller holds',
         tags: ['wallet'],
+        refusals: ['not_found'],
         response: { 200: Wallet },
       },
     },

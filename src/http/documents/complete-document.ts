@@ -86,11 +86,11 @@ const refersTo = (header: string): Json => ({ [header]: { $ref: `#/components/he
 /** Says what successful responses are and which headers they carry. */
 function describeSuccesses(
   operation: MutableJson,
-  { checks, isWrite, operationId }: OperationDetails,
+  { checks, isWrite, refusals, operationId }: OperationDetails,
   schemas: DocumentSchemas,
 ): void {
   const headers = {
-    ...(isWrite && checks !== null && refersTo('Idempotency-Replayed')),
+    ...(isWrite && refusals !== null && refersTo('Idempotency-Replayed')),
     ...((checks?.isClients ?? operationId === 'appStatus') && refersTo('X-Ledger-Position')),
   }
   for (const [status, response] of Object.entries(childOf(operation, 'responses'))) {

@@ -14,19 +14,24 @@ export interface Context {
 }
 
 /** A business rule forbids the command. A value, never thrown: the other commands of the batch are not affected. */
-export interface Refusal {
-  readonly refusal: string
+export interface Refusal<Code extends string = string> {
+  readonly refusal: Code
   /** Messages for people, by input field: `{ receiver_id: ['…'] }`. */
   readonly errors?: FieldErrors
 }
 
-export const refuse = (refusal: string, errors?: Refusal['errors']): Refusal =>
+export const refuse = <const Code extends string>(refusal: Code, errors?: Refusal['errors']): Refusal<Code> =>
   errors === undefined ? { refusal } : { refusal, errors }
 
 export const isRefusal = (decision: readonly LedgerEvent[] | Refusal): decision is Refusal => 'refusal' in decision
 
-/** One operation of the business. Every function here is pure: no I/O, no clock, no randomness. */
-export interface Verb<Input, Result> {
+/**
+ * One operation of the business. Every function here is pure: no I/O, no clock, no randomness. A verb that can refuse gives
+ * the type of its `refusals` as `Codes`, so that `decide` cannot return another code.
+ */
+export interface Verb<Input, Result, Codes extends readonly string[] = readonly string[]> {
+  /** The codes of all refusals, in the order of the checks; documents and routes show them. */
+  readonly refusals: Codes
   /** The rows that `decide`, `result` and the evolvers of its events need; named before anything is loaded. */
   readonly reads: (input: Input) => readonly Key[]
   /**
@@ -34,7 +39,7 @@ export interface Verb<Input, Result> {
    * that are not loaded. Returns all it can name, loaded or not: which rows happen to be loaded varies.
    */
   readonly dependentReads?: (state: State, input: Input) => readonly Key[]
-  readonly decide: (state: State, input: Input, context: Context) => readonly LedgerEvent[] | Refusal
+  readonly decide: (state: State, input: Input, context: Context) => readonly LedgerEvent[] | Refusal<Codes[number]>
   /** Profile data that is not part of the ledger (names, avatars), written in the same transaction. */
   readonly sideWrites?: (state: WritableState, input: Input, context: Context) => void
   /** What the caller gets; `state` is that after the events. */

@@ -47,6 +47,7 @@ const Payment = Type.Union([
 ])
 
 const nothing = registerVerb<null, null>('nothing', inputSchema(Type.Null()), {
+  refusals: [],
   reads: () => [],
   decide: () => [],
   result: () => null,

@@ -51,12 +51,14 @@ interface ChatMessage {
 }
 
 const roomMessage: Verb<ChatMessage, number> = {
+  refusals: [],
   reads: ({ to }) => [keyOf(rooms, to)],
   decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
   result: (_state, _input, events) => events[0]?.position ?? 0,
 }
 
 const userMessage: Verb<ChatMessage, number> = {
+  refusals: [],
   reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to)],
   decide: (_state, { to, n }) => [
     { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'message' }, movements: [] },

@@ -21,6 +21,7 @@ import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
+import { DocumentedResponses } from '../http/documented-responses.ts'
 import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 
@@ -49,7 +50,7 @@ export interface TestApp {
   readonly app: FastifyInstance
   readonly appState: AppStatusGate
   readonly clients: ClientRegistry
-  /** Sends requests as the operator ann. */
+  /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
   readonly operator: SendRequest
   /** Sends requests as a user, with a token issued some seconds ago. */
   readonly user: (id: number, secondsAgo?: number) => SendRequest
@@ -123,6 +124,7 @@ export async function createTestApp(
   await app.ready()
   t.teardown(() => app.close())
 
+  let documented: DocumentedResponses | undefined
   const sendAs =
     (claims: Readonly<Record<string, unknown>>): SendRequest =>
     async (method, url, body, headers = {}) => {
@@ -133,12 +135,12 @@ export async function createTestApp(
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
         ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
       })
-      return {
-        status: response.statusCode,
-        text: response.body,
-        body: response.json<unknown>(),
-        headers: response.headers,
-      }
+      const { statusCode: status, headers: received, body: text } = response
+      const responseBody = response.json<unknown>()
+      documented ??= new DocumentedResponses(app.swagger())
+      const difference = documented.difference({ method, url, status, body: responseBody })
+      if (difference !== null) throw new Error(`the document is wrong: ${difference}`)
+      return { status, text, body: responseBody, headers: received }
     }
   return {
     database,

@@ -108,7 +108,12 @@ const verb = (
   decide: () => readonly LedgerEvent[] | Refusal,
   accounts: readonly string[] = [],
   answer = () => 'done',
-): Verb<null, string> => ({ reads: () => accounts.map((name) => keyOf(balances, name)), decide, result: answer })
+): Verb<null, string> => ({
+  refusals: [],
+  reads: () => accounts.map((name) => keyOf(balances, name)),
+  decide,
+  result: answer,
+})
 
 const debit = (from: string, to: string, amount: number): LedgerEvent => ({
   type: 'balance-debited',

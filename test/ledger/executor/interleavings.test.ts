@@ -22,6 +22,7 @@ const coinsOf = (id: number) => account('user', id, 'coins')
 
 /** Reads a user's coins and name. Writes nothing. */
 const look: Verb<number, { coins: number; name: string | undefined }> = {
+  refusals: [],
   reads: (id) => [keyOf(balances, coinsOf(id)), keyOf(userProfiles, id)],
   decide: () => [],
   result: (state, id) => ({

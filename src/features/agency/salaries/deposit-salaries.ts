@@ -70,6 +70,7 @@ export interface SalaryReport {
  * as a whole: the report lists the refused deposits.
  */
 export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
+  refusals: [],
   reads: ({ period, deposits }) => [
     ...SYSTEM_ACCOUNTS.map((name) => keyOf(balances, name)),
     ...deposits.flatMap(({ user_id }) => [

@@ -29,12 +29,25 @@ export interface ChangeStatus {
   readonly note: string | null
 }
 
+export const statusRefusals = [
+  'not_found',
+  'not_your_withdrawal',
+  'invalid_transition',
+  'not_your_decision',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * Changes the status of a request and moves its dollars accordingly. `note` is sealed for the requester, so a request that
  * did not exist when the command was prepared (`isKnown`) is not found, even if it was made in the meantime. Refusals, in
  * this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
-export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, NamedWithdrawal> => ({
+export const changeStatus = (
+  note: SealedRecord | null,
+  isKnown = true,
+): Verb<ChangeStatus, NamedWithdrawal, typeof statusRefusals> => ({
+  refusals: statusRefusals,
   reads: ({ withdrawal_id }) => [
     keyOf(withdrawals, withdrawal_id),
     ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_CLEARING, DOLLARS_CLEARING].map((name) =>

@@ -29,12 +29,17 @@ export interface RequestWithdrawal {
   readonly details: string | null
 }
 
+export const requestRefusals = ['validation_failed', 'insufficient_balance'] as const
+
 /**
  * Puts dollars on hold until an agent, a manager or an operator decides. `details` is the sealed text of the requester,
  * stored only if the request is made. Refusals, in this order: `validation_failed` (addressee, beneficiary, country),
  * `insufficient_balance`.
  */
-export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, NamedWithdrawal> => ({
+export const requestWithdrawal = (
+  details: SealedRecord | null,
+): Verb<RequestWithdrawal, NamedWithdrawal, typeof requestRefusals> => ({
+  refusals: requestRefusals,
   reads: (input) => [
     ...[input.caller_id, input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(userProfiles, id)),
     ...[input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(users, id)),

@@ -26,11 +26,14 @@ const defaults = {
   message: { en: 'Please install the new version.', ar: 'يرجى تثبيت الإصدار الجديد.' },
 }
 
+const refusals = ['validation_failed'] as const
+
 /**
  * Creates or changes the release of a client type; an identical definition writes no event. Refusal: `validation_failed`
  * (a missing or malformed version, a minimum above it).
  */
-export const defineRelease: Verb<DefineRelease, Release> = {
+export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
+  refusals,
   reads: ({ client_type }) => [keyOf(releases, client_type)],
 
   decide(state, input) {

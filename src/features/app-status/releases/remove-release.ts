@@ -7,8 +7,11 @@ export interface RemoveRelease {
   readonly client_type: ClientType
 }
 
+const refusals = ['not_found'] as const
+
 /** Clients of this type are no longer asked to update. Refusal: `not_found`. */
-export const removeRelease: Verb<RemoveRelease, null> = {
+export const removeRelease: Verb<RemoveRelease, null, typeof refusals> = {
+  refusals,
   reads: ({ client_type }) => [keyOf(releases, client_type)],
 
   decide: (state, { client_type }) =>

@@ -13,11 +13,14 @@ export interface AddBagItems {
   readonly reason: string
 }
 
+const refusals = ['not_found', 'validation_failed', 'balance_limit', 'holding_limit'] as const
+
 /**
  * Adds gifts to a user's bag. Refusals, in this order: `not_found` (user), `validation_failed` (gift), `balance_limit`,
  * `holding_limit` (too many kinds).
  */
-export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
+export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>, typeof refusals> = {
+  refusals,
   reads: ({ user_id, decoration_id }) => [
     keyOf(users, user_id),
     keyOf(decorations, decoration_id),

@@ -30,11 +30,14 @@ export interface DefineDecoration {
 
 type Errors = Record<string, readonly LocalizedText[]>
 
+const refusals = ['validation_failed', 'holding_limit'] as const
+
 /**
  * Creates or changes a gift; an identical definition writes no event. Refusals: `validation_failed` (fields that a new
  * gift must have, odds that do not fit its kind or pay back too much), `holding_limit` (the catalogue is full).
  */
-export const defineDecoration: Verb<DefineDecoration, Decoration> = {
+export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusals> = {
+  refusals,
   reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
   decide: (state, input) => {
     const before = state.get(decorations, String(input.decoration_id))

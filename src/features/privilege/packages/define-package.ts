@@ -13,11 +13,14 @@ export interface DefinePackage {
   readonly icon_path?: string | undefined
 }
 
+const refusals = ['validation_failed'] as const
+
 /**
  * Creates or changes a privilege package; an identical definition writes no event. Cards granted earlier keep their
  * days. Refusal: `validation_failed` (fields that a new package must have).
  */
-export const definePackage: Verb<DefinePackage, PrivilegePackage> = {
+export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusals> = {
+  refusals,
   reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id)],
 
   decide(state, input) {

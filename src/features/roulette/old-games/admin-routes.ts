@@ -20,6 +20,7 @@ export function rouletteAdminRoutes(app: App, services: Services): void {
         description: `Games that cannot be refunded stay open and are listed as skipped, the oldest ${MAX_PURGED_GAMES}.`,
         tags: ['operators'],
         body: PurgeGames,
+        refusals: verbs.purgeGames.refusals,
         response: {
           200: Type.Object({ data: Type.Array(Game), meta: Type.Object({ skipped: Type.Array(SkippedGame) }) }),
         },

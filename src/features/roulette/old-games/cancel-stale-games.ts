@@ -18,6 +18,7 @@ export interface StaleGames {
  * that cannot be refunded (a balance would exceed the limit) stays open. Returns the number of cancelled games.
  */
 export const cancelStaleGames: Verb<StaleGames, number> = {
+  refusals: [],
   reads: ({ candidates }) => candidates.flatMap(gameKeys),
   dependentReads: (state, { candidates }) => candidateKeys(state, candidates),
   decide: (state, { candidates, max_open_minutes }, { now }) =>

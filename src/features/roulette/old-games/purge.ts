@@ -38,6 +38,7 @@ export const MICROS_PER_MINUTE = 60_000_000
  * open and is reported as skipped. Never refused.
  */
 export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, PurgedGames> => ({
+  refusals: [],
   reads: () => candidates.flatMap(gameKeys),
   dependentReads: (state) => candidateKeys(state, candidates),
   decide: (state, input, { now }) =>

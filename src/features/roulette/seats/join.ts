@@ -19,11 +19,23 @@ export interface JoinGame extends GameRequest {
   readonly client_seed: string
 }
 
+const refusals = [
+  'not_found',
+  'not_room_member',
+  'game_finished',
+  'game_cancelled',
+  'already_joined',
+  'game_full',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * Pays the price, in coins, into the game's account and adds the player. Refusals, in this order: `not_found` (room,
  * game), `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
  */
-export const joinGame: Verb<JoinGame, NamedGame> = {
+export const joinGame: Verb<JoinGame, NamedGame, typeof refusals> = {
+  refusals,
   reads: gameRequestKeys,
   dependentReads: dependentGameKeys,
   decide: (state, input) => {

@@ -25,6 +25,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
         tags,
         params: IdParams,
         body: DefineCountry,
+        refusals: verbs.defineCountry.refusals,
         response: { 200: dataOf(CountryRecord) },
       },
     },

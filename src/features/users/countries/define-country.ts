@@ -10,8 +10,11 @@ export interface DefineCountry {
   readonly name?: string | undefined
 }
 
+const refusals = ['validation_failed'] as const
+
 /** Creates or renames a country. Profile data only, so no event. Refusal: `validation_failed` (a new one without a name). */
-export const defineCountry: Verb<DefineCountry, Country> = {
+export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
+  refusals,
   reads: ({ id }) => [keyOf(countries, id)],
 
   decide: (state, input) =>

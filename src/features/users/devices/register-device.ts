@@ -13,6 +13,7 @@ export interface RegisterDevice {
  * Writes no event, and the reply, which is stored for retries, does not contain the token.
  */
 export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 'registered_at'>> = {
+  refusals: [],
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   dependentReads: (state, { token }) => {
     const device = state.get(devices, token)

@@ -39,6 +39,8 @@ export type PresentRefusal = (refusal: Refusal, cause: Cause) => Reply
 export interface RegisteredVerb<Input> {
   readonly name: string
   readonly schema: TSchema
+  /** The codes that it can refuse with. */
+  readonly refusals: readonly string[]
   command(input: Input, cause: Cause, presentRefusal: PresentRefusal): Command
   /** As `command`, with an input from another process; null when the schema does not accept it. */
   receive(input: unknown, cause: Cause, presentRefusal: PresentRefusal): Command | null
@@ -63,6 +65,7 @@ export function registerVerb<Input, Answer>(
   return {
     name,
     schema,
+    refusals: verb.refusals,
     command: create,
     receive: (input, cause, presentRefusal) => (accepts(input) ? create(input, cause, presentRefusal) : null),
   }
@@ -78,10 +81,12 @@ function presentResult<Answer>(
 }
 
 /** A verb that is made anew for each command, from what its route has prepared in addition to what the client sent. */
-export function preparedVerb<Prepared, Input, Answer>(
-  create: (prepared: Prepared) => Verb<Input, Answer>,
-): Verb<{ readonly prepared: Prepared; readonly request: Input }, Answer> {
+export function preparedVerb<Prepared, Input, Answer, Codes extends readonly string[]>(
+  refusals: Codes,
+  create: (prepared: Prepared) => Verb<Input, Answer, Codes>,
+): Verb<{ readonly prepared: Prepared; readonly request: Input }, Answer, Codes> {
   return {
+    refusals,
     reads: ({ prepared, request }) => create(prepared).reads(request),
     dependentReads: (state, { prepared, request }) => create(prepared).dependentReads?.(state, request) ?? [],
     decide: (state, { prepared, request }, context) => create(prepared).decide(state, request, context),
