@@ -2,24 +2,33 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+/** A value of the response of an earlier example of the same file, by its summary and a JSON pointer. */
+const Reference = Type.Object({ of: Type.String(), at: Type.String() })
+type Scalar = string | number
+
 const Parameters = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))
+const GivenParameters = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Reference]))
 
 /** A request on the demo data with the response that was recorded. */
-export const Example = Type.Object({
+const StoredExample = Type.Object({
   operation: Type.String({ minLength: 1 }),
   /** What it shows, in a few words; no two of an operation are the same. */
   summary: Type.String({ minLength: 1 }),
   /** The user who asks, a role of staff, or nobody. */
   as: Type.Union([Type.Integer(), Type.Literal('operator'), Type.Literal('finance'), Type.Null()]),
-  params: Type.Optional(Parameters),
+  params: Type.Optional(GivenParameters),
   query: Type.Optional(Parameters),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  /** A reference stands for the whole body. */
   body: Type.Optional(Type.Unknown()),
   status: Type.Integer(),
   /** Absent where the answer is no JSON. */
   response: Type.Optional(Type.Unknown()),
 })
-export type Example = Static<typeof Example>
+export type StoredExample = Static<typeof StoredExample>
+
+/** An example whose path can be filled in. */
+export type Example = Omit<StoredExample, 'params'> & { readonly params?: Static<typeof Parameters> }
 
 const folder = new URL('../../../schema/examples/', import.meta.url)
 
@@ -29,5 +38,30 @@ export const exampleFiles = (): readonly URL[] =>
     .sort()
     .map((name) => new URL(name, folder))
 
-export const readExamples = (file: URL): readonly Example[] =>
-  Value.Parse(Type.Array(Example), JSON.parse(readFileSync(file, 'utf8')))
+export const readStoredExamples = (file: URL): StoredExample[] =>
+  Value.Parse(Type.Array(StoredExample), JSON.parse(readFileSync(file, 'utf8')))
+
+/** The examples of a file, with what they name of earlier ones. */
+export function readExamples(file: URL): readonly Example[] {
+  const examples: Example[] = []
+  for (const stored of readStoredExamples(file)) examples.push(resolveExample(stored, examples))
+  return examples
+}
+
+/** Fills in what an example names of earlier ones; what these do not have is left out. */
+export function resolveExample({ params, ...rest }: StoredExample, earlier: readonly Example[]): Example {
+  if (params === undefined) return rest
+  const values = Object.entries(params).map(([name, given]): [string, Scalar] => [
+    name,
+    typeof given === 'object'
+      ? valueAt(earlier.find(({ summary }) => summary === given.of)?.response, given.at)
+      : given,
+  ])
+  return { ...rest, params: Object.fromEntries(values) }
+}
+
+const valueAt = (response: unknown, pointer: string): unknown =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((node: unknown, name) => Reflect.get(Object(node), name), response)

@@ -1,0 +1,108 @@
+import { writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { test } from 'tap'
+import { loadDemo } from '../../../src/demo/load.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import {
+  type Example,
+  exampleFiles,
+  readExamples,
+  readStoredExamples,
+  resolveExample,
+  type StoredExample,
+} from '../../../src/http/documents/examples.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
+import { DocumentedResponses } from '../../harness/http/documented-responses.ts'
+import { documentedRoutes } from '../../harness/http/documented-routes.ts'
+import { testChains } from '../../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
+
+/** `npx tap run --snapshot test/http/documents/examples.test.ts` records the responses again. */
+const IS_RECORDING = process.env['TAP_SNAPSHOT'] === '1'
+
+/** What differs from one run to the next. */
+const VOLATILE = new Set([
+  ...[
+    'at',
+    'created_at',
+    'updated_at',
+    'finished_at',
+    'joined_at',
+    'read_at',
+    'valid_until',
+    'sessions_revoked_before',
+  ],
+  ...['request_id', 'next_cursor', 'hash', 'signature', 'public_key', 'game_uid', 'uid', 'draw', 'winner', 'losers'],
+  ...['commitment', 'server_seed', 'entries_hash', 'entry'],
+])
+
+async function demoApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const open = await createTestApp(t, slices)
+  await open.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await loadDemo(open.ledger.executor, readDb(t, open.database))
+  return open
+}
+
+const authorization = (app: TestApp['app'], as: Example['as']): Readonly<Record<string, string>> => {
+  if (as === null) return {}
+  const claims = typeof as === 'number' ? { sub: String(as) } : { sub: 'ann', role: as }
+  return { authorization: `Bearer ${app.jwt.sign(claims, { expiresIn: '1h' })}` }
+}
+
+/** A response without what differs from one run to the next. */
+function stable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stable)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value)
+  return Object.fromEntries(fields.map(([name, inner]) => [name, VOLATILE.has(name) ? '…' : stable(inner)]))
+}
+
+for (const file of exampleFiles()) {
+  test(`the examples of ${basename(file.pathname)} are what the service answers on the demo data`, async (t) => {
+    const { app } = await demoApp(t)
+    const routes = documentedRoutes(app.swagger())
+    const documented = new DocumentedResponses(app.swagger())
+    const known = IS_RECORDING ? [] : readExamples(file)
+    const answered: Example[] = []
+    const recorded: StoredExample[] = []
+    for (const [i, stored] of readStoredExamples(file).entries()) {
+      const example = resolveExample(stored, answered)
+      if (!IS_RECORDING) t.same(example.params, known[i]?.params, 'its path is the recorded one')
+      const route = routes.get(example.operation)
+      if (route === undefined) throw new Error(`there is no operation ${example.operation}`)
+      const { method, url } = route.fill(example)
+      const response = await app.inject({
+        method,
+        url,
+        headers: { ...authorization(app, example.as), 'content-type': 'application/json', ...example.headers },
+        ...(example.body === undefined ? {} : { payload: JSON.stringify(example.body) }),
+      })
+      const name = `${example.operation}: ${example.summary}`
+      const isJson = String(response.headers['content-type']).startsWith('application/json')
+      const body: unknown = isJson ? response.json() : undefined
+      t.equal(response.statusCode, example.status, `${name}: ${isJson ? response.body : ''}`)
+      t.equal(documented.difference({ method, url, status: response.statusCode, body }), null, name)
+      if (!IS_RECORDING) t.same(stable(body), stable(example.response), name)
+      const fresh = { status: response.statusCode, ...(isJson && { response: body }) }
+      answered.push({ ...example, ...fresh })
+      recorded.push({ ...stored, ...fresh })
+    }
+    if (IS_RECORDING) writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`)
+  })
+}
+
+test('every operation has an example that succeeds', async (t) => {
+  const { app } = await createTestApp(t, slices)
+  const shown = exampleFiles().flatMap(readExamples)
+  const operations = [...documentedRoutes(app.swagger()).keys()]
+  const succeeding = new Set(shown.filter(({ status }) => status < 400).map(({ operation }) => operation))
+  t.same(
+    operations.filter((operation) => !succeeding.has(operation)),
+    [],
+    'an entry in schema/examples is missing',
+  )
+  const names = shown.map(({ operation, summary }) => `${operation}: ${summary}`)
+  t.equal(new Set(names).size, names.length, 'no two of an operation have one summary')
+})
