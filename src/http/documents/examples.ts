@@ -20,6 +20,7 @@ const StoredExample = Type.Object({
   query: Type.Optional(Parameters),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   /** A reference stands for the whole body. */
+  /** A reference stands for the whole body. */
   body: Type.Optional(Type.Unknown()),
   status: Type.Integer(),
   /** Absent where the answer is no JSON. */
@@ -49,15 +50,20 @@ export function readExamples(file: URL): readonly Example[] {
 }
 
 /** Fills in what an example names of earlier ones; what these do not have is left out. */
-export function resolveExample({ params, ...rest }: StoredExample, earlier: readonly Example[]): Example {
-  if (params === undefined) return rest
-  const values = Object.entries(params).map(([name, given]): [string, Scalar] => [
-    name,
-    typeof given === 'object'
+export function resolveExample({ params, body, ...rest }: StoredExample, earlier: readonly Example[]): Example {
+  const resolve = (given: unknown): unknown =>
+    Value.Check(Reference, given)
       ? valueAt(earlier.find(({ summary }) => summary === given.of)?.response, given.at)
-      : given,
-  ])
-  return { ...rest, params: Object.fromEntries(values) }
+      : given
+  const values = Object.entries(params ?? {}).flatMap(([name, given]): [string, Scalar][] => {
+    const value = resolve(given)
+    return typeof value === 'string' || typeof value === 'number' ? [[name, value]] : []
+  })
+  return {
+    ...rest,
+    ...(params !== undefined && { params: Object.fromEntries(values) }),
+    ...(body !== undefined && { body: resolve(body) }),
+  }
 }
 
 const valueAt = (response: unknown, pointer: string): unknown =>
