@@ -69,10 +69,15 @@ interface PreparedNote {
 
 /** The verbs of withdrawals, instant transfers and salaries. */
 export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
-  requestWithdrawal: registerVerb('request-withdrawal', RequestWithdrawal, preparedVerb(requestRefusals, requestWithdrawal), {
-    status: 201,
-    body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl),
-  }),
+  requestWithdrawal: registerVerb(
+    'request-withdrawal',
+    RequestWithdrawal,
+    preparedVerb(requestRefusals, requestWithdrawal),
+    {
+      status: 201,
+      body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl),
+    },
+  ),
   changeStatus: registerVerb(
     'change-withdrawal-status',
     ChangeStatus,

@@ -16,6 +16,7 @@ export interface MarkRead {
  * has read is personal. Answers how many are unread. Never refused.
  */
 export const markRead: Verb<MarkRead, number> = {
+  refusals: [],
   reads: ({ user_id }) => [inboxKey(user_id), keyOf(readMarks, user_id)],
   decide: () => [],
   sideWrites(state, { user_id, up_to, number }, { now }) {

@@ -19,8 +19,8 @@ const StoredExample = Type.Object({
   params: Type.Optional(GivenParameters),
   query: Type.Optional(Parameters),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-  /** A reference stands for the whole body. */
-  /** A reference stands for the whole body. */
+  /** May hold references. */
+  /** May hold references. */
   body: Type.Optional(Type.Unknown()),
   status: Type.Integer(),
   /** Absent where the answer is no JSON. */
@@ -51,10 +51,14 @@ export function readExamples(file: URL): readonly Example[] {
 
 /** Fills in what an example names of earlier ones; what these do not have is left out. */
 export function resolveExample({ params, body, ...rest }: StoredExample, earlier: readonly Example[]): Example {
-  const resolve = (given: unknown): unknown =>
-    Value.Check(Reference, given)
-      ? valueAt(earlier.find(({ summary }) => summary === given.of)?.response, given.at)
-      : given
+  const resolve = (given: unknown): unknown => {
+    if (Value.Check(Reference, given)) {
+      return valueAt(earlier.find(({ summary }) => summary === given.of)?.response, given.at)
+    }
+    if (Array.isArray(given)) return given.map(resolve)
+    if (typeof given !== 'object' || given === null) return given
+    return Object.fromEntries(Object.entries(given).map(([name, inner]) => [name, resolve(inner)]))
+  }
   const values = Object.entries(params ?? {}).flatMap(([name, given]): [string, Scalar][] => {
     const value = resolve(given)
     return typeof value === 'string' || typeof value === 'number' ? [[name, value]] : []

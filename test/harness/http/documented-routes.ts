@@ -24,7 +24,7 @@ export function documentedRoutes(document: object): ReadonlyMap<string, Document
           const search = new URLSearchParams(
             Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
           )
-          return { method, url: search.size === 0 ? filled : `${filled}?${search}` }
+          return { method, url: search.size === 0 ? filled : `${filled}?${search.toString()}` }
         }
         return [String(Reflect.get(operation, 'operationId')), { method, path, fill }]
       }),
