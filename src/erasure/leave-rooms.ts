@@ -12,6 +12,7 @@ export interface LeaveRooms {
  * which no event says anything are deleted without one. Never refused.
  */
 export const leaveRooms: Verb<LeaveRooms, null> = {
+  refusals: [],
   reads: ({ user_id, room_ids }) => room_ids.flatMap((room_id) => memberKeys(room_id, user_id)),
   decide: (state, { user_id, room_ids }) =>
     room_ids.flatMap((room_id) => {

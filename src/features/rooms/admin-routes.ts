@@ -85,6 +85,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
           '(room_owner); when the refund would exceed the largest balance, nothing is changed (balance_limit).',
         tags,
         params: MemberParams,
+        refusals: verbs.removeMember.refusals,
         response: { 200: RoomLeft },
       },
     },

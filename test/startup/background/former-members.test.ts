@@ -13,6 +13,7 @@ import { until } from '../../harness/until.ts'
 
 /** Defines a room as the version before did: its owner does not become a member. */
 const defineFormerly: Verb<{ readonly room_id: number; readonly owner_id: number }, null> = {
+  refusals: [],
   reads: ({ room_id }) => [keyOf(rooms, room_id)],
   decide: (_state, data) => [{ type: 'room-defined', data, movements: [] }],
   result: () => null,

@@ -9,11 +9,14 @@ export interface LeaveRoom {
   readonly room: RoomRef
 }
 
+const refusals = ['not_found', 'room_owner', 'not_room_member', 'in_open_game'] as const
+
 /**
  * Ends the caller's membership. Refusals, in this order: `not_found` (room), `room_owner`, `not_room_member`,
  * `in_open_game` (while seated in the room's open game).
  */
-export const leaveRoom = (seats: Seats): Verb<LeaveRoom, null> => ({
+export const leaveRoom = (seats: Seats): Verb<LeaveRoom, null, typeof refusals> => ({
+  refusals,
   reads: ({ room }) => roomRefKeys(room),
   dependentReads: (state, { room, caller_id }) => {
     const roomId = resolveRoomRef(state, room)

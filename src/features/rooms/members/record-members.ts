@@ -22,6 +22,7 @@ type Candidate = Pick<EventData<'room-joined'>, 'room_id' | 'user_id'>
  * that was stored then, and owners, with the time of their room's definition. Returns how many; never refused.
  */
 export const recordMembers: Verb<RecordMembers, number> = {
+  refusals: [],
   reads: ({ candidates }) =>
     candidates.flatMap(({ room_id, user_id }) => [keyOf(roomProfiles, room_id), ...memberKeys(room_id, user_id)]),
   decide: (state, { candidates }) => {

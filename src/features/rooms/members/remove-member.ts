@@ -9,12 +9,15 @@ export interface RemoveMember {
   readonly user_id: number
 }
 
+const refusals = ['not_found', 'room_owner', 'insufficient_balance', 'balance_limit'] as const
+
 /**
  * Ends a user's membership; a seat in the room's open game is refunded first. The user may join again. Refusals, in this
  * order: `not_found` (room), `room_owner`, `not_found` (no member), `balance_limit` (of the refund; nothing is changed
  * then).
  */
-export const removeMember = (seats: Seats): Verb<RemoveMember, null> => ({
+export const removeMember = (seats: Seats): Verb<RemoveMember, null, typeof refusals> => ({
+  refusals,
   reads: ({ room_id, user_id }) => memberKeys(room_id, user_id),
   dependentReads: (state, { room_id, user_id }) => seats.keys(state, room_id, user_id),
   decide: (state, { room_id, user_id }) => {

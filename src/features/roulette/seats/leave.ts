@@ -14,11 +14,21 @@ import {
   namedGameAt,
 } from '../game-lookup.ts'
 
+const refusals = [
+  'not_found',
+  'game_finished',
+  'game_cancelled',
+  'not_joined',
+  'insufficient_balance',
+  'balance_limit',
+] as const
+
 /**
  * Refunds the stake, in coins, and removes the player from the game. Refusals, in this order: `not_found` (room, game),
  * `game_finished`, `game_cancelled`, `not_joined`, `balance_limit`.
  */
-export const leaveGame: Verb<GameRequest, NamedGame> = {
+export const leaveGame: Verb<GameRequest, NamedGame, typeof refusals> = {
+  refusals,
   reads: gameRequestKeys,
   dependentReads: dependentGameKeys,
   decide: (state, input) => {
