@@ -155,6 +155,7 @@ export const ExplainedBalance = named(
       }),
       { description: 'all movements by type and counter account; they add up to the balance' },
     ),
+    sum: Units('of the sources: the balance, or the books are wrong'),
     latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
   }),
 )

@@ -1,21 +1,36 @@
+import { readFileSync } from 'node:fs'
 import { type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, closeCodes, serverFrames } from '../../../schema/frames.ts'
+import { DocumentSchemas, type Json } from './document-schemas.ts'
 
-/** A JSON object of the document. */
-type Json = Readonly<Record<string, unknown>>
 type Messages = Readonly<Record<string, Json>>
 
-const message = (name: string, summary: string | undefined, payload: TSchema): Json => ({
-  name,
-  title: name,
-  summary,
-  contentType: 'application/json',
-  payload,
-})
+const schemas = new DocumentSchemas()
+
+/** Frames by the id of their message. */
+export const FrameExamples = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))
+export const frameExamplesFile = new URL('../../../schema/frame-examples.json', import.meta.url)
+
+const examples = Value.Parse(FrameExamples, JSON.parse(readFileSync(frameExamplesFile, 'utf8')))
+
+function message(messageId: string, name: string, summary: string | undefined, payload: TSchema): Json {
+  const example = examples[messageId]
+  return {
+    name,
+    title: name,
+    summary,
+    contentType: 'application/json',
+    payload: schemas.convertSchema(payload),
+    ...(example !== undefined && { examples: [{ payload: example }] }),
+  }
+}
 
 const framesOf = (frames: Readonly<Record<string, TSchema>>, side: string): Messages =>
-  Object.fromEntries(Object.entries(frames).map(([t, frame]) => [`${side}-${t}`, message(t, frame.description, frame)]))
+  Object.fromEntries(
+    Object.entries(frames).map(([t, frame]) => [`${side}-${t}`, message(`${side}-${t}`, t, frame.description, frame)]),
+  )
 
 const { ev, state, ...signals } = serverFrames
 
@@ -23,7 +38,7 @@ const eventsOf = (events: Readonly<Record<string, TSchema>>, { properties }: typ
   Object.fromEntries(
     Object.entries(events).map(([event, data]) => {
       const frame = Type.Object({ ...properties, event: Type.Literal(event), data })
-      return [id(event), message(event, data.description, frame)]
+      return [id(event), message(id(event), event, data.description, frame)]
     }),
   )
 
@@ -112,6 +127,7 @@ export const asyncapi: Json = {
     sendToAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
   },
   components: {
+    schemas: schemas.components,
     messages: { ...clientMessages, ...serverMessages, ...roomMessages, ...userMessages, ...globalMessages },
     securitySchemes: {
       bearer: {

@@ -36,11 +36,10 @@ export class DocumentSchemas {
     if (mark === undefined || !isUnchanged(schema, mark)) return this.convertFields(schema)
     this.#add(mark)
     const { description } = schema
-    const isOwn = Reflect.get(mark.schema, 'description') === description
-    return {
-      [this.#keyword]: `${this.#prefix}${mark.name}`,
-      ...(!isOwn && description !== undefined && { description }),
-    }
+    const reference = { [this.#keyword]: `${this.#prefix}${mark.name}` }
+    if (description === undefined || Reflect.get(mark.schema, 'description') === description) return reference
+    // AsyncAPI takes no description beside a reference.
+    return this.#keyword === '$ref' ? { allOf: [reference], description } : { ...reference, description }
   }
 
   #add({ name, schema }: SchemaName): void {
