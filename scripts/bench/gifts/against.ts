@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
@@ -8,6 +9,8 @@ import { seed } from '../seed.ts'
 
 const CONNECTIONS = [64, 256] as const
 
+const INDEX_POLL_MS = 20
+
 const names = ['ours', 'other'] as const
 type Name = (typeof names)[number]
 
@@ -16,6 +19,12 @@ export type AgainstResults = ReadonlyMap<number, Readonly<Record<Name, Turn[]>>>
 
 /** After so many rounds both servers are started anew: how one was compiled and laid out in memory counts for a while. */
 const ROUNDS_OF_A_PROCESS = 5
+
+/** Waits for the indexes of a ledger, which would otherwise be written during the turn of the other checkout. */
+async function untilIndexed(cluster: Bench['cluster'], name: Name): Promise<void> {
+  const behind = `select 1 from ledger_cursors c, ledger_head h where c.name = 'indexes' and c.position < h.position`
+  while ((await cluster.ask(behind, name)).length > 0) await sleep(INDEX_POLL_MS)
+}
 
 /**
  * Compares gifts over HTTP of this checkout and another one, for example of an earlier commit. Each has a database that
@@ -58,6 +67,7 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<Agai
           seconds: options.seconds,
         } as const
         const turn = await turnOf(server, generator, cluster.postmaster, job)
+        await untilIndexed(cluster, name)
         progress(`round ${round + 1}, ${connections} connections, ${name}: ${Math.round(turn.perSecond)}/s`)
         turns[name].push(turn)
       }

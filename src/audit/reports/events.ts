@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
+import { blocksWith, isInBlocks, type Term } from '../../ledger/indexes/blocks-with.ts'
 import { account, currencies } from '../../ledger/rules/account.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
@@ -17,7 +18,7 @@ export interface EventQuery {
   readonly user: number | null
 }
 
-/** Stored events in order. With a filter it searches up to the end of the ledger. */
+/** Stored events in order. With a filter it searches up to the end of the ledger, where the index says that they may be. */
 export async function readEventsAfter(
   db: Kysely<Tables>,
   { after, limit, type, user }: EventQuery,
@@ -26,8 +27,20 @@ export async function readEventsAfter(
   if (type === null && user === null) return select(db, sql<boolean>`e.position > ${after}`, limit)
   const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
   const matchesFilter = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concernsUser(user)}`
+  const terms: Term[] = [
+    ...(type === null ? [] : [{ kind: 'type', value: type } as const]),
+    ...(user === null ? [] : [{ kind: 'user', value: String(user) } as const]),
+  ]
   const found: LedgerEntry[] = []
-  for (let from = after + 1; from <= head && found.length < limit; from += EVENTS_PER_QUERY) {
+  let next = after + 1
+  for await (const { bases, upTo } of blocksWith(db, terms, next)) {
+    signal.throwIfAborted()
+    const within = sql<boolean>`${isInBlocks(bases)} and e.position >= ${next} and ${matchesFilter}`
+    for (const entry of await select(db, within, limit - found.length)) found.push(entry)
+    if (found.length === limit) return found
+    next = Math.max(next, upTo + 1)
+  }
+  for (let from = next; from <= head && found.length < limit; from += EVENTS_PER_QUERY) {
     signal.throwIfAborted()
     const within = sql<boolean>`e.position between ${from} and ${Math.min(head, from + EVENTS_PER_QUERY - 1)} and ${matchesFilter}`
     for (const entry of await select(db, within, limit - found.length)) found.push(entry)
