@@ -5,7 +5,7 @@ import { type Finding, MAX_FINDINGS } from '../finding.ts'
 /** Fewer events than this wait for a later check, as each check is a statement. */
 const MIN_CHECK_EVENTS = 2_500
 /** Events of one statement; a multiple of a block. */
-const MAX_CHECK_EVENTS = 50_000
+const MAX_CHECK_EVENTS = 100_000
 /** More mismatches than a report has room for, as some of them only follow from others. */
 const MAX_MISMATCHES = 1_000
 
@@ -18,19 +18,23 @@ const ACCOUNT_MISMATCHES_SQL = `
   actual as materialized (
     select account, base, offsets, balance from account_index
     where base < $2::bigint and (base >= $1::bigint or $1::bigint = 0)
+  ), joined as (
+    select coalesce(e.account, i.account) as account, coalesce(e.base, i.base) as base, e.offsets as expected_offsets,
+           e.change, i.offsets, i.balance, lag(i.balance) over (
+             partition by coalesce(e.account, i.account) order by coalesce(e.base, i.base)
+           ) as balance_before
+    from expected e full join actual i on i.account = e.account and i.base = e.base
+  ), compared as (
+    -- The first row of an account follows another one, which is looked up: once for each account, not for each row.
+    select *, coalesce(balance_before, (
+      select balance from account_index p
+      where p.account = joined.account and p.base < joined.base order by p.base desc limit 1
+    ), 0) as previous from joined
   )
-  select coalesce(e.account, i.account) as account, coalesce(e.base, i.base)::text as base,
-         e.offsets::text as expected_offsets, e.change::text as change, i.offsets::text as offsets,
-         i.balance::text as balance, coalesce(previous.balance, 0)::text as previous
-  from expected e
-  full join actual i on i.account = e.account and i.base = e.base
-  left join lateral (
-    select balance from account_index p
-    where p.account = coalesce(e.account, i.account) and p.base < coalesce(e.base, i.base) order by p.base desc limit 1
-  ) previous on true
-  where e.account is null or i.account is null or e.offsets <> i.offsets
-    or i.balance <> coalesce(previous.balance, 0) + e.change
-  order by coalesce(e.base, i.base), 1
+  select account, base::text as base, expected_offsets::text, change::text, offsets::text, balance::text, previous::text
+  from compared
+  where change is null or balance is null or expected_offsets <> offsets or balance <> previous + change
+  order by compared.base, account
   limit ${MAX_MISMATCHES}`
 
 /** As `ACCOUNT_MISMATCHES_SQL`, of `event_index`. */
