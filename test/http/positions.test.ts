@@ -15,21 +15,21 @@ test('every response of a client route has a position, and that of a command has
   const gift = { u_id: 1, decoration_id: 1, user_id: [2], quantity: 1, room_id: 'R1' }
   const send = (body: object, key: string) => ask('POST', '/api/v1/instant-send', body, { 'idempotency-key': key })
   for (const [name, request, status, position] of [
-    ['a read of rows', () => ask('GET', '/v1/wallet'), 200, 5],
-    ['a command', () => send(gift, 'a'), 200, 6],
-    ['another', () => send(gift, 'b'), 200, 7],
-    ['a repeated one', () => send(gift, 'a'), 200, 7],
-    ['a refused one', () => send({ ...gift, quantity: 9 }, 'c'), 422, 7],
-    ['a body that does not match', () => send({}, 'd'), 422, 7],
-    ['a read that finds nothing', () => ask('GET', '/api/v1/rooms/R9'), 404, 7],
-    ['no route', () => ask('GET', '/api/v1/nothing'), 404, 7],
-    ['the state of the app', () => ask('GET', '/v1/app-status/'), 200, 7],
-    ['a read from memory', () => ask('GET', '/v1/decorations'), 200, 7],
+    ['a read of rows', () => ask('GET', '/v1/wallet'), 200, 6],
+    ['a command', () => send(gift, 'a'), 200, 7],
+    ['another', () => send(gift, 'b'), 200, 8],
+    ['a repeated one', () => send(gift, 'a'), 200, 8],
+    ['a refused one', () => send({ ...gift, quantity: 9 }, 'c'), 422, 8],
+    ['a body that does not match', () => send({}, 'd'), 422, 8],
+    ['a read that finds nothing', () => ask('GET', '/api/v1/rooms/R9'), 404, 8],
+    ['no route', () => ask('GET', '/api/v1/nothing'), 404, 8],
+    ['the state of the app', () => ask('GET', '/v1/app-status/'), 200, 8],
+    ['a read from memory', () => ask('GET', '/v1/decorations'), 200, 8],
   ] as const) {
     const { status: answered, headers } = await request()
     t.same([answered, headers['x-ledger-position']], [status, String(position)], name)
   }
-  t.match(await app.inject('/v1/wallet'), { statusCode: 401, headers: { 'x-ledger-position': '7' } })
+  t.match(await app.inject('/v1/wallet'), { statusCode: 401, headers: { 'x-ledger-position': '8' } })
   t.equal((await operator('GET', '/admin/v1/decorations')).headers['x-ledger-position'], undefined)
 })
 

@@ -5,16 +5,25 @@ import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
+import { until } from '../harness/until.ts'
 
 const Body = Type.Object({ data: Type.Unknown() })
 
 /** Migrations and rows of a database that a service of the previous version wrote, with the keys of `production`. */
 const formerDatabase = new URL('former-database.sql', import.meta.url)
 const LAST_FORMER_POSITION = 60
+/** Members of room R1, whom the start puts on the ledger with one event. */
+const FORMER_MEMBERS = [
+  { user_id: '1', joined_at: '2026-11-22 22:22:19.9849' },
+  { user_id: '2', joined_at: '2026-11-22 22:22:19.985111' },
+  { user_id: '3', joined_at: '2026-11-22 22:22:19.985124' },
+  { user_id: '4', joined_at: '2026-11-22 22:23:21.624308' },
+]
 
 test('a database of the previous version is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t, 'public')
@@ -35,9 +44,14 @@ test('a database of the previous version is upgraded, verified and used', { time
   }
   const service = await startService(t, environment, await reservePort())
   t.same(await pendingMigrations(ownerUrl), [])
+  const upgraded = { ownerUrl }
+  const members = `select user_id, joined_at at time zone 'UTC' as joined_at from room_memberships order by user_id`
+  await until(async () => (await queryRows(upgraded, members)).length > 0)
+  t.same(await queryRows(upgraded, members), FORMER_MEMBERS)
+  const position = LAST_FORMER_POSITION + 1
   t.match(await runAudit(environment, 'verify'), {
     code: 0,
-    out: new RegExp(`^clean: ${LAST_FORMER_POSITION} events up to position ${LAST_FORMER_POSITION} in`),
+    out: new RegExp(`^clean: ${position} events up to position ${position} in`),
     err: '',
   })
 
@@ -88,5 +102,8 @@ test('a database of the previous version is upgraded, verified and used', { time
   t.equal(retry.headers.get('idempotency-replayed'), 'true', 'a retry across the upgrade gets the stored reply')
   t.match(await retry.json(), { data: { diamonds: 99_960 } })
   t.match(await (await sendGift('after the upgrade')).json(), { data: { diamonds: 99_620 } })
-  t.match(await runAudit(environment, 'verify'), { code: 0, out: /^clean: 61 events / })
+  t.match(await runAudit(environment, 'verify'), { code: 0, out: /^clean: 62 events / })
+  t.match(await runAudit(environment, 'rebuild'), { code: 0 })
+  t.same(await queryRows(upgraded, members), FORMER_MEMBERS, 'a rebuild loses nobody')
+  t.match(await runAudit(environment, 'verify'), { code: 0, out: /^clean: 62 events / })
 })

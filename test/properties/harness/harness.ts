@@ -16,9 +16,11 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { type GameRef, MEMBERS } from '../steps/roulette-steps.ts'
+import { MEMBERS } from '../steps/member-steps.ts'
+import type { GameRef } from '../steps/roulette-steps.ts'
 import { type Burst, type Step, USERS } from '../steps/steps.ts'
 import { type AgencyResult, agencyResult, COUNTRY, createdWithdrawals, runAgency } from './agency-harness.ts'
+import { runMemberStep } from './member-harness.ts'
 import { grantedCards, type PrivilegeResult, privilegeResult, runPrivilege } from './privilege-harness.ts'
 import { createdGames, type RouletteResult, rouletteResult, runRoulette } from './roulette-harness.ts'
 
@@ -221,6 +223,11 @@ function runStep(executor: TestExecutor, step: Step, key: string, created: Creat
     case 'salary':
     case 'set flag':
       return runAgency(executor, step, key, created.withdrawals)
+    case 'join room':
+    case 'leave room':
+    case 'remove member':
+    case 'record members':
+      return runMemberStep(executor, step, key)
     default:
       return runRoulette(executor, step, key, created.games)
   }

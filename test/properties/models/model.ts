@@ -3,6 +3,7 @@ import type { Currency } from '../../../src/ledger/rules/account.ts'
 import { OWNER_PERCENT, type StepResult } from '../harness/harness.ts'
 import type { DefineGift, Step } from '../steps/steps.ts'
 import { AgencyModel } from './agency-model.ts'
+import { MembersModel } from './members-model.ts'
 import { PrivilegeModel } from './privilege-model.ts'
 import { RouletteModel } from './roulette-model.ts'
 
@@ -30,8 +31,13 @@ export class Model {
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
   readonly privilege: PrivilegeModel
   readonly agency: AgencyModel
-  readonly roulette = new RouletteModel(
+  readonly members = new MembersModel((room) => this.rooms.get(room)?.owner, {
+    has: (room, user) => this.roulette.hasSeat(room, user),
+    refund: (room, user) => this.roulette.refundSeat(room, user),
+  })
+  readonly roulette: RouletteModel = new RouletteModel(
     (room) => this.rooms.has(room),
+    (room, user) => this.members.has(room, user),
     (changes) => this.#applyChanges(changes),
   )
   readonly #users: ReadonlySet<number>
@@ -80,6 +86,7 @@ export class Model {
         const owner = step.owner ?? before?.owner
         if (owner === undefined || !this.#users.has(owner)) return 'validation_failed'
         this.rooms.set(step.room, { owner, trophies: before?.trophies ?? 0n })
+        if (step.owner !== undefined) this.members.add(step.room, step.owner)
         return null
       }
       case 'define gift':
@@ -95,6 +102,11 @@ export class Model {
       case 'salary':
       case 'set flag':
         return this.agency.take(step, made.agency)
+      case 'join room':
+      case 'leave room':
+      case 'remove member':
+      case 'record members':
+        return this.members.take(step)
       default:
         return this.roulette.take(step, made.roulette, this.now)
     }

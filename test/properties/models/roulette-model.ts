@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { FEE_PERCENT, purgeable, type RouletteResult } from '../harness/roulette-harness.ts'
-import { MEMBERS, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
+import { type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
 /** An independent implementation of the rules of roulette. */
 
@@ -22,11 +22,34 @@ export type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | nu
 export class RouletteModel {
   readonly tables = new Map<number, Table>()
   readonly #roomExists: (room: number) => boolean
+  readonly #isMember: (room: number, user: number) => boolean
   readonly #applyChanges: ApplyChanges
 
-  constructor(knowsRoom: (room: number) => boolean, book: ApplyChanges) {
+  constructor(
+    knowsRoom: (room: number) => boolean,
+    isMember: (room: number, user: number) => boolean,
+    book: ApplyChanges,
+  ) {
     this.#roomExists = knowsRoom
+    this.#isMember = isMember
     this.#applyChanges = book
+  }
+
+  /** Whether the user is seated in the open game of the room. */
+  hasSeat(room: number, user: number): boolean {
+    return this.#openIn(room)?.seats.some((seat) => seat.user === user) === true
+  }
+
+  /** Refunds the seat of a user in the open game of the room; returns a refusal, or null. */
+  refundSeat(room: number, user: number): string | null {
+    const table = this.#openIn(room) ?? assert.fail('no open game')
+    const refusal = this.#applyChanges(new Map([[coinAccount(user), table.price]]))
+    if (refusal === null) table.seats = table.seats.filter((seat) => seat.user !== user)
+    return refusal
+  }
+
+  #openIn(room: number): Table | undefined {
+    return [...this.tables.values()].find((table) => table.room === room && table.status === 'open')
   }
 
   /** Takes a step; returns its refusal, or null. The winner is taken from the service's result. */
@@ -44,10 +67,8 @@ export class RouletteModel {
   #open(step: Extract<RouletteStep, { does: 'open game' }>, { game }: RouletteResult, now: number): string | null {
     const room = roomOf(step.room)
     if (!this.#roomExists(room)) return 'not_found'
-    if (!isMember(room, step.user)) return 'not_room_member'
-    if ([...this.tables.values()].some((table) => table.room === room && table.status === 'open')) {
-      return 'game_already_open'
-    }
+    if (!this.#isMember(room, step.user)) return 'not_room_member'
+    if (this.#openIn(room) !== undefined) return 'game_already_open'
     const price = BigInt(step.price)
     const refusal = step.joins ? this.#applyChanges(new Map([[coinAccount(step.user), -price]])) : null
     if (refusal !== null) return refusal
@@ -61,7 +82,7 @@ export class RouletteModel {
 
   #play(step: PlayStep, id: number, table: Table, made: RouletteResult): string | null {
     const sits = table.seats.some(({ user }) => user === step.user)
-    if (step.does === 'join game' && !isMember(table.room, step.user)) return 'not_room_member'
+    if (step.does === 'join game' && !this.#isMember(table.room, step.user)) return 'not_room_member'
     if (step.does === 'cancel game' && step.user !== table.creator) return 'not_game_creator'
     if (step.does === 'finish game' && step.user !== table.creator && !sits) return 'not_in_game'
     if (table.status !== 'open') return `game_${table.status}`
@@ -139,8 +160,6 @@ export class RouletteModel {
 }
 
 const roomOf = (room: number | string): number => (typeof room === 'number' ? room : Number(room.slice(1)))
-const isMember = (room: number, user: number): boolean =>
-  MEMBERS.some(([one, users]) => one === room && users.includes(user))
 const coinAccount = (user: number): string => `user:${user}:coins`
 
 function checkPublishedGame(id: number, table: Table, game: NonNullable<RouletteResult['game']>): void {

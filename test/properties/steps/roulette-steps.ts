@@ -23,13 +23,6 @@ export type RouletteStep =
     }
   | { readonly does: 'purge games'; readonly minutes: number; readonly dry: boolean }
 
-/** Members of rooms, whether those are there or not. */
-export const MEMBERS: readonly (readonly [room: number, users: readonly number[]])[] = [
-  [1, [1, 2, 3]],
-  [2, [1, 4]],
-  [3, [2]],
-]
-
 /** A game's id and uid, and its room's id. */
 export interface GameRef {
   readonly id: number

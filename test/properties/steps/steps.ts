@@ -3,6 +3,7 @@ import type { GiftKind } from '../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
 import { type AgencyStep, agencyOpening, agencyStep } from './agency-steps.ts'
+import { type MemberStep, memberStep } from './member-steps.ts'
 import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
 import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
 
@@ -32,6 +33,7 @@ export type Step =
   | DefineGift
   | PrivilegeStep
   | RouletteStep
+  | MemberStep
   | AgencyStep
 
 export interface DefineGift {
@@ -166,6 +168,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Mostly roulette; sometimes a user's coins are credited or debited, or a room gets another owner. */
 const playing: fc.Arbitrary<Step> = fc.oneof(
   { weight: 30, arbitrary: rouletteStep },
+  { weight: 6, arbitrary: memberStep },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },
   { weight: 1, arbitrary: steps.room },
 )

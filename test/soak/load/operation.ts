@@ -44,7 +44,7 @@ export const GRANTED = 3
 /** The exact events of one command, in order, by kind. */
 export const eventsOf: Readonly<Record<Kind, RegExp>> = {
   define: /^(user-defined ?)+$/,
-  room: /^room-defined$/,
+  room: /^room-defined( room-joined)?$/,
   enter: /^$/,
   gift: /^gift-sent$/,
   lucky: /^(lucky-chain-opened )*gift-drawn$/,
