@@ -25,7 +25,7 @@ const FORMER_MEMBERS = [
   { user_id: '4', joined_at: '2026-11-22 22:23:21.624308' },
 ]
 
-test('a database of the previous version is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
+test('a database of the previous version is upgraded, verified and used', { timeout: 240_000 }, async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t, 'public')
   const owner = await connect(ownerUrl, 'upgrade under test')
   await owner.query(await readFile(formerDatabase, 'utf8'))
