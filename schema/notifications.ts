@@ -5,15 +5,18 @@ import { named } from './named.ts'
 /** A notification, sent to a user's devices and on their own channel. */
 export const Notification = named(
   'Notification',
-  Type.Object({
-    title: Type.String(),
-    body: Type.String(),
-    type: Type.String({ description: 'where the app shows it: reward or withdrawal' }),
-    identifier: Type.String({
-      description: 'what it is about: privilege-package-wallet, instant-transfer or agency-withdrawal',
-    }),
-    withdrawal_id: Type.Optional({ ...Id, description: 'of an agency-withdrawal: the request' }),
-  }),
+  Type.Object(
+    {
+      title: Type.String(),
+      body: Type.String(),
+      type: Type.String({ description: 'where the app shows it: reward or withdrawal' }),
+      identifier: Type.String({
+        description: 'what it is about: privilege-package-wallet, instant-transfer or agency-withdrawal',
+      }),
+      withdrawal_id: Type.Optional({ ...Id, description: 'of an agency-withdrawal: the request' }),
+    },
+    { description: 'What a user is told, by push and on the own channel' },
+  ),
 )
 export type Notification = Static<typeof Notification>
 

@@ -7,7 +7,7 @@ import { named } from './named.ts'
 
 export const IdParams = Type.Object({ id: PathId })
 
-export const MemberParams = Type.Object({ id: Type.String(), user_id: Type.String() })
+export const MemberParams = Type.Object({ id: PathId, user_id: PathId })
 
 /** Countries that one charging agent serves; few, because the list of agents is sent whole. */
 export const MAX_AGENCY_COUNTRIES = 50

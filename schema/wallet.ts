@@ -9,26 +9,29 @@ import { ActivePrivilege } from './privilege.ts'
 export const Wallet = dataOf(
   named(
     'Wallet',
-    Type.Object({
-      user: named(
-        'WalletUser',
-        Type.Composite([
-          PersonResource,
-          Type.Object({ charging_agent: Bit, allow_receive_withdraw_requests: Bit, business_manager: Bit }),
-        ]),
-      ),
-      coins: Amount,
-      diamonds: Amount,
-      target: Amount,
-      wallet_dollars_count: Dollars,
-      wallet_agent_dollars_count: Dollars,
-      pending_dollars: Dollars,
-      pending_agent_dollars: Dollars,
-      available_dollars: Dollars,
-      available_agent_dollars: Dollars,
-      privilege: ActivePrivilege,
-      bag: Type.Array(BagItem),
-    }),
+    Type.Object(
+      {
+        user: named(
+          'WalletUser',
+          Type.Composite([
+            PersonResource,
+            Type.Object({ charging_agent: Bit, allow_receive_withdraw_requests: Bit, business_manager: Bit }),
+          ]),
+        ),
+        coins: Amount,
+        diamonds: Amount,
+        target: Amount,
+        wallet_dollars_count: Dollars,
+        wallet_agent_dollars_count: Dollars,
+        pending_dollars: Dollars,
+        pending_agent_dollars: Dollars,
+        available_dollars: Dollars,
+        available_agent_dollars: Dollars,
+        privilege: ActivePrivilege,
+        bag: Type.Array(BagItem),
+      },
+      { description: 'All that a user holds' },
+    ),
   ),
 )
 

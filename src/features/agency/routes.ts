@@ -47,6 +47,9 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'requestWithdrawal',
         summary: 'Request diamonds from a charging agent, or cash from a business manager; the amount is put on hold',
+        description:
+          'The amount must be available: the wallet less what is on hold. It stays in the wallet until the request is ' +
+          'approved. The agent must receive requests and serve the country; nobody asks oneself.',
         tags,
         body: RequestWithdrawal,
         refusals: verbs.requestWithdrawal.refusals,
@@ -150,6 +153,9 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'changeWithdrawalStatus',
         summary: 'Decide a request as its agent or manager, or take back a pending request of the caller',
+        description:
+          'The agent or manager approves or rejects a pending request, and marks an approved one as transferred; the ' +
+          'requester may only reject a pending one. Approving takes the dollars from the wallet; rejecting frees the hold.',
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
@@ -173,6 +179,7 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'makeInstantTransfer',
         summary: 'Exchange dollars for diamonds immediately, for the caller or another user',
+        description: 'A dollar is 10,000 diamonds, or 13,000 when the receiver is a charging agent.',
         tags,
         body: MakeInstantTransfer,
         refusals: verbs.makeInstantTransfer.refusals,

@@ -28,6 +28,11 @@ export function giftRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'instantSend',
         summary: 'Send a gift to one or more receivers; the response holds the lucky result',
+        description:
+          'u_id must be the caller. All receivers get the gift or none. The price, times quantity and receivers, is taken ' +
+          'from the diamonds of the sender, or with is_bag the items from the bag. Each receiver is one order, drawn on its ' +
+          'own where the gift has odds; rewards are paid at once, and diamonds is the balance after them. The room hears of ' +
+          'it on the websocket after this answer.',
         tags: ['gifts'],
         body: InstantSend,
         refusals: verbs.sendGift.refusals,
@@ -58,6 +63,7 @@ export function giftRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'sendDecoration',
         summary: 'Send a gift to one receiver',
+        description: 'As instantSend, to the one user of the path; the sender is the caller.',
         tags: ['gifts'],
         params: Type.Object({ user_id: PathId }),
         body: SendDecoration,

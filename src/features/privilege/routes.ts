@@ -63,6 +63,9 @@ export function privilegeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'activateCard',
         summary: "Activate a card: its days start, extend or replace the caller's privilege",
+        description:
+          'A card of a higher rank replaces the running privilege; one of the same rank adds all its days, of one rank ' +
+          'below 45%, of two 25%, of three or more 10%, rounded down. The card leaves the wallet.',
         tags,
         params,
         refusals: verbs.activateCard.refusals,

@@ -78,6 +78,9 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'createRoulette',
         summary: 'Create a game and commit to its spin',
+        description:
+          'For members of the room; a room has one open game. With join_admin the creator pays and joins at once: without ' +
+          'enough coins there is no game.',
         tags,
         params: RoomGamesParams,
         body: CreateGame,
@@ -98,6 +101,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'joinRoulette',
         summary: 'Pay the price and join a game',
+        description: 'For members of the room. The price is taken in coins and paid back to whoever leaves.',
         tags,
         params: GameParams,
         body: JoinGame,
@@ -137,6 +141,8 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'finishRoulette',
         summary: 'Spin the wheel and pay the winner',
+        description:
+          'For the creator and the players, of whom there must be two. The answer shows what proves the spin.',
         tags,
         params: GameParams,
         refusals: verbs.finishGame.refusals,
@@ -156,6 +162,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'cancelRoulette',
         summary: 'Cancel a game of the caller; all stakes are refunded',
+        description: 'For its creator, while the game is open.',
         tags,
         params: GameParams,
         refusals: verbs.cancelGame.refusals,

@@ -10,7 +10,8 @@ export function addExamples(operation: MutableJson, examples: readonly Example[]
   for (const parameter of listIn(operation, 'parameters')) {
     const values = parameter['in'] === 'path' ? first.params : parameter['in'] === 'query' ? first.query : first.headers
     const value = values?.[String(parameter['name'])]
-    if (value !== undefined) parameter['example'] = value
+    const isText = isJson(parameter['schema']) && parameter['schema']['type'] === 'string'
+    if (value !== undefined) parameter['example'] = isText ? String(value) : value
   }
   const request = mediaIn(operation['requestBody'])
   const responses = operation['responses']

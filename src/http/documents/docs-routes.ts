@@ -5,6 +5,7 @@ import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticate
 import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
 import { asyncapi } from './asyncapi.ts'
 import { pageHeaders } from './page-headers.ts'
+import { socketsPage } from './sockets-page.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -18,6 +19,7 @@ const PAGE = `<!DOCTYPE html>
 <link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
 </head>
 <body>
+<p><a href="/docs/sockets">The websocket interface</a></p>
 <div id="swagger-ui"></div>
 <script src="/docs/static/swagger-ui-bundle.js"></script>
 <script src="/docs/static/swagger-ui-standalone-preset.js"></script>
@@ -58,7 +60,7 @@ const BYTES_PER_COST = 64 * 1024
 
 /**
  * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
- * /docs/asyncapi.json. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
+ * /docs/asyncapi.json, and for people at /docs/sockets. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
  */
 export function docsRoutes(
   app: FastifyInstance,
@@ -69,6 +71,7 @@ export function docsRoutes(
     '/docs': new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
     '/docs/json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
     '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
+    '/docs/sockets': new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(socketsPage(asyncapi))),
     '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [

@@ -11,6 +11,7 @@ interface Link {
 
 const links: readonly Link[] = [
   { path: '/docs', title: 'The HTTP interface, to read and to try' },
+  { path: '/docs/sockets', title: 'The websocket interface, to read' },
   { path: '/docs/json', title: 'The HTTP interface as an OpenAPI document' },
   { path: '/docs/asyncapi.json', title: 'The websocket interface as an AsyncAPI document' },
   { path: '/console', title: 'The console for staff' },

@@ -4,7 +4,7 @@ import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/pr
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
-const documents = ['/docs', '/docs/json', '/docs/asyncapi.json']
+const documents = ['/docs', '/docs/sockets', '/docs/json', '/docs/asyncapi.json']
 const BUNDLE = '/docs/static/swagger-ui-bundle.js'
 
 test('the page and its files are compressed if the client accepts it, and not sent again with an ETag', async (t) => {
@@ -79,6 +79,21 @@ test('the page allows only its own scripts, and no framing', async (t) => {
     t.match(headers, { 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' })
   }
   t.notMatch((await app.inject('/docs')).body, /<script(?! src=)|<style|style=|onload=/, 'nothing inline')
+})
+
+test('the page of the websocket shows every message with an example', async (t) => {
+  const { app } = await createMinimalApp(t)
+  const { body } = await app.inject('/docs/sockets')
+  const { components } = (await app.inject('/docs/asyncapi.json')).json()
+  for (const [id, { summary }] of Object.entries<{ readonly summary: string }>(components.messages)) {
+    t.match(body, `<h3 id="${id}">`, id)
+    t.ok(
+      body.includes(`<p>${summary.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}</p>`),
+      id,
+    )
+  }
+  for (const [, schema = ''] of body.matchAll(/href="#([^"]+)"/g)) t.ok(body.includes(`<details id="${schema}">`), schema)
+  t.notMatch(body, /<script|<style|style=|\son\w+=/)
 })
 
 test('unauthenticated clients are charged for the bytes of documents, users are not', async (t) => {

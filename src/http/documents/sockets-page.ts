@@ -1,0 +1,72 @@
+import { isJson, type Json } from './document-schemas.ts'
+
+/** The AsyncAPI document as a page for people, without scripts: what is sent on each channel, with schemas and examples. */
+export function socketsPage(document: Json): string {
+  const { channels, components } = document
+  const parts = isJson(components) ? components : {}
+  const messages = isJson(parts['messages']) ? parts['messages'] : {}
+  const sections = entriesOf(channels).map(([, channel]) => channelSection(channel, messages))
+  const closeCodes = entriesOf(channels).flatMap(([, channel]) => Object.entries(childOf(channel, 'x-close-codes')))
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Live economy, realtime</title>
+</head>
+<body>
+<main>
+<h1>${text(childOf(document, 'info')['title'])}</h1>
+<p>${text(childOf(document, 'info')['description'])}</p>
+<p><a href="/docs">The HTTP interface</a> · <a href="/docs/asyncapi.json">This as an AsyncAPI document</a></p>
+${sections.join('\n')}
+<h2>Close codes</h2>
+<table>
+${closeCodes.map(([code, meaning]) => `<tr><th>${text(code)}</th><td>${text(meaning)}</td></tr>`).join('\n')}
+</table>
+<h2>Schemas</h2>
+${entriesOf(parts['schemas'])
+  .map(([name, schema]) => details(name, json(schema), `schema-${name}`))
+  .join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+function channelSection(channel: Json, messages: Json): string {
+  const shown = entriesOf(channel['messages']).map(([id]) => messageArticle(id, childOf(messages, id)))
+  return `<h2><code>${text(channel['address'])}</code></h2>\n<p>${text(channel['description'])}</p>\n${shown.join('\n')}`
+}
+
+function messageArticle(id: string, message: Json): string {
+  const examples = Array.isArray(message['examples']) ? message['examples'].filter(isJson) : []
+  return `<h3 id="${text(id)}"><code>${text(message['name'])}</code></h3>
+<p>${text(message['summary'])}</p>
+${examples.map(({ payload }) => `<pre>${text(JSON.stringify(payload))}</pre>`).join('\n')}
+${details('schema', json(message['payload']))}`
+}
+
+const details = (summary: string, body: string, id?: string): string =>
+  `<details${id === undefined ? '' : ` id="${text(id)}"`}><summary>${text(summary)}</summary><pre>${body}</pre></details>`
+
+/** As JSON, with references as links to the schemas of the page. */
+const json = (value: unknown): string =>
+  text(JSON.stringify(value, null, 2)).replaceAll(
+    /#\/components\/schemas\/(\w+)/g,
+    (reference, name: string) => `<a href="#schema-${name}">${reference}</a>`,
+  )
+
+const text = (value: unknown): string =>
+  (typeof value === 'string' ? value : '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+const childOf = (parent: unknown, name: string): Json => {
+  const child = isJson(parent) ? parent[name] : undefined
+  return isJson(child) ? child : {}
+}
+
+const entriesOf = (parent: unknown): readonly (readonly [string, Json])[] =>
+  Object.entries(isJson(parent) ? parent : {}).flatMap(([name, child]) =>
+    isJson(child) ? [[name, child] as const] : [],
+  )
