@@ -77,7 +77,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     await using starting = new AsyncDisposableStack()
     startRecordingFormerMembers(executor, database, log, starting)
     startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
-    startNotifications(config.fcm, database, tail, notifier, log, starting)
+    startNotifications(config.fcm, database, tail, notifier, metrics, log, starting)
     writers.use(starting.move())
   }
   if (database.promotion.isStandby) {

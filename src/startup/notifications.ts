@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
+import type { Metrics } from '../http/observability/metrics.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { Dispatcher } from '../notifications/dispatcher.ts'
 import { fcmSender } from '../notifications/fcm-sender.ts'
 import { type Notifier, unreadOnly } from '../notifications/notifier.ts'
 import { Outbox } from '../notifications/outbox.ts'
+import type { Send } from '../notifications/sender.ts'
 import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts'
 import type { Database } from './database.ts'
 
@@ -20,6 +22,7 @@ export function startNotifications(
   { subscriberPool }: Pick<Database, 'subscriberPool'>,
   tail: Pick<Tail, 'subscribeDurable'>,
   composed: Notifier,
+  metrics: Pick<Metrics, 'pushAttempted'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
@@ -31,7 +34,13 @@ export function startNotifications(
   }
   const sendAbort = new AbortController()
   const outbox = new Outbox(subscriberPool)
-  const dispatcher = new Dispatcher({ outbox, send: fcmSender(fcm.account, fcm.baseUrl, sendAbort.signal), log })
+  const fcmSend = fcmSender(fcm.account, fcm.baseUrl, sendAbort.signal)
+  const send: Send = async (delivery) => {
+    const outcome = await fcmSend(delivery)
+    metrics.pushAttempted(outcome.kind)
+    return outcome
+  }
+  const dispatcher = new Dispatcher({ outbox, send, log })
   cleanUp.defer(async () => {
     const stopTimeout = setTimeout(() => sendAbort.abort(), STOP_TIMEOUT_MS)
     await dispatcher.stop()

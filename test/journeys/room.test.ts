@@ -345,22 +345,43 @@ test('both parties receive the changes of a withdrawal, and its hold appears in 
   await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
   await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
   const [requester, manager] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
+  const second = await connectAs(t, all.instance.origin, 1, {}, { lang: 'ar' })
   const path = '/api/v1/agency/target-withdraw-requests'
   const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
   const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
   const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
   const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
-  for (const [client, channel] of [
-    [requester, 'user:1'],
-    [manager, 'user:2'],
+  const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
+  const pending = {
+    event: 'withdrawal-changed',
+    data: { ...of, status: 'pending', updated_at: made.updated_at },
+  }
+  const rejected = {
+    event: 'withdrawal-changed',
+    data: { ...of, status: 'rejected', updated_at: changed.updated_at },
+  }
+  const notified = (title: string, body: string) => ({
+    event: 'notification',
+    data: { title, body, type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: made.id },
+  })
+  const asked = notified('New withdrawal request', 'Amina sent you a withdrawal request for 12.50 dollars.')
+  const decided = notified('Withdrawal rejected', 'Badr rejected your withdrawal of 12.50 dollars.')
+  const arabic = notified('رُفض طلب السحب', 'رُفض طلبك للسحب بقيمة 12.50 دولار من قِبل \u2068Badr\u2069.')
+  for (const [client, channel, expected] of [
+    [requester, 'user:1', [pending, rejected, decided]],
+    [second, 'user:1', [pending, rejected, arabic]],
+    [manager, 'user:2', [pending, asked, rejected]],
   ] as const) {
-    const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
-    t.same(facts(await framesOf(client, channel, 2)), [
-      { event: 'withdrawal-changed', data: { ...of, status: 'pending', updated_at: made.updated_at } },
-      { event: 'withdrawal-changed', data: { ...of, status: 'rejected', updated_at: changed.updated_at } },
-    ])
+    t.same(facts(await framesOf(client, channel, 3)), expected)
     t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
   }
+  const back = await connectAs(t, all.instance.origin, 1, {}, { lang: 'ar' })
+  back.send({ t: 'sub', i: 1, ch: 'user:1', since: '1' })
+  t.same(
+    facts(await framesOf(back, 'user:1', 3)),
+    [pending, rejected, arabic],
+    'replayed in the language of the socket',
+  )
   await ask(1, 'POST', `${path}/request`, request)
   const wallet = await latestState(requester, 'pending_dollars', 12.5)
   t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })

@@ -98,6 +98,10 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   )
   t.same(cursor, { past: 't' })
 
+  const metrics = await (await fetch(`${second.origin}/metrics`)).text()
+  t.match(metrics, /^push_attempts_total\{outcome="delivered"\} 1$/m)
+  t.match(metrics, /^push_attempts_total\{outcome="gone"\} 0$/m)
+
   const output = first.output() + second.output()
   for (const secret of [DEVICE, 'PRIVATE KEY', ...fcm.tokens]) t.notMatch(output, secret)
   t.same(fcm.violations, [])

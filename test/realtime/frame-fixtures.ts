@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { globalEvents, roomEvents, userEvents } from '../../schema/channel-events.ts'
 import type { EventType } from '../../schema/events.ts'
+import type { Language } from '../../schema/languages.ts'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import type { EventFrame, FrameMapper } from '../../src/realtime/frames/frame-mapper.ts'
 import type { Profiles, RequiredIds } from '../../src/realtime/frames/profiles.ts'
@@ -27,11 +28,15 @@ export interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc
  * The frames that a mapper makes of an event with only the profiles that it requires. Throws when a frame's data does
  * not match the schema of its event, or has more fields.
  */
-export function framesFrom<T extends EventType>(mapper: FrameMapper, event: PositionedEvent<T>): MappedFrame[] {
+export function framesFrom<T extends EventType>(
+  mapper: FrameMapper,
+  event: PositionedEvent<T>,
+  language: Language = 'en',
+): MappedFrame[] {
   const type: T = event.type
-  return (mapper[type]?.(event) ?? []).map(({ requiredIds, data, ...frame }) => {
+  return (mapper[type]?.(event) ?? []).map(({ requiredIds, isLocalized: _isLocalized, data, ...frame }) => {
     // As it is sent: dollars are exact only in JSON.
-    const made: object = JSON.parse(JSON.stringify(data(onlyRequired(requiredIds))))
+    const made: object = JSON.parse(JSON.stringify(data(onlyRequired(requiredIds), language)))
     const [kind = ''] = frame.channel.split(':')
     const schema = Object(schemas)[kind]?.[frame.event]
     if (schema === undefined) throw new Error(`${frame.event} has no schema on ${frame.channel}`)

@@ -52,7 +52,8 @@ const inboxPages = new PreparedStatement<InboxRow>(
      where moved.user_id = requested.user_id and moved.up_to >= n.position
      order by moved.up_to
      limit 1) r on true
-   left join ledger_events e on e.position = n.position
+   -- By offset 0, each event is read by its position: the planner cannot see how few there are.
+   left join lateral (select * from ledger_events told where told.position = n.position offset 0) e on true
    order by n.position desc nulls last`,
 )
 

@@ -10,6 +10,9 @@ import { SocketMetrics } from './socket-metrics.ts'
 const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded', 'sockets'] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 
+const pushOutcomes = ['delivered', 'later', 'gone'] as const
+export type PushOutcome = (typeof pushOutcomes)[number]
+
 /** The metrics of this instance, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry()
@@ -51,6 +54,12 @@ export class Metrics {
     help: 'Records of the vault that this instance could not decrypt or parse',
     registers: [this.registry],
   })
+  readonly #pushes = new Counter({
+    name: 'push_attempts_total',
+    help: 'Attempts to send a push notification, by outcome: delivered, later, or gone for an unregistered device',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  })
   readonly #refusals = new Counter({
     name: 'http_refusals_total',
     help: 'Requests refused by the limit of an address or a user, the allowance of stored bytes, overload, or too many new sockets',
@@ -65,6 +74,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry })
     watchAcceptOverflows(this.registry)
     for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0)
+    for (const outcome of pushOutcomes) this.#pushes.inc({ outcome }, 0)
   }
 
   refused(reason: RefusalReason): void {
@@ -86,6 +96,10 @@ export class Metrics {
         onFailure(error)
       },
     }
+  }
+
+  pushAttempted(outcome: PushOutcome): void {
+    this.#pushes.inc({ outcome })
   }
 
   unreadableRecord(): void {

@@ -1,5 +1,9 @@
+import type { Language } from '../../../schema/languages.ts'
 import type { FrameTemplate } from '../frames/event-mapper.ts'
 import type { Profiles } from '../frames/profiles.ts'
+
+/** The text of a frame after the channel's name; by language where it differs. */
+export type FrameBody = string | Readonly<Record<Language, string>>
 
 /** What one ledger event puts on one channel. */
 export interface ChannelMessage {
@@ -8,8 +12,8 @@ export interface ChannelMessage {
   readonly prev: number | null
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The frames' texts after the channel's name, so that they are the same under every name of the channel. */
-  readonly bodies: readonly string[]
+  /** Without the channel's name, so that they are the same under every name of the channel. */
+  readonly bodies: readonly FrameBody[]
 }
 
 export function channelMessage(
@@ -19,22 +23,29 @@ export function channelMessage(
 ): ChannelMessage {
   const { position, prev, at } = entry
   const prevJson = prev === null ? 'null' : `"${prev}"`
-  const bodies = templates.flatMap(({ event, index, enc, json }) => {
-    const data = json(profiles)
-    if (data === undefined) return []
+  const bodies = templates.flatMap(({ event, index, enc, isLocalized, json }): FrameBody[] => {
     const id = `"position":"${position}","prev":${prevJson},"id":"${position}.${index}"`
-    return `"event":${JSON.stringify(event)},${id},${enc === undefined ? '' : `"enc":"${enc}",`}"data":${data}}`
+    const start = `"event":${JSON.stringify(event)},${id},${enc === undefined ? '' : `"enc":"${enc}",`}"data":`
+    const en = json(profiles, 'en')
+    if (en === undefined) return []
+    if (!isLocalized) return [`${start}${en}}`]
+    const ar = json(profiles, 'ar')
+    return ar === undefined ? [] : [{ en: `${start}${en}}`, ar: `${start}${ar}}` }]
   })
   return { position, prev, at, bodies }
 }
 
 /** Roughly the memory of a message, in characters. */
 export const messageSize = ({ bodies }: ChannelMessage): number =>
-  bodies.reduce((size, body) => size + body.length, 100)
+  bodies.reduce((size, body) => size + (typeof body === 'string' ? body.length : body.en.length + body.ar.length), 100)
 
 /** The body of a state frame, which has no place in the channel's history. */
 export const stateBody = (event: string, position: number, data: object): string =>
   `"event":${JSON.stringify(event)},"position":"${position}","data":${JSON.stringify(data)}}`
+
+/** The texts of frames under a channel's name, in one language. */
+export const frameTexts = (channelName: string, bodies: readonly FrameBody[], language: Language): string[] =>
+  bodies.map((body) => frameText(channelName, typeof body === 'string' ? body : body[language]))
 
 /** The whole text of a frame. */
 export const frameText = (channelName: string, body: string): string =>

@@ -1,8 +1,11 @@
+import type { Language } from '../../../schema/languages.ts'
 import { encodeFrames } from '../sockets/encode-frames.ts'
-import { frameText } from './channel-message.ts'
+import { type FrameBody, frameTexts } from './channel-message.ts'
 
 /** Receives a channel's frames. */
 export interface Listener {
+  /** Of the sentences in the frames. */
+  readonly language: Language
   /** Sends whole frames. */
   push(frames: Buffer): void
 }
@@ -21,7 +24,7 @@ interface Round {
   /** Bodies before this number are sent. */
   readonly end: number
   readonly members: Iterator<FanOutMember, undefined>
-  /** Encoded frames, by the first body and the name. */
+  /** Encoded frames, by the first body, the language and the name. */
   readonly encoded: Map<string, Buffer>
 }
 
@@ -32,9 +35,11 @@ interface Round {
 export class FanOut {
   readonly #members = new Set<FanOutMember>()
   /** Bodies that not all members have got. */
-  #bodies: string[] = []
+  #bodies: FrameBody[] = []
   /** The number of the first of them, counted from the channel's first body. */
   #first = 0
+  /** No body from this number on differs by language. */
+  #localizedEnd = 0
   #round: Round | undefined
 
   /** The number of listeners. */
@@ -52,9 +57,13 @@ export class FanOut {
     return this.#first + this.#bodies.length
   }
 
-  append(bodies: readonly string[]): void {
-    if (this.#members.size === 0) this.#first += bodies.length
-    else this.#bodies.push(...bodies)
+  append(bodies: readonly FrameBody[]): void {
+    if (this.#members.size === 0) {
+      this.#first += bodies.length
+      return
+    }
+    this.#bodies.push(...bodies)
+    if (bodies.some((body) => typeof body !== 'string')) this.#localizedEnd = this.#end
   }
 
   add(name: string, listener: Listener): FanOutMember {
@@ -99,11 +108,13 @@ export class FanOut {
   #send(member: FanOutMember, end: number, encoded: Map<string, Buffer>): number {
     const { listener, name, next } = member
     if (next >= end) return 0
-    const key = `${next} ${name}`
+    // Most frames hold no sentences: those are encoded once for all.
+    const language = next < this.#localizedEnd ? listener.language : ''
+    const key = `${next} ${language} ${name}`
     let frames = encoded.get(key)
     if (frames === undefined) {
       const bodies = this.#bodies.slice(next - this.#first, end - this.#first)
-      frames = encodeFrames(bodies.map((body) => frameText(name, body)))
+      frames = encodeFrames(frameTexts(name, bodies, listener.language))
       encoded.set(key, frames)
     }
     member.next = end

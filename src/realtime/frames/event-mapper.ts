@@ -1,4 +1,5 @@
 import type { EventType } from '../../../schema/events.ts'
+import type { Language } from '../../../schema/languages.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ChannelKey } from '../channels/channel-names.ts'
 import type { EventFrame, FrameMapper } from './frame-mapper.ts'
@@ -11,8 +12,10 @@ export interface FrameTemplate {
   readonly index: number
   readonly enc: 'rot41' | undefined
   readonly requiredIds: RequiredIds
+  /** Whether the data differs by language. */
+  readonly isLocalized: boolean
   /** The data as JSON; undefined when building it failed. */
-  readonly json: (profiles: Profiles) => string | undefined
+  readonly json: (profiles: Profiles, language: Language) => string | undefined
 }
 
 /** The frames of a ledger event by channel, from all slices, always in the same order. Never throws. */
@@ -40,9 +43,10 @@ export function createEventMapper(
     const frames = mappers.flatMap((mapper) => attempt(() => framesOf(mapper, event)) ?? [])
     if (frames.length === 0) return NO_FRAMES
     const byChannel = new Map<ChannelKey, FrameTemplate[]>()
-    for (const [index, { channel, event, enc, requiredIds, data }] of frames.entries()) {
-      const json = (profiles: Profiles) => attempt(() => JSON.stringify(data(profiles)))
-      const template = { event, index, enc, requiredIds, json }
+    for (const [index, { channel, event, enc, requiredIds, isLocalized = false, data }] of frames.entries()) {
+      const json: FrameTemplate['json'] = (profiles, language) =>
+        attempt(() => JSON.stringify(data(profiles, language)))
+      const template = { event, index, enc, requiredIds, isLocalized, json }
       const others = byChannel.get(channel)
       if (others === undefined) byChannel.set(channel, [template])
       else others.push(template)

@@ -1,5 +1,6 @@
 import type { ChannelEvent, ChannelEventData } from '../../../schema/channel-events.ts'
 import type { EventType } from '../../../schema/events.ts'
+import type { Language } from '../../../schema/languages.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ChannelKey } from '../channels/channel-names.ts'
 import type { Profiles, RequiredIds } from './profiles.ts'
@@ -16,8 +17,10 @@ export interface EventFrame {
   readonly requiredIds: RequiredIds
   /** Set when the paths in `data` are encoded. */
   readonly enc?: 'rot41'
-  /** Builds the frame's `data`. Pure: the same profiles give the same data. */
-  readonly data: (profiles: Profiles) => object
+  /** Set when `data` differs by language; each client gets it in its own. */
+  readonly isLocalized?: true
+  /** Builds the frame's `data`. Pure: the same profiles and language give the same data. */
+  readonly data: (profiles: Profiles, language: Language) => object
 }
 
 /** The frames of a slice's events, by event type. Pure. */
@@ -32,3 +35,11 @@ export const eventFrame = <E extends ChannelEvent>(
   requiredIds: RequiredIds,
   data: (profiles: Profiles) => ChannelEventData<E>,
 ): EventFrame => ({ channel, event, requiredIds, data })
+
+/** As `eventFrame`, for data with sentences. */
+export const localizedFrame = <E extends ChannelEvent>(
+  channel: ChannelKey,
+  event: E,
+  requiredIds: RequiredIds,
+  data: (profiles: Profiles, language: Language) => ChannelEventData<E>,
+): EventFrame => ({ channel, event, requiredIds, isLocalized: true, data })

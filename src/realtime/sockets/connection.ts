@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
+import type { Language } from '../../../schema/languages.ts'
 import type { ClientHints } from '../../http/auth/gate.ts'
 import { socketMessages } from '../messages.ts'
 import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -113,6 +114,11 @@ export class Connection {
     return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
   }
 
+  /** That of the upgrade. */
+  get language(): Language {
+    return this.#clientHints.language
+  }
+
   /** Starts or renews the session, or closes. */
   async authenticate(token: string): Promise<void> {
     try {
@@ -163,7 +169,7 @@ export class Connection {
 
   /** Refuses a channel, in the language of the upgrade. */
   refuse(refusal: ChannelRefusal): void {
-    this.send({ t: 'err', ...refusal, message: refusal.message[this.#clientHints.language] })
+    this.send({ t: 'err', ...refusal, message: refusal.message[this.language] })
   }
 
   /** Closes past a deadline, else sends a due heartbeat. `now` by `performance.now()`, `seconds` since 1970. */
@@ -259,7 +265,7 @@ export class Connection {
 
   #rejectFrame(i: Echo, ch: string | undefined): void {
     this.#invalidFrames += 1
-    const message = socketMessages.bad_frame[this.#clientHints.language]
+    const message = socketMessages.bad_frame[this.language]
     this.send({ t: 'err', i, ch, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
   }

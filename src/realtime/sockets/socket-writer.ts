@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { Listener } from '../channels/fan-out.ts'
 import type { QueueReader, SendQueueMonitor } from './send-queue-monitor.ts'
 
 /** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a replay. */
@@ -21,7 +20,7 @@ export interface SocketWriterParts {
  * where one buffer serves all sockets of a channel. Nobody waits for a client: `onSlow` is called when too much is
  * unsent, or when it takes nothing for too long, however little waits for it.
  */
-export class SocketWriter implements Listener, QueueReader {
+export class SocketWriter implements QueueReader {
   readonly #socket: Socket
   readonly #parts: SocketWriterParts
   readonly #onSlow: () => void

@@ -1,7 +1,7 @@
 import { systemClock } from '../../config/clock.ts'
 import { yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import type { Channel } from '../channels/channel.ts'
-import { type ChannelMessage, frameText } from '../channels/channel-message.ts'
+import { type ChannelMessage, frameTexts } from '../channels/channel-message.ts'
 import type { Hub } from '../channels/hub.ts'
 import { sliceLength } from '../channels/replay-slices.ts'
 import type { Client } from '../sockets/client.ts'
@@ -58,6 +58,6 @@ function sendSlice(client: Client, name: string, messages: readonly ChannelMessa
 
 /** Sends messages at once. */
 export function sendMessages(client: Client, name: string, messages: readonly ChannelMessage[]): void {
-  const texts = messages.flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
+  const texts = messages.flatMap(({ bodies }) => frameTexts(name, bodies, client.language))
   if (texts.length > 0) client.pushReplay(encodeFrames(texts))
 }

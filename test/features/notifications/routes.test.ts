@@ -3,50 +3,14 @@ import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
-import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { agencyApp, cash, dataOf, gold, requests, transfers } from '../agency/agency-fixture.ts'
+import { transfers } from '../agency/agency-fixture.ts'
+import { inbox, inboxApp } from './inbox-fixture.ts'
 
 const { notifier } = await loadSlices()
-const inbox = '/api/v1/notifications'
-
-interface Inbox {
-  readonly data: readonly { readonly id: number; readonly body: string; readonly read_at: string | null }[]
-  readonly meta: { readonly next_cursor: string | null; readonly unread: number }
-}
-
-/** User 4 has six notifications, user 1 three, user 2 one. */
-async function setUp(t: Parameters<typeof agencyApp>[0]) {
-  const all = await agencyApp(t)
-  const { user, operator, database } = all
-  await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 30 })
-  const granted = { privilege_package_id: 1, quantity: 1, reason: 'x' }
-  const [card] = dataOf(await operator('POST', '/admin/v1/users/1/cards', granted))
-  await user(1)('POST', `/api/v1/privilege-wallet/${card.id}/transfer`, { receiver_id: 4 })
-  await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
-  await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 1 })
-  const secrets = { user_notice: 'a private notice' }
-  const { id: first } = dataOf(await user(1)('POST', `${requests}/request`, { ...gold, ...secrets }))
-  await user(4)('POST', `${requests}/${first}/status`, { status: 'approved', note: 'a private note' })
-  await operator('POST', `/admin/v1/withdrawals/${first}/status`, { status: 'transferred' })
-  const { id: second } = dataOf(await user(1)('POST', `${requests}/request`, gold))
-  await user(1)('POST', `${requests}/${second}/status`, { status: 'rejected' })
-  const third = dataOf(await user(2)('POST', `${requests}/request`, { ...cash, agent_benefit: 1 }))
-  await user(7)('POST', `${requests}/${third.id}/status`, { status: 'rejected' })
-  return {
-    ...all,
-    first: Number(first),
-    second: Number(second),
-    db: readDb(t, database),
-    list: async (id: number, query = '', headers = {}): Promise<Inbox> =>
-      Object((await user(id)('GET', `${inbox}${query}`, undefined, headers)).body),
-    mark: async (id: number, up_to: number, headers = {}): Promise<unknown> =>
-      (await user(id)('POST', `${inbox}/read`, { up_to }, headers)).body,
-  }
-}
 
 test('everybody reads what concerns them, newest first, page by page', async (t) => {
-  const { user, list, first, database, ledger } = await setUp(t)
+  const { user, list, first, database, ledger } = await inboxApp(t)
   const whole = await list(4)
   t.same(
     whole.data.map(({ body }) => body),
@@ -100,7 +64,7 @@ test('everybody reads what concerns them, newest first, page by page', async (t)
 })
 
 test('in the language of the request, with names as they are', async (t) => {
-  const { list, operator } = await setUp(t)
+  const { list, operator } = await inboxApp(t)
   const arabic = 'وصلك امتياز \u2068Gold\u2069 من \u2068User 1\u2069، وتجده في محفظة امتيازاتك.'
   t.equal((await list(4, '', { 'accept-language': 'ar' })).data[5]?.body, arabic)
   t.equal((await list(4, '?lang=ar', { 'accept-language': 'en' })).data[5]?.body, arabic)
@@ -109,7 +73,7 @@ test('in the language of the request, with names as they are', async (t) => {
 })
 
 test('notifications are marked as read up to one, once for each key', async (t) => {
-  const { list, mark, user, first, second, database, ledger } = await setUp(t)
+  const { list, mark, user, first, second, database, ledger } = await inboxApp(t)
   const readAt = async (): Promise<(string | null)[]> => (await list(4)).data.map(({ read_at }) => read_at)
   t.same(await mark(4, 1), { meta: { unread: 6 } }, 'older than all of them')
   const key = { 'idempotency-key': 'mark' }
@@ -143,7 +107,7 @@ test('notifications are marked as read up to one, once for each key', async (t) 
 })
 
 test('a rebuild lists the same, and keeps what was read', async (t) => {
-  const { list, mark, first, database, user } = await setUp(t)
+  const { list, mark, first, database, user } = await inboxApp(t)
   await mark(4, first)
   const before = await list(4)
   await queryRows(database, 'delete from notifications where user_id = 4')
@@ -158,7 +122,7 @@ test('a rebuild lists the same, and keeps what was read', async (t) => {
 })
 
 test('who was forgotten is without a name in the inboxes of others, and what they have read is gone', async (t) => {
-  const { list, mark, ledger, db, database, user } = await setUp(t)
+  const { list, mark, ledger, db, database, user } = await inboxApp(t)
   await user(3)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
   await user(4)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
   await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })

@@ -16,6 +16,7 @@ import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
+import { languageOf } from '../../../src/language/request-language.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
@@ -43,6 +44,12 @@ export interface InstanceOptions {
   readonly returnTimes?: ReturnTimes
 }
 
+/** Open to all clients, in the language that they ask for. */
+const openToAll: AppState = {
+  ...alwaysOpen,
+  hintsOf: (request) => ({ type: null, version: null, language: languageOf(request) }),
+}
+
 /** An instance of the service in this process that listens, with all of `realtime` and its own connections. */
 export interface TestInstance {
   readonly origin: string
@@ -60,7 +67,7 @@ export async function startInstance(
   slices: readonly Slice[],
   options: InstanceOptions = {},
 ): Promise<TestInstance> {
-  const { appState = alwaysOpen } = options
+  const { appState = openToAll } = options
   const lines: string[] = []
   // A busy machine may block the event loop, and delay a new connection; that is not the instance's fault.
   const write = (line: string): void => {
@@ -232,9 +239,15 @@ export class TestClient extends WebSocketClient {
 }
 
 /** A client of user `id`, authenticated by its header. */
-export async function connectAs(t: Test, origin: string, id: number, claims: Readonly<Record<string, unknown>> = {}) {
-  const headers = { authorization: `Bearer ${token({ sub: String(id), ...claims })}` }
-  const client = new TestClient(origin, { headers })
+export async function connectAs(
+  t: Test,
+  origin: string,
+  id: number,
+  claims: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const authorization = `Bearer ${token({ sub: String(id), ...claims })}`
+  const client = new TestClient(origin, { headers: { authorization, ...headers } })
   t.teardown(() => client.close())
   await client.waitForFrame('ready')
   return client

@@ -21,7 +21,7 @@ interface Receiver {
 
 function join(fanOut: FanOut, name: string): Receiver {
   const got: number[] = []
-  const listener = { push: (frames: Buffer) => void got.push(...numbersIn(frames, name)) }
+  const listener = { language: 'en' as const, push: (frames: Buffer) => void got.push(...numbersIn(frames, name)) }
   return { member: fanOut.add(name, listener), got, expected: [] }
 }
 
@@ -75,6 +75,24 @@ test('each listener gets what is appended while it is there, once and in order, 
   t.end()
 })
 
+test('listeners get sentences in their language, before and after frames without any', (t) => {
+  const fanOut = new FanOut()
+  const got: string[] = []
+  for (const language of ['en', 'ar', 'en'] as const) {
+    fanOut.add('user:1', { language, push: (frames) => void got.push(frames.toString().replace(/[^{]*/, '')) })
+  }
+  const texts = (...bodies: readonly string[]) => bodies.map((body) => `{"t":"ev","ch":"user:1",${body}`)
+  fanOut.append(['"n":1}'])
+  fanOut.sendUntil(MORE)
+  fanOut.append([{ en: '"text":"yes"}', ar: '"text":"نعم"}' }])
+  fanOut.sendUntil(MORE)
+  fanOut.append(['"n":2}'])
+  fanOut.sendUntil(MORE)
+  const [first, yes, naam, last] = texts('"n":1}', '"text":"yes"}', '"text":"نعم"}', '"n":2}')
+  t.same(got, [first, first, first, yes, naam, yes, last, last, last])
+  t.end()
+})
+
 /** Keeps the process busy, as a slow write does. */
 function spin(ms: number): void {
   const until = performance.now() + ms
@@ -94,13 +112,14 @@ test('a big channel is sent in slices, and a small one that comes meanwhile goes
   let smallGotAfter = -1
   for (let i = 0; i < 500; i += 1) {
     big.add('big', {
+      language: 'en',
       push: () => {
         spin(0.1)
         bigGot += 1
       },
     })
   }
-  small.add('small', { push: () => (smallGotAfter = bigGot) })
+  small.add('small', { language: 'en', push: () => (smallGotAfter = bigGot) })
   big.append(['1}'])
   scheduler.schedule([big])
   t.ok(bigGot > 0, 'the first slice goes at once')
@@ -133,7 +152,7 @@ test('pauses of many channels that end together make one slice a turn', async (t
       spin(got === 0 ? 3 : costMs)
       got += 1
     }
-    fanOut.add('room', { push })
+    fanOut.add('room', { language: 'en', push })
     return fanOut
   })
   for (const fanOut of channels) fanOut.append(['1}'])

@@ -87,6 +87,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
   }
   const client: Client = {
     send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
+    language: 'en',
     push: read,
     pushReplay: (bytes) => {
       if (!isSameTurn) {
