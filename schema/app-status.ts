@@ -104,8 +104,8 @@ export const DefineRelease = named(
     store_link: Type.Optional(
       Type.String({
         maxLength: 500,
-        pattern: '^((https?|market|itms-apps)://[\\x21-\\x7e]+)?$',
-        description: 'an address that begins with https:, http:, market: or itms-apps:',
+        pattern: '^https://[\\x21-\\x7e]+$',
+        description: 'an address that begins with https://; a new release needs one',
       }),
     ),
     title,

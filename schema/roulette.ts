@@ -9,6 +9,11 @@ const uid = (description: string) => Type.String({ pattern: '^[0-9A-Za-z_-]{1,64
 export const RoomGamesParams = Type.Object({ room_uid: uid('uid or id of the room') })
 export const GameParams = Type.Object({ room_uid: uid('uid or id of the room'), id: uid('id or uid of the game') })
 
+/** `join_admin` may also come in the query; the body wins. */
+export const CreateGameQuery = Type.Object({
+  join_admin: Type.Optional({ ...Flag, description: 'whether the creator joins at once, where the body does not say' }),
+})
+
 export const CreateGame = named(
   'GameDefinition',
   Type.Object({

@@ -12,7 +12,14 @@ import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser } from './forget-user.ts'
 import { leaveRooms } from './leave-rooms.ts'
-import { findRepliesNaming, findUserData, isIdentifiable, redactNotifications, redactReplies } from './personal-rows.ts'
+import {
+  findRepliesNaming,
+  findUserData,
+  forgetToldClient,
+  isIdentifiable,
+  redactNotifications,
+  redactReplies,
+} from './personal-rows.ts'
 import { recordRedactedReplies } from './record-redacted-replies.ts'
 
 /** After this time all instances refuse revoked sessions. */
@@ -86,6 +93,7 @@ export async function eraseUser(
   }
   const records = await destroyRecords(db, userId)
   await redactNotifications(db, userId, notifier)
+  await forgetToldClient(db, userId)
   let replies = 0
   // Repeats until none is left: another user in the same reply may be erased at the same time.
   for (let named = await findRepliesNaming(db, userId); named.length > 0; named = await findRepliesNaming(db, userId)) {

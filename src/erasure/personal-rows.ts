@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { isForgotten } from '../features/users/forgotten.ts'
+import { userKey } from '../http/auth/client-keys.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'
@@ -73,6 +74,11 @@ export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[])
     written += Number(numAffectedRows)
   }
   return written
+}
+
+/** Deletes the client that the user's tokens last told of. What each token told is under a hash of that token. */
+export const forgetToldClient = async (db: Db, userId: number): Promise<void> => {
+  await sql`delete from told_clients where token_key = ${userKey(userId)}`.execute(db)
 }
 
 /** Deletes pending notifications to the user and when they read any, and rewrites those to others that name the user. */

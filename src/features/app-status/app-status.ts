@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import type { Language } from '../../../schema/languages.ts'
+import type { ClientKeys } from '../../http/auth/client-keys.ts'
 import {
   type AppState,
   type ClientHints,
@@ -14,7 +15,7 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { AccessPolicy, type Client } from './access-policy.ts'
 import { clientTypeIn, clientVersionIn, toClient } from './clients/client-hints.ts'
-import type { ClientRegistry } from './clients/client-registry.ts'
+import type { CachedClient, ClientRegistry } from './clients/client-registry.ts'
 import { TokenKeys } from './clients/token-keys.ts'
 import { defaultMode } from './mode.ts'
 import { parseVersion } from './releases/version.ts'
@@ -105,17 +106,18 @@ export class AppStatusGate implements AppState {
     if (!dependsOnClient) return undefined
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
     const language = (): Language => languageOf(request)
-    return client === null
-      ? this.#refusalForToken(this.#keys.of(request.headers.authorization, isSignatureValid), language)
-      : this.#refusalFor(client, language)
+    // The keys are needed only where the client does not say enough.
+    if (isWhole(client) || this.#mayPass(client)) return this.#refusalFor(client, language)
+    return this.#refusalByKeys(client, this.#keys.of(request.headers.authorization, isSignatureValid), language)
   }
 
-  readonly check = ({ type, version, language, tokenKey: key }: ClientHints): GateDecision => {
+  readonly check = ({ type, version, language, keys }: ClientHints): GateDecision => {
     const { maintenance, dependsOnClient } = this.#policy
     if (maintenance !== null) return maintenance[language]
     if (!dependsOnClient) return undefined
     const client = toClient(type, version)
-    return client === null ? this.#refusalForToken(key, () => language) : this.#refusalFor(client, () => language)
+    if (isWhole(client) || this.#mayPass(client)) return this.#refusalFor(client, () => language)
+    return this.#refusalByKeys(client, keys, () => language)
   }
 
   #refusalFor(client: Client | null, language: () => Language): ClosedState | undefined {
@@ -123,21 +125,38 @@ export class AppStatusGate implements AppState {
     return (maintenance ?? this.#policy.refusalFor(client))?.[language()]
   }
 
-  /** Decides about a client that states neither type nor version, by what is registered for its token. */
-  #refusalForToken(key: string | null, language: () => Language): GateDecision {
-    if (key === null) return this.#refusalFor(null, language)
-    const known = this.#registry.get(key)
-    if (known !== undefined) {
-      const refused = this.#policy.refusalFor(known.client) !== null
-      if (known.client !== null && !refused) return undefined
-      if (performance.now() - known.at < (refused ? MAX_REFUSAL_AGE_MS : MAX_UNKNOWN_AGE_MS)) {
-        return this.#refusalFor(known.client, language)
-      }
-    }
-    return this.#registry.load(key).then(() => this.#refusalFor(this.#registry.get(key)?.client ?? null, language))
+  /** Whether a client that shows a type without a version passes whatever its version is. */
+  #mayPass(client: Client | null): boolean {
+    return client !== null && this.#policy.refusalFor(client) === null
   }
 
-  readonly hintsOf = (request: FastifyRequest): Omit<ClientHints, 'tokenKey'> => ({
+  /** Decides about a client that shows no version, by what its token told, else by what its user last told. */
+  #refusalByKeys(shown: Client | null, keys: ClientKeys | null, language: () => Language): GateDecision {
+    if (keys === null) return this.#refusalFor(shown, language)
+    const known = this.#toldBy(keys)
+    if (known !== undefined) {
+      const client = completed(shown, known.client)
+      const refused = this.#policy.refusalFor(client) !== null
+      if (known.client !== null && !refused) return undefined
+      if (performance.now() - known.at < (refused ? MAX_REFUSAL_AGE_MS : MAX_UNKNOWN_AGE_MS)) {
+        return this.#refusalFor(client, language)
+      }
+    }
+    const loads = [keys.token, keys.user].map((key) => key !== null && this.#registry.load(key))
+    return Promise.all(loads).then(() =>
+      this.#refusalFor(completed(shown, this.#toldBy(keys)?.client ?? null), language),
+    )
+  }
+
+  /** What a token told, or else its user; undefined while one that counts is not cached. */
+  #toldBy({ token, user }: ClientKeys): CachedClient | undefined {
+    const byToken = this.#registry.get(token)
+    if (byToken === undefined || byToken.client !== null || user === null) return byToken
+    const byUser = this.#registry.get(user)
+    return byUser && { client: byUser.client, at: Math.min(byToken.at, byUser.at) }
+  }
+
+  readonly hintsOf = (request: FastifyRequest): Omit<ClientHints, 'keys'> => ({
     type: clientTypeIn(request),
     version: clientVersionIn(request),
     language: languageOf(request),
@@ -150,8 +169,11 @@ export class AppStatusGate implements AppState {
   ): AppStatus => {
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
     if (client === null) return this.#policy.appStatusFor(unknownClient, languageOf(request))
-    const key = this.#keys.of(request.headers.authorization, isSignatureValid)
-    if (key !== null && mayRemember()) this.#registry.record(key, withReadableVersion(client))
+    const keys = this.#keys.of(request.headers.authorization, isSignatureValid)
+    if (keys !== null && mayRemember()) {
+      this.#registry.record(keys.token, withReadableVersion(client))
+      if (keys.user !== null) this.#registry.record(keys.user, withReadableVersion(client))
+    }
     return this.#policy.appStatusFor(client, languageOf(request))
   }
 
@@ -166,3 +188,10 @@ const unknownClient: Client = { type: null, version: null }
 /** Drops a malformed version, which is not worth storing. */
 const withReadableVersion = ({ type, version }: Client): Client =>
   version === null || parseVersion(version) === null ? { type, version: null } : { type, version }
+
+/** Whether a client shows a version, so that nothing it told before counts. */
+const isWhole = (client: Client | null): boolean => client !== null && client.version !== null
+
+/** What a client shows, with the version that it told before. */
+const completed = (shown: Client | null, told: Client | null): Client | null =>
+  shown === null ? told : { type: shown.type, version: told?.version ?? null }

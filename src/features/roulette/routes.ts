@@ -4,6 +4,7 @@ import { dataOf, isOn } from '../../../schema/common.ts'
 import {
   Cancelled,
   CreateGame,
+  CreateGameQuery,
   FinishedGame,
   Game,
   GameParams,
@@ -83,13 +84,14 @@ export function rouletteRoutes(app: App, services: Services): void {
           'enough coins there is no game.',
         tags,
         params: RoomGamesParams,
+        querystring: CreateGameQuery,
         body: CreateGame,
         refusals: verbs.openGame.refusals,
         response: { 201: dataOf(Game) },
       },
     },
     (request, reply) => {
-      const { game_price, max_players, join_admin, client_seed = '' } = request.body
+      const { game_price, max_players, join_admin = request.query.join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
       return execute(request, reply, verbs.openGame, input, withFormerRequest(input))
     },

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { Language } from '../../../schema/languages.ts'
-import { sha256 } from '../../ledger/rules/hash.ts'
+import type { ClientKeys } from './client-keys.ts'
 
 /** Why the service is closed to a client: maintenance (503) or a forced update (426), with the client's body for it. */
 export interface ClosedState {
@@ -29,15 +29,15 @@ export interface ClientHints {
   readonly version: string | null
   /** The supported language that the client prefers. */
   readonly language: Language
-  /** `tokenKey` of a token with a valid signature; null for one that was not checked. */
-  readonly tokenKey: string | null
+  /** The keys of a token with a valid signature; null for one that was not checked. */
+  readonly keys: ClientKeys | null
 }
 
 /** Which clients the service is open to. */
 export interface AppState {
   readonly gate: AppStateGate
   /** The hints of a request or upgrade; the check of the token adds its key. */
-  readonly hintsOf: (request: FastifyRequest) => Omit<ClientHints, 'tokenKey'>
+  readonly hintsOf: (request: FastifyRequest) => Omit<ClientHints, 'keys'>
   /** As `gate`, for hints that were kept. */
   readonly check: (hints: ClientHints) => GateDecision
   /** The body of `app-status` for a client. Its hints are stored for its token where `mayRemember` allows. */
@@ -52,9 +52,6 @@ export interface AppState {
    */
   readonly onChange: (listener: () => void) => () => void
 }
-
-/** Identifies a token where the token itself must not be stored. */
-export const tokenKey = (token: string): string => sha256(token)
 
 export const alwaysOpen: AppState = {
   gate: () => undefined,

@@ -1,5 +1,5 @@
 import type { CloseCode } from '../../../schema/frames.ts'
-import { tokenKey } from '../../http/auth/gate.ts'
+import { clientKeysOf } from '../../http/auth/client-keys.ts'
 import type { Sessions } from '../../http/auth/sessions.ts'
 import type { VerifyToken } from '../../http/auth/tokens.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
@@ -20,7 +20,7 @@ export const authenticateWith =
     for (;;) {
       const validAfter = sessions.validAfter(caller.id)
       if (validAfter !== undefined) {
-        const session = { userId: caller.id, issuedAt, expiresAt, tokenKey: tokenKey(text) }
+        const session = { userId: caller.id, issuedAt, expiresAt, clientKeys: clientKeysOf(text) }
         return onResult(issuedAt < validAfter ? closeCodes.token : session)
       }
       if ((await sessions.load(caller.id)) === null) return onResult(closeCodes.token)

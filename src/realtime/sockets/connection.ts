@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { Language } from '../../../schema/languages.ts'
+import type { ClientKeys } from '../../http/auth/client-keys.ts'
 import type { ClientHints } from '../../http/auth/gate.ts'
 import { socketMessages } from '../messages.ts'
 import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -29,8 +30,8 @@ export interface SocketSession {
   readonly userId: number
   readonly issuedAt: number
   readonly expiresAt: number
-  /** Identifies the token without revealing it. */
-  readonly tokenKey: string
+  /** Identify the token and its user without revealing them. */
+  readonly clientKeys: ClientKeys
 }
 
 /** A socket just after its upgrade. */
@@ -39,7 +40,7 @@ export interface OpenedSocket {
   /** The TCP socket of `ws`. */
   readonly socket: Socket
   /** From the upgrade request. */
-  readonly clientHints: Omit<ClientHints, 'tokenKey'>
+  readonly clientHints: Omit<ClientHints, 'keys'>
   /** The client's `addressKey`. */
   readonly address: string
 }
@@ -60,7 +61,7 @@ export class Connection {
   readonly address: string
   readonly #ws: WebSocket
   readonly #socket: Socket
-  readonly #clientHints: Omit<ClientHints, 'tokenKey'>
+  readonly #clientHints: Omit<ClientHints, 'keys'>
   readonly #parts: ConnectionParts
   readonly #writer: SocketWriter
   readonly #frameRate = new FixedWindow(MAX_FRAMES_PER_SECOND)
@@ -111,7 +112,7 @@ export class Connection {
 
   /** Decide whether the service is open to this client. */
   get clientHints(): ClientHints {
-    return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
+    return { ...this.#clientHints, keys: this.#session?.clientKeys ?? null }
   }
 
   /** That of the upgrade. */

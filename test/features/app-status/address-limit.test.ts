@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { appStatusSlice } from '../../../src/features/app-status/slice.ts'
-import { tokenKey } from '../../../src/http/auth/gate.ts'
+import { tokenKey } from '../../../src/http/auth/client-keys.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 

@@ -243,7 +243,8 @@ test('what a token reported to app-status applies to its requests without hints'
   t.equal(await status(mine), 200)
   await tell(mine, '1.4')
   t.same(await ask('/v1/wallet', { ...mine, 'accept-language': 'ar' }), [426, update(true, 'ar')])
-  t.equal(await status(other), 200, 'another token')
+  t.equal(await status(other), 426, 'another token of the user, which told nothing')
+  t.equal(await status(bearer({ sub: '2' })), 200, 'of another user')
   t.equal(
     await status({ ...mine, 'client-type': 'android', 'client-version': '2' }),
     200,
@@ -273,5 +274,34 @@ test('what a token reported to app-status applies to its requests without hints'
   const there = async (headers: Record<string, string>) =>
     (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
   while ((await there(mine)) !== 426) await pause(5)
+  t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what the user told last')
   t.same([await there(mine), await there(other), await there(expired)], [426, 200, 426])
+})
+
+test('a type without a version is judged by the version that was told', async (t) => {
+  const { ask, bearer, set } = await gateSetup(t)
+  const tell = (headers: Record<string, string>, version: string) =>
+    ask('/v1/app-status', { ...headers, 'client-type': 'android', 'client-version': version })
+  const android = { 'client-type': 'android' }
+  const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', { ...headers, ...android }))[0]
+  const [mine, other, stranger] = [bearer({}), bearer({ jti: 'another' }), bearer({ sub: '2' })]
+
+  t.equal(await status(mine), 426, 'nothing was told')
+  await tell(mine, '1.6')
+  t.equal(await status(mine), 200)
+  t.equal(await status(other), 200, 'by what its user told with another token')
+  await tell(other, '1.4')
+  t.equal(await status(other), 426)
+  t.equal(await status(mine), 200, 'its own word counts first')
+  t.equal(await status(stranger), 426)
+  t.equal((await ask('/v1/wallet', android))[0], 426, 'without a token')
+  const ios = { ...other, 'client-type': 'ios' }
+  t.equal((await ask('/v1/wallet', ios))[0], 200, 'no minimum for its type')
+  await set('/releases/ios', { minimum_version: '1.5' })
+  t.equal((await ask('/v1/wallet', ios))[0], 426)
+  t.equal(
+    (await ask('/v1/wallet', { ...mine, ...android, 'client-version': '1.4' }))[0],
+    426,
+    'a version that is shown',
+  )
 })

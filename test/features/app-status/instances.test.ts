@@ -59,7 +59,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.ok(on < 1_000 && off < 1_000)
 
   // What a token reported to one instance counts on the other, also when that has another client cached.
-  await set('/releases/ios', { version: '3', minimum_version: '2' })
+  await set('/releases/ios', { version: '3', minimum_version: '2', store_link: 'https://store.example' })
   await until(async () => (await ask(second, user, '/v1/wallet', { headers: { 'client-type': 'ios' } })).status === 426)
   t.equal(await wallet(second), 200, 'an unidentified client')
   t.match(await tell(first, '1'), { status: 200, type: 'update' })
@@ -70,7 +70,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.match(await tell(first, '2.0'), { status: 200, type: 'update' })
   await until(async () => (await wallet(second)) === 200)
   t.match(await tell(first, '1.9'), { status: 200 })
-  await until(async () => (await queryRows(database, `select from told_clients where version = '1.9'`)).length === 1)
+  await until(async () => (await queryRows(database, `select from told_clients where version = '1.9'`)).length === 2)
 
   // Another start finds mode, release and what was reported.
   await set('/app-mode', { message: { en: 'A night shift.' } })
@@ -88,7 +88,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.equal(await wallet(second), 426, 'the cached client')
   t.equal(await wallet(third), 500, 'what was reported just now: the gate is open, and the database is unreachable')
   await dbProxy.up()
-  await until(async () => (await queryRows(database, `select from told_clients where version = '2.5'`)).length === 1)
+  await until(async () => (await queryRows(database, `select from told_clients where version = '2.5'`)).length === 2)
   await until(async () => (await wallet(second)) === 200)
 
   await until(

@@ -18,10 +18,11 @@ const first: EventData<'release-defined'> = {
   client_type: 'ios',
   version: '2.0',
   minimum_version: null,
-  store_link: '',
+  store_link: 'https://store.example',
   title: { en: 'Update available', ar: 'يتوفر تحديث' },
   message: { en: 'Please install the new version.', ar: 'يرجى تثبيت الإصدار الجديد.' },
 }
+const { store_link } = first
 const setTo = (data: Partial<typeof open>) =>
   ({ type: 'app-mode-set', data: { ...open, ...data }, movements: [] }) as const
 const defined = (data: Partial<typeof first> = {}) =>
@@ -65,8 +66,14 @@ test('a release is defined, changed and removed', (t) => {
       [null, { version: '2', minimum_version: '2.0.1' }, { minimum_version: ['must not be above version'] }],
       [null, { version: '2-rc.1', minimum_version: '2' }, { minimum_version: ['must not be above version'] }],
       [{ minimum_version: '1.5' }, { version: '1.4' }, { minimum_version: ['must not be above version'] }],
-      [null, { version: '2.0' }, defined()],
-      [null, { version: '2', minimum_version: '2.0.0' }, defined({ version: '2', minimum_version: '2.0.0' })],
+      [null, { version: '2.0' }, { store_link: ['must be an address that begins with https://'] }],
+      [{ store_link: '' }, { version: '2' }, { store_link: ['must be an address that begins with https://'] }],
+      [null, { version: '2.0', store_link }, defined()],
+      [
+        null,
+        { version: '2', minimum_version: '2.0.0', store_link },
+        defined({ version: '2', minimum_version: '2.0.0' }),
+      ],
       [{}, { version: '2.0.0' }, defined({ version: '2.0.0' })],
       [{}, { minimum_version: '1' }, defined({ minimum_version: '1' })],
       [{ minimum_version: '1' }, { minimum_version: null }, defined()],
@@ -98,6 +105,9 @@ test('a release is defined, changed and removed', (t) => {
   ])
   t.match(when(removeRelease, { client_type: 'ios' }), { refusal: { refusal: 'not_found' } })
   t.equal(when(defineRelease, { client_type: 'android' }).events.length, 0, 'the other release stays')
-  t.match(when(defineRelease, { client_type: 'ios', version: '3' }).answer, { version: '3', minimum_version: null })
+  t.match(when(defineRelease, { client_type: 'ios', version: '3', store_link }).answer, {
+    version: '3',
+    minimum_version: null,
+  })
   t.end()
 })

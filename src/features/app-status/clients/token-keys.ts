@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type IsSignatureValid, tokenKey } from '../../../http/auth/gate.ts'
+import { type ClientKeys, clientKeysOf } from '../../../http/auth/client-keys.ts'
+import type { IsSignatureValid } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
 
 /** Cached `Authorization` headers; the least recently used one is evicted. */
@@ -10,17 +11,17 @@ const MAX_CACHED_HEADERS = 20_000
  * by its token (`npm run bench -- --only gate`, 2026-11-23).
  */
 export class TokenKeys {
-  readonly #keys = new LRUCache<string, string>({ max: MAX_CACHED_HEADERS })
+  readonly #keys = new LRUCache<string, ClientKeys>({ max: MAX_CACHED_HEADERS })
 
-  /** The key of the header's token; null without a validly signed token. */
-  of(authorization: string | undefined, isSignatureValid: IsSignatureValid): string | null {
+  /** The keys of the header's token; null without a validly signed token. */
+  of(authorization: string | undefined, isSignatureValid: IsSignatureValid): ClientKeys | null {
     if (authorization === undefined) return null
     const cached = this.#keys.get(authorization)
     if (cached !== undefined) return cached
     const token = bearerToken(authorization)
     if (token === undefined || !isSignatureValid(token)) return null
-    const key = tokenKey(token)
-    this.#keys.set(authorization, key)
-    return key
+    const keys = clientKeysOf(token)
+    this.#keys.set(authorization, keys)
+    return keys
   }
 }

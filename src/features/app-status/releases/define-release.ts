@@ -30,7 +30,7 @@ const refusals = ['validation_failed'] as const
 
 /**
  * Creates or changes the release of a client type; an identical definition writes no event. Refusal: `validation_failed`
- * (a missing or malformed version, a minimum above it).
+ * (a missing or malformed version, a minimum above it, no https address of a store).
  */
 export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
   refusals,
@@ -50,7 +50,7 @@ export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
       title: mergeTexts(title, input.title),
       message: mergeTexts(message, input.message),
     }
-    const errors = versionErrors(data)
+    const errors = versionErrors(data) ?? storeLinkErrors(data)
     if (errors !== null) return refuse('validation_failed', errors)
     if (before !== undefined && hasValues(before, data)) return []
     return [{ type: 'release-defined', data, movements: [] }]
@@ -62,6 +62,10 @@ export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
     return defined
   },
 }
+
+/** Releases from before store links were required may have none. */
+const storeLinkErrors = ({ store_link }: Definition): FieldErrors | null =>
+  store_link.startsWith('https://') ? null : { store_link: [appStatusMessages.store_link] }
 
 type Definition = EventData<'release-defined'>
 
