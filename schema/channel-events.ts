@@ -15,7 +15,15 @@ const Player = Type.Omit(Person, ['uid'])
 const Coins = Type.Integer({ minimum: 0, description: 'coins' })
 const Diamonds = Type.Integer({ minimum: 0, description: 'diamonds' })
 const ImagePath = Type.String({ description: 'a storage path; encoded with rot41 when the frame has enc' })
-const Picture = Type.Object({ id: Id, name: Type.String(), image_path: ImagePath })
+const VideoPath = Type.String({
+  description: 'a storage path, where the gift has a video; encoded with rot41 when the frame has enc',
+})
+const Picture = Type.Object({
+  id: Id,
+  name: Type.String(),
+  image_path: ImagePath,
+  video_path: Type.Optional(VideoPath),
+})
 const atGame = { game_id: Id }
 
 const RouletteCreated = eventData('A game was created and waits for players', {

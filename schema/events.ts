@@ -107,6 +107,8 @@ export const eventTypes = {
       kind: GiftKind,
       price: Amount,
       image_path: Type.String(),
+      /** Absent in events of before gifts had videos. */
+      video_path: Type.Optional(Type.Union([Type.String(), Type.Null()])),
       odds: Type.Array(OddsRow),
       odds_hash: Type.Union([Hex, Type.Null()]),
     }),

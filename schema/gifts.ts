@@ -75,6 +75,7 @@ export const Decoration = named(
     price: Type.Integer({ minimum: 1, description: 'Diamonds' }),
     image_path: Type.String(),
     image_url: ImageUrl,
+    video_path: Type.Union([Type.String(), Type.Null()], { description: 'a storage path; null without a video' }),
     odds: PublishedOdds,
     odds_hash: Type.Union([Type.String(), Type.Null()]),
     return_to_player: Type.Union([Type.Number(), Type.Null()], {
@@ -95,6 +96,9 @@ export const DefineDecoration = named(
     kind: Type.Optional(GiftKind),
     price: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     image_path: Type.Optional(PicturePath),
+    video_path: Type.Optional(
+      Type.Union([PicturePath, Type.Null()], { title: 'a storage path, or null', description: 'null: no video' }),
+    ),
     odds: Type.Optional(Type.Union([{ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }, Type.Null()])),
   }),
 )

@@ -6,7 +6,7 @@ import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import type { EventFrame, FrameMapper } from '../../src/realtime/frames/frame-mapper.ts'
 import type { Profiles, RequiredIds } from '../../src/realtime/frames/profiles.ts'
 
-/** Users 1 to 3, room 7, gift 3 and package 3. */
+/** Users 1 to 3, room 7, gifts 3 and 4, of which 4 has a video, and package 3. */
 export const profiles: Profiles = {
   users: new Map(
     ['Amina', 'Badr', 'Carmen'].map((name, i) => {
@@ -15,7 +15,10 @@ export const profiles: Profiles = {
     }),
   ),
   rooms: new Map([[7, { uid: 'R7', name: 'Lounge' }]]),
-  decorations: new Map([[3, { name: 'Clover', image_path: 'gifts/clover.png' }]]),
+  decorations: new Map([
+    [3, { name: 'Clover', image_path: 'gifts/clover.png', video_path: null }],
+    [4, { name: 'Comet', image_path: 'gifts/comet.png', video_path: 'gifts/comet.mp4' }],
+  ]),
   packages: new Map([[3, { name: 'Gold' }]]),
 }
 

@@ -28,7 +28,14 @@ export interface PreparedBatch {
 export function prepareBatch(at: number): PreparedBatch {
   const rows = new ReplayState()
   const gifts = Array.from({ length: BATCH }, () => anySend('uniform'))
-  rows.set(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
+  rows.set(decorations, String(GIFT.id), {
+    ...GIFT,
+    decoration_id: GIFT.id,
+    odds: [],
+    odds_hash: null,
+    video_path: null,
+    created_at: at,
+  })
   for (const gift of gifts) setSeededRows(rows, gift)
   rows.trackChanges()
   const events = gifts.map((gift, i) => prepareEvent(rows, gift, i + 1, at))

@@ -36,7 +36,9 @@ export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
 export const lookups: Profiles = {
   users: new Map([[1, { id: 1, uid: 'amina', name: 'Amina', avatar: 'avatars/amina.png', picture: '' }]]),
   rooms: new Map([[1, { uid: 'R1', name: 'Lounge' }]]),
-  decorations: new Map([[3, { name: 'Lucky clover', image_path: 'gifts/clover-with-four-leaves-animated.webp' }]]),
+  decorations: new Map([
+    [3, { name: 'Lucky clover', image_path: 'gifts/clover-with-four-leaves-animated.webp', video_path: null }],
+  ]),
   packages: new Map(),
 }
 

@@ -32,12 +32,13 @@ export function giftAdminRoutes(app: App, services: Services): void {
       },
     },
     (request, reply) => {
-      const { name, kind, price, image_path, odds } = request.body
+      const { name, kind, price, image_path, video_path, odds } = request.body
       const fields = {
         name,
         kind,
         price,
         image_path,
+        video_path,
         odds: odds === undefined ? undefined : validateOdds(odds ?? []),
       }
       const id = idInPath(request.params.id)

@@ -61,10 +61,11 @@ const sendIds = ({ room_id, decoration_id }: Gift) => ({ rooms: [room_id], decor
 
 const encoding = ({ encrypted }: Gift) => (encrypted ? { enc: 'rot41' as const } : {})
 
-/** A path of a picture, encoded when the sender asked for it. */
+/** A path of a picture or video, encoded when the sender asked for it. */
 const pathOf = ({ encrypted }: Gift, path: string): string => (encrypted ? rot41(path) : path)
 
 function pictureOf(data: Gift, profiles: Profiles) {
-  const { name = '', image_path = '' } = profiles.decorations.get(data.decoration_id) ?? {}
-  return { id: data.decoration_id, name, image_path: pathOf(data, image_path) }
+  const { name = '', image_path = '', video_path = null } = profiles.decorations.get(data.decoration_id) ?? {}
+  const video = video_path === null ? {} : { video_path: pathOf(data, video_path) }
+  return { id: data.decoration_id, name, image_path: pathOf(data, image_path), ...video }
 }

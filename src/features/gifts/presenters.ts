@@ -33,6 +33,7 @@ export function publishedDecoration(
     price: fields.price,
     image_path: fields.image_path,
     image_url: assetUrl(fields.image_path, assetBaseUrl),
+    video_path: fields.video_path,
     odds: fields.odds.map(publishedRow),
     odds_hash: fields.odds_hash,
     return_to_player: fields.odds.length === 0 ? null : returnToPlayerFraction(fields.odds),

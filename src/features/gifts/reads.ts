@@ -61,11 +61,11 @@ export async function decorationById(
   return row === undefined ? undefined : toPublishedDecoration(row, assetBaseUrl)
 }
 
-/** Names and images of gifts by id. */
+/** Names, images and videos of gifts by id. */
 export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]) {
   const rows = await db
     .selectFrom('decorations')
-    .select(['decoration_id', 'name', 'image_path'])
+    .select(['decoration_id', 'name', 'image_path', 'video_path'])
     .where('decoration_id', 'in', ids)
     .execute()
   return new Map(rows.map(({ decoration_id, ...names }) => [decoration_id, names]))
@@ -74,7 +74,7 @@ export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]
 const selectDecorations = (db: Kysely<Tables>) =>
   db
     .selectFrom('decorations')
-    .select(['decoration_id', 'name', 'kind', 'price', 'image_path', 'odds', 'odds_hash'])
+    .select(['decoration_id', 'name', 'kind', 'price', 'image_path', 'video_path', 'odds', 'odds_hash'])
     .select(micros('created_at').as('micros'))
     .orderBy('created_at', 'desc')
     .orderBy('decoration_id', 'desc')

@@ -30,6 +30,7 @@ const DefineDecoration = inputSchema(
     kind: Type.Optional(GiftKind),
     price: Type.Optional(Id),
     image_path: Type.Optional(Type.String()),
+    video_path: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     odds: Type.Optional({ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }),
   }),
 )

@@ -13,7 +13,10 @@ export interface UserProfile extends Person {
 export interface Profiles {
   readonly users: ReadonlyMap<number, UserProfile>
   readonly rooms: ReadonlyMap<number, { readonly uid: string; readonly name: string }>
-  readonly decorations: ReadonlyMap<number, { readonly name: string; readonly image_path: string }>
+  readonly decorations: ReadonlyMap<
+    number,
+    { readonly name: string; readonly image_path: string; readonly video_path: string | null }
+  >
   readonly packages: ReadonlyMap<number, { readonly name: string }>
 }
 

@@ -169,6 +169,8 @@ test('maintenance closes every client route before all other checks, and no othe
     '/docs/json',
     '/api/v1/app-status',
     '/v1/app-status/',
+    '/',
+    '/assets/gifts/rose.svg',
   ]) {
     t.equal((await app.inject(url)).statusCode, 200, url)
   }

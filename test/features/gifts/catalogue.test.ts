@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
+import type { EventData } from '../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
-import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
+import { decorations, evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { type DefineDecoration, defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import {
   oddsHash,
@@ -71,7 +72,7 @@ test('a gift is created and changed field by field; an identical definition writ
   t.match(made.events, [
     {
       type: 'decoration-defined',
-      data: { decoration_id: 5, kind: 'lucky', price: 100, image_path: '', odds, odds_hash: hash },
+      data: { decoration_id: 5, kind: 'lucky', price: 100, image_path: '', video_path: null, odds, odds_hash: hash },
     },
   ])
   t.same(ledger.when(defineDecoration, clover).events, [], 'an identical definition writes no event')
@@ -135,5 +136,30 @@ test('refusals of bag items in the order of precedence, and the sum of added ite
   t.same(ledger.when(addBagItems, items).answer, { user_id: 1, decoration_id: 5, quantity: 2 })
   t.match(ledger.when(addBagItems, items), { answer: { quantity: 4 }, events: [{ data: items }] })
   t.match(ledger.when(addBagItems, { ...items, quantity: MAX_INTEGER - 3 }).refusal, { refusal: 'balance_limit' })
+  t.end()
+})
+
+/** As it was written before gifts had videos. */
+const unfilmed: EventData<'decoration-defined'> = {
+  decoration_id: 7,
+  name: 'Old',
+  kind: 'standard',
+  price: 1,
+  image_path: 'i/7.png',
+  odds: [],
+  odds_hash: null,
+}
+
+test('a gift gets a video, keeps it, and loses it', (t) => {
+  const ledger = givenWhen(evolveDecorations)
+  ledger.given({ type: 'decoration-defined', data: unfilmed, movements: [] })
+  t.equal(ledger.state.get(decorations, '7')?.video_path, null)
+  t.same(ledger.when(defineDecoration, { decoration_id: 7, video_path: null }).events, [])
+  const filmed = ledger.when(defineDecoration, { decoration_id: 7, video_path: 'v/7.mp4' })
+  t.match(filmed.events, [{ data: { ...unfilmed, video_path: 'v/7.mp4' } }])
+  t.match(ledger.when(defineDecoration, { decoration_id: 7, price: 2 }).answer, { video_path: 'v/7.mp4', price: 2 })
+  t.match(ledger.when(defineDecoration, { decoration_id: 7, video_path: null }).events, [
+    { data: { video_path: null } },
+  ])
   t.end()
 })

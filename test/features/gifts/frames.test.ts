@@ -118,6 +118,18 @@ test('an encrypted send encodes every path with rot41 and marks every frame', (t
   t.end()
 })
 
+test('the video of a gift is in its frames, where it has one', (t) => {
+  t.notOk(JSON.stringify(framesFrom(giftFrames, drawn([10_000]))).includes('video_path'))
+  for (const encrypted of [false, true]) {
+    const path = encrypted ? rot41('gifts/comet.mp4') : 'gifts/comet.mp4'
+    const [sent, ...wins] = framesFrom(giftFrames, drawn([10_000], { encrypted, decoration_id: 4 }))
+    t.match(sent?.data, { gift: { video_path: path } })
+    t.equal(wins.length, 2)
+    for (const { data } of wins) t.match(data, { decoration: { video_path: path } })
+  }
+  t.end()
+})
+
 test('rot41 shifts printable characters by 41 places and can be reversed', (t) => {
   const back = (text: string) =>
     text.replace(/[!-~]/g, (one) => String.fromCharCode(((one.charCodeAt(0) - 33 - 41 + 94) % 94) + 33))

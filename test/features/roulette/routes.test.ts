@@ -261,3 +261,23 @@ test('a retry pays nothing twice', async (t) => {
   )
   t.same((await verifyDatabase(database)).findings, [])
 })
+
+test('whether the creator joins may be said in the body or in the query', async (t) => {
+  const { user } = await rouletteApp(t)
+  const rows: readonly [query: string, body: object, players: number][] = [
+    ['?join_admin=1', {}, 1],
+    ['?join_admin=true', { join_admin: null }, 1],
+    ['?join_admin=1', { join_admin: 0 }, 0],
+    ['?join_admin=0', { join_admin: true }, 1],
+    ['?join_admin=', {}, 0],
+    ['', {}, 0],
+  ]
+  for (const [query, others, players] of rows) {
+    const body = { game_price: 30, max_players: 3, ...others }
+    const made = await user(1)('POST', `${rouletteUrl}/create${query}`, body)
+    t.match(made, { status: 201, body: { data: { players_count: players } } }, `${query} ${JSON.stringify(others)}`)
+    t.equal((await user(1)('DELETE', `${rouletteUrl}/${dataOf(made).id}`)).status, 200)
+  }
+  const wrong = await user(1)('POST', `${rouletteUrl}/create?join_admin=yes`, { game_price: 30, max_players: 3 })
+  t.match(wrong, { status: 422, body: { errors: { join_admin: [String] } } })
+})

@@ -10,7 +10,7 @@ import { microsOf, prepared } from './prepared.ts'
 
 const decorationRows = prepared<Decoration>(
   'decorations',
-  `select decoration_id, name, kind, price, image_path, odds::json as odds, odds_hash,
+  `select decoration_id, name, kind, price, image_path, video_path, odds::json as odds, odds_hash,
           ${microsOf('created_at')} as created_at
    from decorations order by decorations.created_at desc, decoration_id desc`,
 )

@@ -12,6 +12,7 @@ export const decorations = projection('decorations', {
   /** Diamonds. */
   price: integer(),
   image_path: text(),
+  video_path: nullable(text()),
   /** Empty for gifts without a draw. */
   odds: json<readonly OddsRow[]>(),
   odds_hash: nullable(text()),
@@ -44,7 +45,11 @@ export const evolveDecorations: Evolver = {
   'decoration-defined': (state, { data, at }) => {
     const { decoration_id, odds_hash, odds } = data
     const before = state.get(decorations, String(decoration_id))
-    state.set(decorations, String(decoration_id), { ...data, created_at: before?.created_at ?? at })
+    state.set(decorations, String(decoration_id), {
+      ...data,
+      video_path: data.video_path ?? null,
+      created_at: before?.created_at ?? at,
+    })
     if (before === undefined) {
       state.set(catalogueCounts, CATALOGUE, { catalogue: CATALOGUE, decorations: decorationCount(state) + 1 })
     }

@@ -24,6 +24,8 @@ export interface DefineDecoration {
   /** Diamonds. */
   readonly price?: number | undefined
   readonly image_path?: string | undefined
+  /** Null removes the video. */
+  readonly video_path?: string | null | undefined
   /** As published: multipliers are decimal numbers. */
   readonly odds?: readonly PublishedRow[] | undefined
 }
@@ -62,6 +64,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusal
       kind,
       price,
       image_path: input.image_path ?? before?.image_path ?? '',
+      video_path: input.video_path === undefined ? (before?.video_path ?? null) : input.video_path,
       odds: [...odds],
       odds_hash: odds.length === 0 ? null : oddsHash(input.decoration_id, odds),
     }
