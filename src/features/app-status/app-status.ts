@@ -142,7 +142,8 @@ export class AppStatusGate implements AppState {
         return this.#refusalFor(client, language)
       }
     }
-    const loads = [keys.token, keys.user].map((key) => key !== null && this.#registry.load(key))
+    const asked = keys.user === null ? [keys.token] : [keys.token, keys.user]
+    const loads = asked.map((key) => this.#registry.load(key))
     return Promise.all(loads).then(() =>
       this.#refusalFor(completed(shown, this.#toldBy(keys)?.client ?? null), language),
     )
