@@ -25,7 +25,7 @@ test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   const db = readDb(t, database)
   const { users, rooms, decorations, packages } = createLookups(() => 'http://assets.test')
   t.same(
-    [...(await users(db, [1, 2, 3, 99]))],
+    [...(await users(db, [1, 2, 3, 99]))].toSorted(([a], [b]) => a - b),
     [
       [1, { ...people[0], name: 'Amina B.', picture: 'http://assets.test/avatars/1.png' }],
       [2, { ...people[1], picture: 'https://elsewhere.test/2.png' }],
