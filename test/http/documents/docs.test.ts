@@ -92,7 +92,8 @@ test('the page of the websocket shows every message with an example', async (t) 
       id,
     )
   }
-  for (const [, schema = ''] of body.matchAll(/href="#([^"]+)"/g)) t.ok(body.includes(`<details id="${schema}">`), schema)
+  for (const [, schema = ''] of body.matchAll(/href="#([^"]+)"/g))
+    t.ok(body.includes(`<details id="${schema}">`), schema)
   t.notMatch(body, /<script|<style|style=|\son\w+=/)
 })
 
