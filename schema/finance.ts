@@ -84,6 +84,13 @@ export const TrialBalance = named(
 )
 export type TrialBalance = Static<typeof TrialBalance>
 
+export const TrialBalanceReply = Type.Object({
+  data: TrialBalance,
+  meta: Type.Optional(
+    Type.Object({ message: Type.String() }, { description: 'when the day of as_of is not over: until when' }),
+  ),
+})
+
 /** A match can still be invalid, such as the 30th of February: `momentOf` checks that. */
 const MOMENT_PATTERN =
   '^([1-9]\\d{0,15}|\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)?)?)$'

@@ -22,6 +22,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Not `once`: npm passes Ctrl-C on twice, and a second signal must not end the process before it closes the database.
   process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)))
 }
+/** As a reader would type it; what a shell would not take as one word is quoted. */
+const asked = process.argv
+  .slice(2)
+  .map((word) => (/^[\w./:=+-]+$/.test(word) ? word : JSON.stringify(word)))
+  .join(' ')
 const terminal = openTerminal(process.stdout, process.stderr)
 
 try {
@@ -40,7 +45,7 @@ function createAction<Flags>(handler: CommandHandler<Flags>): (flags: Flags) => 
     const { env } = process
     const findings = await withDatabase(env, (database) => {
       const reportUrl = (): Promise<string> => chooseReportUrl(database, signal, console.error)
-      return handler({ ownerUrl: database.ownerUrl, reportUrl, env, terminal, signal }, flags)
+      return handler({ ownerUrl: database.ownerUrl, reportUrl, env, asked, terminal, signal }, flags)
     })
     await terminal.flushed()
     process.exitCode = findings > 0 ? EXIT_FINDINGS : 0

@@ -62,7 +62,8 @@ test('the JSON export has every event, with all that its hash covers', async (t)
 test('the CSV export has every posting: they sum to zero, and those of an account to its balance', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
-  const { out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
+  const { out, err } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
+  t.match(err, /^export --format csv\npositions 1 to 22, \S+Z to \S+Z\n$/)
   const [header = '', ...lines] = out.trim().split('\n')
   const columns = header.split(',')
   const sums = new Map<string, number>()
@@ -116,7 +117,7 @@ function readJournal(text: string): Map<string, number> {
     else if (/^\d{4}-\d\d-\d\d \(\d+\) [a-z -]+( \| [\d:.]+Z)?$/.test(line)) {
       if (line.slice(0, 10) < day) throw new Error('times go back')
       day = line.slice(0, 10)
-    } else if (line !== '') throw new Error(`not understood: ${line}`)
+    } else if (line !== '' && !line.startsWith('; ')) throw new Error(`not understood: ${line}`)
   }
   return new Map([...held].filter(([, balance]) => balance !== 0))
 }
@@ -127,6 +128,7 @@ test('journals balance, assert and declare; each file begins with the opening ba
   const env = { DATABASE_URL: database.serviceUrl }
   const balances = await balancesOf(database)
   const whole = await runAudit(env, 'export', '--format', 'hledger')
+  t.match(whole.out, /^; export --format hledger\n; positions 1 to 22, \S+Z to \S+Z\ncommodity /)
   t.same(readJournal(whole.out), balances)
   t.match(whole.out, / {4}user:2:dollars {2}12\.99 dollars = 12\.99 dollars\n/)
   t.same(readJournal((await runAudit(env, 'export', '--format', 'hledger', '--from', '15')).out), balances)
@@ -138,7 +140,9 @@ test('journals balance, assert and declare; each file begins with the opening ba
   t.same(parts.out, files.map((file) => `${join(folder, file)}\n`).join(''))
   t.ok(files.length >= 3)
   for (const file of files) {
-    const read = readJournal(readFileSync(join(folder, file), 'utf8'))
+    const text = readFileSync(join(folder, file), 'utf8')
+    t.match(text, /^; export --format hledger --folder \S+ --transactions 3\n; positions 1 to 22, /)
+    const read = readJournal(text)
     if (file === files.at(-1)) t.same(read, balances)
   }
   t.match(await runAudit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is overwritten')

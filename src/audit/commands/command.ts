@@ -9,6 +9,8 @@ export interface CommandContext extends Pick<AuditDatabase, 'ownerUrl'> {
   /** The address of the database to read. All of a report is read from one. */
   readonly reportUrl: () => Promise<string>
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The command with its flags, on one line. */
+  readonly asked: string
   readonly terminal: Terminal
   /** Aborted when the caller wants the command to end. */
   readonly signal: AbortSignal

@@ -1,6 +1,7 @@
 import { headOf } from '../../db/head.ts'
 import { readEntries } from '../export/read-entries.ts'
 import { formatColumns } from '../format.ts'
+import { formatHeading, readHeading } from '../heading.ts'
 import { checkDraws, type DrawReport, drawFindings } from '../verify/draws/check-draws.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -13,13 +14,20 @@ export const drawsCommand: RegisterCommand = (audit, running) =>
     .action(running(run))
 
 async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
-  const report = await withQueryContext(audit, async (db, context, url) =>
-    checkDraws(readEntries(url, { first: 1, last: await headOf(db) }, context)),
-  )
+  const { report, heading } = await withQueryContext(audit, async (db, context, url) => {
+    const last = await headOf(db)
+    const report = await checkDraws(readEntries(url, { first: 1, last }, context))
+    return { report, heading: await readHeading(db, audit.asked, last) }
+  })
   const findings = drawFindings(report)
-  if (json) audit.terminal.line(JSON.stringify({ ...report, findings }))
+  if (json) audit.terminal.line(JSON.stringify({ ...heading, ...report, findings }))
   else
-    for (const line of [...formatReport(report), ...findings, formatSummary(report, findings)])
+    for (const line of [
+      ...formatHeading(heading),
+      ...formatReport(report),
+      ...findings,
+      formatSummary(report, findings),
+    ])
       audit.terminal.line(line)
   return findings.length
 }

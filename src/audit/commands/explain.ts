@@ -1,5 +1,6 @@
 import type { Currency } from '../../ledger/rules/account.ts'
 import { formatAmount, formatColumns, toJson } from '../format.ts'
+import { formatHeading, readHeading } from '../heading.ts'
 import { type Explanation, explainBalance } from '../reports/explain.ts'
 import { type CommandContext, JSON_FLAG, parseCurrencyFlag, parseUserFlag, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -21,26 +22,19 @@ export const explainCommand: RegisterCommand = (audit, running) =>
 
 /** A balance that differs from the sum of its movements is a finding. */
 async function run(audit: CommandContext, { user, currency, json }: Flags): Promise<number> {
-  const explanation = await withQueryContext(audit, (db, context) => explainBalance(db, user, currency, context))
-  if (json) audit.terminal.line(toJson(explanation))
-  else for (const line of formatReport(explanation)) audit.terminal.line(line)
+  const { explanation, heading } = await withQueryContext(audit, async (db, context) => {
+    const explanation = await explainBalance(db, user, currency, context)
+    return { explanation, heading: await readHeading(db, audit.asked, explanation.position) }
+  })
+  if (json) audit.terminal.line(toJson({ ...heading, ...explanation }))
+  else for (const line of [...formatHeading(heading), ...formatReport(explanation)]) audit.terminal.line(line)
   return explanation.balance === explanation.sum ? 0 : 1
 }
 
-function formatReport({
-  account,
-  position,
-  balance,
-  holds,
-  available,
-  sources,
-  sum,
-  latest,
-  currency,
-}: Explanation): string[] {
+function formatReport({ account, balance, holds, available, sources, sum, latest, currency }: Explanation): string[] {
   const amount = (value: bigint): string => formatAmount(currency, value)
   return [
-    `${account} as of position ${position}`,
+    account,
     ...formatColumns(
       [
         ['balance', amount(balance), ''],

@@ -5,6 +5,7 @@ import { CSV_HEADER, formatCsv } from '../export/csv.ts'
 import { formatJsonLine } from '../export/jsonl.ts'
 import { readEntries } from '../export/read-entries.ts'
 import { JournalFiles, writeJournal } from '../export/write-journal.ts'
+import { formatPeriodHeading, readPeriodHeading } from '../heading.ts'
 import type { AsOf } from '../reports/as-of.ts'
 import { resolvePeriod } from '../reports/period.ts'
 import { type CommandContext, parseAsOfFlag, type RegisterCommand } from './command.ts'
@@ -44,6 +45,9 @@ async function run(audit: CommandContext, { format, from, to, folder, transactio
   const { terminal } = audit
   await withQueryContext(audit, async (db, context, url) => {
     const period = await resolvePeriod(db, { from: from ?? null, to: to ?? null }, await headOf(db))
+    const heading = formatPeriodHeading(await readPeriodHeading(db, audit.asked, period))
+    // The lines of these formats say their positions and times; a heading among them would be no data.
+    if (format !== 'hledger') terminal.remark(heading.join('\n'))
     if (format === 'jsonl') return writeLines(readEntries(url, period, context), terminal, formatJsonLine)
     if (format === 'csv') {
       await terminal.write(CSV_HEADER)
@@ -51,10 +55,10 @@ async function run(audit: CommandContext, { format, from, to, folder, transactio
     }
     if (folder === undefined) {
       const stdout = { maxTransactions: Number.POSITIVE_INFINITY, startFile: async () => {}, write: terminal.write }
-      return writeJournal(url, db, period, context, stdout)
+      return writeJournal(url, db, heading, period, context, stdout)
     }
     await using files = new JournalFiles(folder, transactions ?? MAX_TRANSACTIONS)
-    await writeJournal(url, db, period, context, files)
+    await writeJournal(url, db, heading, period, context, files)
     for (const path of files.paths) terminal.line(path)
   })
   terminal.clear()

@@ -1,7 +1,7 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { formatAmount, formatColumns } from '../format.ts'
+import { formatPeriodHeading, readPeriodHeading } from '../heading.ts'
 import type { AsOf } from '../reports/as-of.ts'
-import type { Period } from '../reports/period.ts'
 import { readStatement, resolveStatementPeriod, type StatementLine, serializeStatement } from '../reports/statement.ts'
 import { type CommandContext, JSON_FLAG, parseAccountFlag, parseAsOfFlag, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -27,13 +27,14 @@ async function run(audit: CommandContext, { account, from, to, json }: Flags): P
   const { terminal } = audit
   await withQueryContext(audit, async (db, context) => {
     const period = await resolveStatementPeriod(db, { from: from ?? null, to: to ?? null })
+    const heading = await readPeriodHeading(db, audit.asked, period)
     const statement = await readStatement(db, account, period, context)
     if (json) {
-      for await (const text of serializeStatement(statement)) await terminal.write(text)
+      for await (const text of serializeStatement(statement, heading)) await terminal.write(text)
       return terminal.write('\n')
     }
     const currency = currencyOf(account)
-    terminal.line(`${account}, ${formatPositions(period)}`)
+    for (const line of formatPeriodHeading(heading)) terminal.line(line)
     terminal.line(`opening balance ${formatAmount(currency, statement.opening)}`)
     let closing = statement.opening
     for await (const page of statement.lines) {
@@ -51,9 +52,6 @@ async function run(audit: CommandContext, { account, from, to, json }: Flags): P
   })
   return 0
 }
-
-const formatPositions = ({ first, last }: Period): string =>
-  first > last ? 'no events' : first === last ? `position ${first}` : `positions ${first} to ${last}`
 
 const formatCells = (
   currency: string,

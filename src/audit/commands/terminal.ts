@@ -6,6 +6,8 @@ import type { Progress } from '../ledger-scan.ts'
 export interface Terminal {
   /** A line on stdout. */
   readonly line: (text: string) => void
+  /** A line on stderr, for people who look at a report for programs. */
+  readonly remark: (text: string) => void
   /** Writes text to stdout and waits while its reader is slow. Throws when the reader closed the pipe. */
   readonly write: (text: string) => Promise<void>
   /** Waits until all is written. Throws when it cannot be written, as the caller then has no report. */
@@ -43,6 +45,10 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
     line(text) {
       clear()
       stdout.write(`${text}\n`)
+    },
+    remark(text) {
+      clear()
+      stderr.write(`${text}\n`)
     },
     async write(text) {
       if (broken !== undefined) throw broken

@@ -1,6 +1,8 @@
+import { headOf } from '../../db/head.ts'
 import { formatAmount, formatColumns, toJson } from '../format.ts'
+import { formatHeading, readHeading } from '../heading.ts'
 import type { AsOf } from '../reports/as-of.ts'
-import { lastPositionAsOf } from '../reports/period.ts'
+import { resolveAsOf } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
 import { type CommandContext, JSON_FLAG, parseAsOfFlag, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -24,17 +26,17 @@ export const trialBalanceCommand: RegisterCommand = (audit, running) =>
 
 /** A currency that does not sum to zero is a finding. */
 async function run(audit: CommandContext, { asOf, json }: Flags): Promise<number> {
-  const balance = await withQueryContext(audit, async (db, context) => {
-    if (asOf === undefined) return readTrialBalance(db)
-    const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
-    return foldTrialBalance(db, await lastPositionAsOf(db, asOf, head, 'as-of'), context)
+  const { balance, heading } = await withQueryContext(audit, async (db, context) => {
+    const period = asOf && (await resolveAsOf(db, asOf, await headOf(db), 'as-of'))
+    const balance = await (period === undefined ? readTrialBalance(db) : foldTrialBalance(db, period.last, context))
+    return { balance, heading: await readHeading(db, audit.asked, balance.position, period?.untilNow) }
   })
-  if (json) audit.terminal.line(toJson(balance))
-  else for (const line of formatReport(balance)) audit.terminal.line(line)
+  if (json) audit.terminal.line(toJson({ ...heading, ...balance }))
+  else for (const line of [...formatHeading(heading), ...formatReport(balance)]) audit.terminal.line(line)
   return balance.currencies.filter(({ total }) => total !== 0n).length
 }
 
-function formatReport({ position, currencies }: TrialBalance): string[] {
+function formatReport({ currencies }: TrialBalance): string[] {
   const rows = currencies.flatMap(({ currency, accounts, total }) => [
     ...accounts.map(({ kind, balance, count }) => [
       currency,
@@ -44,8 +46,5 @@ function formatReport({ position, currencies }: TrialBalance): string[] {
     ]),
     [currency, 'total', formatAmount(currency, total), total === 0n ? '' : 'NOT ZERO'],
   ])
-  return [
-    `as of position ${position}`,
-    ...formatColumns([['currency', 'kind', 'balance', 'accounts'], ...rows], [2, 3]),
-  ]
+  return formatColumns([['currency', 'kind', 'balance', 'accounts'], ...rows], [2, 3])
 }

@@ -1,4 +1,5 @@
 import { formatAmount, formatColumns } from '../format.ts'
+import { formatHeading, readHeading } from '../heading.ts'
 import { type OpenWithdrawal, reportWithdrawals, type WithdrawalsReport } from '../reports/withdrawals.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -13,15 +14,17 @@ export const withdrawalsCommand: RegisterCommand = (audit, running) =>
     .action(running(run))
 
 async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
-  const report = await withQueryContext(audit, reportWithdrawals)
-  if (json) audit.terminal.line(JSON.stringify(report))
-  else for (const line of formatReport(report)) audit.terminal.line(line)
+  const { report, heading } = await withQueryContext(audit, async (db, context) => {
+    const report = await reportWithdrawals(db, context)
+    return { report, heading: await readHeading(db, audit.asked, report.position) }
+  })
+  if (json) audit.terminal.line(JSON.stringify({ ...heading, ...report }))
+  else for (const line of [...formatHeading(heading), ...formatReport(report)]) audit.terminal.line(line)
   return 0
 }
 
-function formatReport({ position, pending, approved, approvals, transfers }: WithdrawalsReport): string[] {
+function formatReport({ pending, approved, approvals, transfers }: WithdrawalsReport): string[] {
   return [
-    `as of position ${position}`,
     ...formatSection('pending', pending.map(formatRequest)),
     ...formatSection(
       'approved and not yet transferred',

@@ -2,10 +2,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { makeFolder } from '../../config/make-folder.ts'
-import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { ExactSum, foldAccounts } from '../reports/fold-accounts.ts'
-import type { Period } from '../reports/period.ts'
+import { type Period, readEventTime } from '../reports/period.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 import { Journal } from './journal.ts'
 import { readEntries } from './read-entries.ts'
@@ -21,19 +20,20 @@ export interface JournalSink {
   readonly write: (text: string) => Promise<void>
 }
 
-/** Writes a period as one or more journals, each with its opening balances. */
+/** Writes a period as one or more journals, each with the heading as comments and with its opening balances. */
 export async function writeJournal(
   url: string,
   db: Kysely<Tables>,
+  heading: readonly string[],
   period: Period,
   context: QueryContext,
   sink: JournalSink,
 ): Promise<void> {
   const journal = new Journal(await readOpeningBalances(db, period.first, context))
-  let last = { position: period.first - 1, at: await readEventTime(db, period.first - 1) }
+  let last = { position: period.first - 1, at: (await readEventTime(db, period.first - 1)) ?? 0 }
   const startJournal = async (): Promise<void> => {
     await sink.startFile(last.position + 1)
-    let text = ''
+    let text = heading.map((line) => `; ${line}\n`).join('')
     for (const piece of journal.startFile(last.position, last.at)) {
       text += piece
       if (text.length < CHUNK_LENGTH) continue
@@ -75,15 +75,6 @@ async function readOpeningBalances(
   })
   for (const [account, sum] of balances) if (sum.value === 0n) balances.delete(account)
   return balances
-}
-
-async function readEventTime(db: Kysely<Tables>, position: number): Promise<number> {
-  const event = await db
-    .selectFrom('ledger_events')
-    .select(micros('at').as('at'))
-    .where('position', '=', position)
-    .executeTakeFirst()
-  return event?.at ?? 0
 }
 
 /** Writes each journal into a new file of a folder; throws when the file exists. The caller disposes of it. */

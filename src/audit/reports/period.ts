@@ -1,7 +1,8 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { LocalizedText } from '../../../schema/languages.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { auditMessages } from '../messages.ts'
 import type { AsOf } from './as-of.ts'
 import { InvalidQuery } from './query-context.ts'
@@ -10,6 +11,12 @@ import { InvalidQuery } from './query-context.ts'
 export interface Period {
   readonly first: number
   readonly last: number
+}
+
+/** A part of the ledger that somebody asked for. */
+export interface ResolvedPeriod extends Period {
+  /** Says that the last day has not ended, so that the period ends now; else null. */
+  readonly untilNow: LocalizedText | null
 }
 
 export interface PeriodQuery {
@@ -23,25 +30,89 @@ export interface PeriodQuery {
  * The positions of a period of a ledger that ends at `head`. All events of a transaction have the same time, so no time
  * separates them. Throws InvalidQuery for a position beyond the head, and for an end before the start.
  */
-export async function resolvePeriod(db: Kysely<Tables>, { from, to }: PeriodQuery, head: number): Promise<Period> {
+export async function resolvePeriod(
+  db: Kysely<Tables>,
+  { from, to }: PeriodQuery,
+  head: number,
+): Promise<ResolvedPeriod> {
   if (from !== null && to !== null && 'begins' in from && 'begins' in to && from.begins > to.ends)
     throw endsBeforeStart()
-  const last = to === null ? head : await lastPositionAsOf(db, to, head, 'to')
-  if (from === null) return { first: 1, last }
+  const { last, untilNow } = to === null ? { last: head, untilNow: null } : await resolveEnd(db, to, head)
+  if (from === null) return { first: 1, last, untilNow }
   if ('position' in from) {
     if (from.position > last) throw from.position > head ? beyondHead('from', head) : endsBeforeStart()
-    return { first: from.position, last }
+    return { first: from.position, last, untilNow }
   }
   const first = (await lastPositionUntil(db, from.begins - 1, head)) + 1
   if (first > last + 1) throw endsBeforeStart()
-  return { first, last }
+  return { first, last, untilNow }
 }
 
-/** The last position as of a point in the ledger; 0 when the ledger began later. */
-export async function lastPositionAsOf(db: Kysely<Tables>, asOf: AsOf, head: number, field: string): Promise<number> {
-  if (!('position' in asOf)) return lastPositionUntil(db, asOf.ends, head)
-  if (asOf.position > head) throw beyondHead(field, head)
-  return asOf.position
+/** The end of a period, which may be later than now: the last day of a month that has not ended. */
+async function resolveEnd(
+  db: Kysely<Tables>,
+  to: AsOf,
+  head: number,
+): Promise<Pick<ResolvedPeriod, 'last' | 'untilNow'>> {
+  if ('position' in to) {
+    if (to.position > head) throw beyondHead('to', head)
+    return { last: to.position, untilNow: null }
+  }
+  const { now } = await readBounds(db, head)
+  return { last: await lastPositionUntil(db, to.ends, head), untilNow: formatUntilNow(to.ends, now) }
+}
+
+/**
+ * The beginning of the ledger up to a point in it. Throws InvalidQuery with the ledger's bounds for a point that it does
+ * not have: beyond its head, wholly before its first event, or beginning in the future.
+ */
+export async function resolveAsOf(
+  db: Kysely<Tables>,
+  asOf: AsOf,
+  head: number,
+  field: string,
+): Promise<ResolvedPeriod> {
+  if ('position' in asOf) {
+    if (asOf.position > head) throw beyondHead(field, head)
+    return { first: 1, last: asOf.position, untilNow: null }
+  }
+  const { firstAt, lastAt, now } = await readBounds(db, head)
+  if (firstAt === null || lastAt === null) throw new InvalidQuery(field, auditMessages.no_events)
+  const bounds = [isoMicros(firstAt), isoMicros(lastAt), head] as const
+  if (asOf.begins > now) throw new InvalidQuery(field, auditMessages.in_future(...bounds))
+  if (asOf.ends < firstAt) throw new InvalidQuery(field, auditMessages.before_first_event(...bounds))
+  return { first: 1, last: await lastPositionUntil(db, asOf.ends, head), untilNow: formatUntilNow(asOf.ends, now) }
+}
+
+const formatUntilNow = (ends: Micros, now: Micros): LocalizedText | null =>
+  ends > now ? auditMessages.until_now(isoMicros(ends).slice(0, 10), isoMicros(now)) : null
+
+interface Bounds {
+  /** Of the first and last event; null when there are none. */
+  readonly firstAt: Micros | null
+  readonly lastAt: Micros | null
+  /** By the database's clock, and not before the last event. */
+  readonly now: Micros
+}
+
+async function readBounds(db: Kysely<Tables>, head: number): Promise<Bounds> {
+  const { rows } = await sql<Bounds>`
+    select ${micros('min(at)')} as "firstAt", ${micros('max(at)')} as "lastAt",
+           ${micros('greatest(clock_timestamp(), max(at))')} as now
+    from ledger_events where position in (1, ${head})`.execute(db)
+  const [bounds] = rows
+  if (bounds === undefined) throw new Error('the database answered no row')
+  return bounds
+}
+
+/** When an event happened; null without such an event. */
+export async function readEventTime(db: Kysely<Tables>, position: number): Promise<Micros | null> {
+  const event = await db
+    .selectFrom('ledger_events')
+    .select(micros('at').as('at'))
+    .where('position', '=', position)
+    .executeTakeFirst()
+  return event?.at ?? null
 }
 
 /** The last event at or before a time, by binary search, as times never decrease. */

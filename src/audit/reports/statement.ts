@@ -4,7 +4,7 @@ import type { Tables } from '../../db/tables.ts'
 import { toJson } from '../format.ts'
 import { type AccountMovement, readBalanceAt, readMovements } from './account-movements.ts'
 import type { PeriodQuery } from './period.ts'
-import { type Period, resolvePeriod } from './period.ts'
+import { type Period, type ResolvedPeriod, resolvePeriod } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {
@@ -22,7 +22,7 @@ export interface Statement {
 }
 
 /** The positions of a period. Throws InvalidQuery for one that does not exist. */
-export async function resolveStatementPeriod(db: Kysely<Tables>, period: PeriodQuery): Promise<Period> {
+export async function resolveStatementPeriod(db: Kysely<Tables>, period: PeriodQuery): Promise<ResolvedPeriod> {
   return resolvePeriod(db, period, await headOf(db))
 }
 
@@ -47,9 +47,13 @@ async function* withRunningBalance(
   }
 }
 
-/** The statement as one JSON document, in chunks between which whitespace may be inserted. */
-export async function* serializeStatement({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
-  yield `{"account":${JSON.stringify(account)},"opening":${toJson(opening)},"lines":[`
+/** The statement as one JSON document after the fields of `heading`, in chunks between which whitespace may be inserted. */
+export async function* serializeStatement(
+  { account, opening, lines }: Statement,
+  heading: object = {},
+): AsyncGenerator<string, void> {
+  const fields = JSON.stringify(heading).slice(1, -1)
+  yield `{${fields}${fields === '' ? '' : ','}"account":${JSON.stringify(account)},"opening":${toJson(opening)},"lines":[`
   let closing = opening
   let separator = ''
   for await (const page of lines) {

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { dataOf } from '../../../schema/common.ts'
-import { TrialBalance, TrialBalanceQuery } from '../../../schema/finance.ts'
+import { TrialBalanceQuery, TrialBalanceReply } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
+import { languageOf } from '../../language/request-language.ts'
 import { toJson } from '../format.ts'
-import { lastPositionAsOf } from '../reports/period.ts'
+import { resolveAsOf } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
@@ -17,7 +17,7 @@ const MAX_INLINE_EVENTS = 5_000
 const MAX_CACHED_BALANCES = 100
 
 export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter: ReportLimiter): void {
-  /** Reply bodies by position. */
+  /** The data of replies, by position. */
   const cache = new LRUCache<number, string>({ max: MAX_CACHED_BALANCES })
 
   app.get(
@@ -26,32 +26,36 @@ export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter:
       schema: {
         operationId: 'showTrialBalance',
         summary: 'Every kind of account in every currency, summing to zero',
-        description: 'Without as_of: the present balances; with it: those of then, folded from the ledger.',
+        description:
+          'Without as_of: the present balances; with it: those of then, folded from the ledger. A day that is not over ' +
+          'means until now, and `meta.message` says so. 422 with the bounds of the ledger for a time that begins in the ' +
+          'future or lies before the first event.',
         tags: ['finance'],
         querystring: TrialBalanceQuery,
-        response: { 200: dataOf(TrialBalance) },
+        response: { 200: TrialBalanceReply },
       },
     },
     async (request, reply) => {
       const asOf = parseAsOfParam('as_of', request.query.as_of)
       const { reports, url } = await reads.reportsFor(request)
-      const position =
-        asOf && (await orValidationFailed(lastPositionAsOf(reports, asOf, await headOf(reports), 'as_of')))
+      const period = asOf && (await orValidationFailed(resolveAsOf(reports, asOf, await headOf(reports), 'as_of')))
       const context = await limiter.acquire(reply)
       const serialize = async (): Promise<string> => {
-        if (position === null) return toJson({ data: await readTrialBalance(reports) })
+        if (period === null) return toJson(await readTrialBalance(reports))
+        const position = period.last
         const cached = cache.get(position)
         if (cached !== undefined) return cached
         const isShort = position <= MAX_INLINE_EVENTS
         const balance = isShort
           ? foldTrialBalance(reports, position, context)
           : auditWorker.trialBalanceAt(url, position, context.signal)
-        const text = toJson({ data: await balance })
+        const text = toJson(await balance)
         cache.set(position, text)
         return text
       }
       const chunks = async function* (): AsyncGenerator<string, void> {
-        yield await serialize()
+        const message = period?.untilNow?.[languageOf(request)]
+        yield `{"data":${await serialize()}${message === undefined ? '' : `,"meta":${JSON.stringify({ message })}`}}`
       }
       return streamReply(reply, 'application/json', chunks(), () => '\n')
     },

@@ -24,7 +24,11 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   const env = { DATABASE_URL: database.serviceUrl }
   const nothing =
     'pending: none\napproved and not yet transferred: none\nwho approved what: none\nwho transferred what: none\n'
-  t.same(await runAudit(env, 'withdrawals'), { code: 0, out: `as of position 0\n${nothing}`, err: '' })
+  t.same(await runAudit(env, 'withdrawals'), {
+    code: 0,
+    out: `withdrawals\nas of position 0, before the first event\n${nothing}`,
+    err: '',
+  })
 
   const ids: number[] = []
   await withOwnExecutors(async (inner) => {
@@ -87,6 +91,7 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   t.same([code, err], [0, ''])
   const report: WithdrawalsReport = JSON.parse(out)
   const cash = { type: 'cash', target_id: 7, currency: 'dollars' }
+  t.match(JSON.parse(out), { asked: 'withdrawals --json', at: /^20\S+Z$/, until_now: null })
   t.match(report.pending, [
     { ...cash, id: older, user_id: 1, amount: 1250 },
     { ...cash, id: newer, user_id: 2, amount: 5 },
@@ -142,7 +147,9 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   t.notOk(report.approvals.some(({ id }) => id === refused))
 
   const lines = (await runAudit(env, 'withdrawals')).out.split('\n').map((line) => line.trim().split(/\s{2,}/))
-  t.same(lines.slice(1), [
+  t.same(lines[0], ['withdrawals'])
+  t.match(lines[1]?.[0], new RegExp(`^as of position ${report.position}, 20\\S+Z$`))
+  t.same(lines.slice(2), [
     ['pending:'],
     ['3 d 4 h', `request ${older}`, 'cash', 'user 1', 'to 7', '12.50 dollars'],
     ['12 min', `request ${newer}`, 'cash', 'user 2', 'to 7', '0.05 dollars'],

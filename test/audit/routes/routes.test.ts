@@ -129,8 +129,23 @@ test('the finance routes', async (t) => {
     const now = (await get('trial-balance')).body.data
     t.equal(now.position, head)
     t.same(shown(now), expected(head))
-    t.same((await get('trial-balance?as_of=2020-01-01')).body, { data: { position: 0, currencies: [] } })
-    t.equal((await get('trial-balance?as_of=2099-01-01')).body.data.position, head)
+    t.notOk('meta' in (await get('trial-balance')).body)
+    const today = utcDay()
+    const running = (await get(`trial-balance?as_of=${today}`)).body
+    const message = new RegExp(`^${today} is not over: until now, ${today}T\\S+Z$`)
+    if (today === utcDay()) t.match(running, { data: { position: head }, meta: { message } })
+    const bounds = `the ledger has events from ${atOf(1)} (position 1) to ${atOf(head)} (position ${head})`
+    for (const [asOf, fault] of [
+      ['2020-01-01', 'is before the first event'],
+      [justBefore(atOf(1)), 'is before the first event'],
+      ['2099-01-01', 'is in the future'],
+      [new Date(Date.now() + 60_000).toISOString(), 'is in the future'],
+    ]) {
+      t.match(await get(`trial-balance?as_of=${asOf}`), {
+        status: 422,
+        body: { code: 'validation_failed', errors: { as_of: [`${fault}: ${bounds}`] } },
+      })
+    }
     for (const query of [
       `as_of=${head + 1}`,
       'as_of=0',
@@ -231,6 +246,8 @@ test('the finance routes', async (t) => {
     t.match(await get(`verify?as_of=${head + 1}`), { status: 422 })
   })
 })
+
+const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 /** A microsecond earlier. */
 function justBefore(at: string): string {

@@ -52,12 +52,12 @@ export async function startSession(t: Test): Promise<Session> {
 const DAY_MS = 86_400_000
 const dayFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
 
-/** Replaces the port and the month of the documents: 3000, November 2026. */
+/** Replaces the port and the month of the documents: 3000, November 2026. The month ends today. */
 const asRun = (command: string, address: string): string =>
   command
     .replaceAll(DOCUMENTED_ADDRESS, address)
     .replaceAll('2026-11-01', dayFromNow(-1))
-    .replaceAll('2026-11-30', dayFromNow(1))
+    .replaceAll('2026-11-30', dayFromNow(0))
 
 /** Creates a folder that looks like this checkout, for the files that commands create. */
 function checkoutIn(parent: string): string {
