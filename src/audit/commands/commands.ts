@@ -8,6 +8,7 @@ export const commands: ReadonlyMap<string, () => Promise<RegisterCommand>> = new
   ['verify', async () => (await import('./verify.ts')).verifyCommand],
   ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],
   ['trial-balance', async () => (await import('./trial-balance.ts')).trialBalanceCommand],
+  ['chart-of-accounts', async () => (await import('./chart-of-accounts.ts')).chartOfAccountsCommand],
   ['statement', async () => (await import('./statement.ts')).statementCommand],
   ['explain', async () => (await import('./explain.ts')).explainCommand],
   ['export', async () => (await import('./export.ts')).exportCommand],
