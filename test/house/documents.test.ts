@@ -81,6 +81,7 @@ test('every npm script that a document names exists', (t) => {
 /** Languages of code blocks, and what checks blocks of that language. */
 const CHECKED_BY: Readonly<Record<string, string>> = {
   sh: 'test/journeys runs it',
+  text: 'test/journeys compares it with what the commands before it print',
   json: 'test/journeys/documents.test.ts looks for it in the log',
   'js browser': 'test/journeys/room-clients runs it',
   'js node': 'test/journeys/room-clients runs it',

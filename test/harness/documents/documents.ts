@@ -42,37 +42,41 @@ export function blocksOf(text: string): Block[] {
   return blocks
 }
 
-/** A command for a shell. */
-export interface Command {
-  readonly text: string
-  /** The output in the document; null in a block without outputs. */
+/** A block of commands for a shell, which can be pasted, and what they print. */
+export interface Example {
+  readonly commands: readonly string[]
+  /** The `text` block right after the commands; null when there is none. */
   readonly output: readonly string[] | null
   /** Index of the first line of the output. */
   readonly outputStart: number
 }
 
-/** In a block with prompts (`$ `) the lines after a command are its output; in others every line is a command. */
-export function commandsOf(text: string): Command[] {
-  return blocksOf(text)
-    .filter(({ language }) => language === 'sh')
-    .flatMap(({ lines, start }) => {
-      const prompts = lines.some((line) => line.startsWith('$ '))
-      const commands: { text: string; output: string[] | null; outputStart: number }[] = []
-      let continues = false
-      for (const [index, line] of lines.entries()) {
-        const last = commands.at(-1)
-        if (continues && last !== undefined) {
-          last.text += `\n${line}`
-          last.outputStart = start + index + 1
-        } else if (prompts ? line.startsWith('$ ') : !/^\s*(#|$)/.test(line)) {
-          const command = prompts ? line.slice(2) : line
-          commands.push({ text: command, output: prompts ? [] : null, outputStart: start + index + 1 })
-        } else {
-          last?.output?.push(line)
-          continue
-        }
-        continues = line.endsWith('\\')
-      }
-      return commands
-    })
+export function examplesOf(text: string): Example[] {
+  const lines = text.split('\n')
+  const blocks = blocksOf(text)
+  return blocks.flatMap((block, i): Example[] => {
+    if (block.language !== 'sh') return []
+    const next = blocks[i + 1]
+    const end = block.start + block.lines.length + 1
+    const follows = next?.language === 'text' && lines.slice(end, next.start - 1).every((line) => line === '')
+    return [
+      {
+        commands: commandsIn(block.lines),
+        output: follows ? next.lines : null,
+        outputStart: follows ? next.start : 0,
+      },
+    ]
+  })
+}
+
+/** Every line is a command, a comment, or continues a command that ended with a backslash. */
+function commandsIn(lines: readonly string[]): string[] {
+  const commands: string[] = []
+  let continues = false
+  for (const line of lines) {
+    if (continues) commands.push(`${commands.pop()}\n${line}`)
+    else if (!/^\s*(#|$)/.test(line)) commands.push(line)
+    continues = line.endsWith('\\')
+  }
+  return commands
 }

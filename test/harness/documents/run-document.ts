@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { newDataDir } from '../postgres/embedded.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
-import { type Command, commandsOf, fileOf, readDocument } from './documents.ts'
+import { type Example, examplesOf, fileOf, readDocument } from './documents.ts'
 import { CUT, comparable, isShown } from './outputs.ts'
 import { openShell, type Shell } from './shell.ts'
 
@@ -19,6 +19,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
   [/^npm run bench/, 'a measurement needs a machine of its own'],
+  [/^rm -rf \.data$/, 'it would delete the data of the service'],
+  [/^npm start$/, 'the service of the test runs already'],
   [/^docker /, 'there is no container engine where the tests run'],
   [/PORT=3001 npm start$/, 'it runs until it is stopped; test/faults/instances.test.ts runs two instances'],
 ]
@@ -74,34 +76,42 @@ const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 /** Runs the commands of a document in order, and compares their outputs with those in the document. */
 export async function runDocument(t: Test, path: string, { shell, address }: Session): Promise<void> {
   const text = readDocument(path)
-  const outputs = new Map<Command, string>()
+  const outputs = new Map<Example, string>()
   let differs = false
-  for (const command of commandsOf(text)) {
-    const reason = reasonNotToRun(command)
-    if (reason !== undefined) {
-      t.comment(`not run: ${command.text} (${reason})`)
-      continue
+  for (const example of examplesOf(text)) {
+    const { commands, output: shown } = example
+    const printed: string[] = []
+    let isComplete = true
+    for (const command of commands) {
+      const reason = reasonNotToRun(command)
+      if (reason !== undefined) {
+        t.comment(`not run: ${command} (${reason})`)
+        isComplete = false
+        continue
+      }
+      const { output, code } = await shell.run(asRun(command, address))
+      const text = output.replaceAll(address, DOCUMENTED_ADDRESS).trimEnd()
+      t.equal(code, 0, `${path}: ${command}\n${text}`)
+      if (text !== '') printed.push(text)
     }
-    const { output, code } = await shell.run(asRun(command.text, address))
-    const printed = output.replaceAll(address, DOCUMENTED_ADDRESS).trimEnd()
-    t.equal(code, 0, `${path}: ${command.text}\n${printed}`)
-    if (command.output === null) continue
-    outputs.set(command, printed)
-    if (isShown(command.output, printed)) continue
+    if (shown === null || !isComplete) continue
+    const all = printed.join('\n')
+    outputs.set(example, all)
+    if (isShown(shown, all)) continue
     differs = true
-    if (!rewrites) t.equal(comparable(printed), comparable(command.output.join('\n')), `${path}: ${command.text}`)
+    if (!rewrites) t.equal(comparable(all), comparable(shown.join('\n')), `${path}: ${commands.join('\n')}`)
   }
   if (differs && rewrites) writeFileSync(fileOf(path), withOutputs(text, outputs))
 }
 
-function reasonNotToRun({ text }: Command): string | undefined {
+function reasonNotToRun(text: string): string | undefined {
   const [, reason] = NOT_RUN.find(([pattern]) => pattern.test(text)) ?? []
   if (reason !== undefined) return reason
   const program = PROGRAMS.exec(` ${text}`)?.[1]
   return program === undefined || isInstalled(program) ? undefined : `${program} is not installed`
 }
 
-function withOutputs(text: string, outputs: ReadonlyMap<Command, string>): string {
+function withOutputs(text: string, outputs: ReadonlyMap<Example, string>): string {
   const lines = text.split('\n')
   for (const [{ output: shown, outputStart }, printed] of [...outputs].toReversed()) {
     if (shown === null) continue
