@@ -16,7 +16,10 @@ const OWN = Number(process.versions.node.split('.')[0])
 /** Whether a range of versions has one with this major number. */
 function admits(range: string, major: number): boolean {
   return range.split('||').some((alternative) => {
-    const comparators = alternative.replaceAll(/([<>=^~]+)\s+/g, '$1').trim().split(/\s+/)
+    const comparators = alternative
+      .replaceAll(/([<>=^~]+)\s+/g, '$1')
+      .trim()
+      .split(/\s+/)
     return comparators.every((comparator) => {
       const [, operator = '', digits] = /^([<>=^~]*)v?(\d+)/.exec(comparator) ?? []
       if (digits === undefined) return comparator === '*' || comparator === ''

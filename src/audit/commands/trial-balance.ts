@@ -2,8 +2,8 @@ import { Option } from 'commander'
 import { headOf } from '../../db/head.ts'
 import { formatAmount, formatColumns, formatDecimal, toJson } from '../format.ts'
 import { formatHeading, type Heading, readHeading, readPeriodHeading } from '../heading.ts'
-import type { AsOf } from '../reports/as-of.ts'
 import { readAccountTotals } from '../reports/account-totals.ts'
+import type { AsOf } from '../reports/as-of.ts'
 import { resolveAsOf, resolvePeriod } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
 import { printAccountBalances } from './account-balances.ts'
@@ -63,7 +63,11 @@ async function runByAccount(audit: CommandContext, { asOf, from, to, csv, json }
   return withQueryContext(audit, async (db, context) => {
     const head = await headOf(db)
     const end = asOf && (await resolveAsOf(db, asOf, head, 'as-of'))
-    const period = await resolvePeriod(db, { from: from ?? null, to: end ? { position: end.last } : (to ?? null) }, head)
+    const period = await resolvePeriod(
+      db,
+      { from: from ?? null, to: end ? { position: end.last } : (to ?? null) },
+      head,
+    )
     const untilNow = end?.untilNow ?? period.untilNow
     const heading = await readPeriodHeading(db, audit.asked, { ...period, untilNow })
     const format = csv ? 'csv' : json ? 'json' : 'text'

@@ -86,9 +86,7 @@ export class AccountSums implements Disposable {
       }
       if (least === undefined) return
       const key = least
-      yield heads
-        .flatMap((head) => (head.done || head.value.key !== key ? [] : [head.value.totals]))
-        .reduce(addTotals)
+      yield heads.flatMap((head) => (head.done || head.value.key !== key ? [] : [head.value.totals])).reduce(addTotals)
       heads = heads.map((head, i) => (head.done || head.value.key !== key ? head : (sources[i]?.next() ?? head)))
     }
   }

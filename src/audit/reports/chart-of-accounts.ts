@@ -25,7 +25,8 @@ const systemAccounts: Readonly<Record<string, string>> = {
   'house:roulette': "The house's fees of finished games.",
   'house:exchange': 'Dollars that users exchanged for diamonds at once.',
   'house:salary': 'Target points that salaries were paid for.',
-  'house:withdrawals': 'Agent dollars of approved withdrawals, and the same amount of dollars, negative, paid on for them.',
+  'house:withdrawals':
+    'Agent dollars of approved withdrawals, and the same amount of dollars, negative, paid on for them.',
   'issuance:operator': 'Credits by operators, less their debits.',
   'issuance:gifts': 'Target points for receivers of gifts, rooms and their owners.',
   'issuance:exchange': 'Diamonds given for exchanged dollars.',
@@ -41,8 +42,5 @@ const toEntry = (account: string, meaning: string): ChartEntry => ({
 /** Every kind of account, and below its kind each of the system's own. */
 export const chartOfAccounts: readonly ChartEntry[] = Object.entries(kinds).flatMap(([kind, meaning]) => {
   const own = Object.entries(systemAccounts).filter(([account]) => account.startsWith(`${kind}:`))
-  return [
-    toEntry(`${kind}:<id>`, meaning),
-    ...own.map(([account, what]) => toEntry(account, what)),
-  ]
+  return [toEntry(`${kind}:<id>`, meaning), ...own.map(([account, what]) => toEntry(account, what))]
 })

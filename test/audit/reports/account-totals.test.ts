@@ -23,7 +23,11 @@ test('sums of more accounts than are kept in memory are the same', (t) => {
   const coins = names.filter((name) => name.startsWith('user:') && name.endsWith(':coins'))
   t.same(names.slice(0, coins.length + 1), ['issuance:operator:coins', ...coins], 'by currency and kind')
   const numbers = coins.map((name) => Number(name.split(':')[1]))
-  t.same(numbers, numbers.toSorted((a, b) => a - b), 'and by number')
+  t.same(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+    'and by number',
+  )
   t.end()
 })
 
@@ -77,7 +81,11 @@ test('a trial balance by account has opening, debits, credits and closing of a p
   const kinds = await runAudit(env, 'trial-balance', '--csv')
   t.match(kinds.out, /^currency,kind,balance,accounts,position,at\n/)
   t.match(kinds.out, /^dollars,issuance,-12\.99,1,22,20\S+Z$/m)
-  for (const args of [['--from', '9'], ['--by', 'account', '--as-of', '9', '--to', '9'], ['--csv', '--json']]) {
+  for (const args of [
+    ['--from', '9'],
+    ['--by', 'account', '--as-of', '9', '--to', '9'],
+    ['--csv', '--json'],
+  ]) {
     t.match(await runAudit(env, 'trial-balance', ...args), { code: 2, out: '' }, args.join(' '))
   }
 })

@@ -22,7 +22,7 @@ test('the chart of accounts has every kind, and every account of the system', as
   const accounts = chartOfAccounts.map(({ account }) => account)
   const kinds = accounts.filter((account) => account.endsWith(':<id>')).map((account) => account.split(':')[0])
   const named = [...ACCOUNT_PATTERN.matchAll(/\(([a-z|]+)\):\[/g)].flatMap(([, list = '']) => list.split('|'))
-  t.same(kinds.toSorted(), named.toSorted())
+  t.same(new Set(kinds), new Set(named))
   const own = accounts.filter((account) => /^(house|issuance):[^<]/.test(account))
   t.same(own.toSorted(), systemAccountsInCode())
   t.same(
