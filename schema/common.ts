@@ -43,6 +43,15 @@ export const Prose = (maxLength: number, minLength = 0) =>
     pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
   })
 
+/** The name of a thing, for every language or for each; `pickName` drops what else it holds. */
+export const Name = Type.Union([Text(100, 1), Type.Object({ en: Text(100, 1), ar: Text(100, 1) })], {
+  title: 'a name, or an object with the names en and ar',
+})
+
+/** A name as it was sent, without unknown fields. */
+export const pickName = (name: Static<typeof Name> | undefined): Static<typeof Name> | undefined =>
+  typeof name === 'object' ? { en: name.en, ar: name.ar } : name
+
 /** Where a picture is stored. Short, because catalogues are sent whole. */
 export const PicturePath = Text(200)
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Instant } from './common.ts'
+import { Language } from './languages.ts'
 import { named } from './named.ts'
 
 /** Push tokens address a user's device: events, responses and logs must not contain them. */
@@ -11,11 +12,22 @@ export const DeviceToken = Type.String({
 export const Platform = Type.Union([Type.Literal('android'), Type.Literal('ios')], { description: 'android or ios' })
 export type Platform = Static<typeof Platform>
 
-export const RegisterDevice = named('DeviceRegistration', Type.Object({ token: DeviceToken, platform: Platform }))
+export const RegisterDevice = named(
+  'DeviceRegistration',
+  Type.Object({
+    token: DeviceToken,
+    platform: Platform,
+    language: Type.Optional({
+      ...Language,
+      title: 'en or ar',
+      description: 'of its push notifications; en when left out',
+    }),
+  }),
+)
 export const DeviceParams = Type.Object({ token: DeviceToken })
 
 /** A registered device; its token is not repeated. */
-export const Device = named('Device', Type.Object({ platform: Platform, created_at: Instant }))
+export const Device = named('Device', Type.Object({ platform: Platform, language: Language, created_at: Instant }))
 export type Device = Static<typeof Device>
 
 export const DeviceRemoved = Type.Object({ meta: Type.Object({ message: Type.String() }) })

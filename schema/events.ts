@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
-import { LocalizedText } from './languages.ts'
+import { LocalizedName, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
 
 /**
@@ -100,10 +100,10 @@ export const eventTypes = {
     data: Type.Object({ room_id: Id, members: Type.Array(Type.Object({ user_id: Id, joined_at: Amount })) }),
   },
   'decoration-defined': {
-    version: 1,
+    version: 2,
     data: Type.Object({
       decoration_id: Id,
-      name: Type.String(),
+      name: LocalizedName,
       kind: GiftKind,
       price: Amount,
       image_path: Type.String(),
@@ -139,10 +139,10 @@ export const eventTypes = {
     }),
   },
   'privilege-package-defined': {
-    version: 1,
+    version: 2,
     data: Type.Object({
       privilege_package_id: Id,
-      name: Type.String(),
+      name: LocalizedName,
       rank: Rank,
       valid_days: Id,
       icon_path: Type.String(),

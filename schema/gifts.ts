@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, dataOf, Flag, Id, Instant, PicturePath, Text } from './common.ts'
+import { Amount, Bit, dataOf, Flag, Id, Instant, Name, PicturePath, Text } from './common.ts'
 import { GiftKind } from './events.ts'
+import { LocalizedName } from './languages.ts'
 import { named } from './named.ts'
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 9_999, description: 'Gifts for each receiver' })
@@ -86,13 +87,17 @@ export const Decoration = named(
 )
 export type Decoration = Static<typeof Decoration>
 
+/** A gift as operators see it: with its name as it was given. */
+export const DefinedDecoration = named('DefinedGift', Type.Object({ ...Decoration.properties, name: LocalizedName }))
+export type DefinedDecoration = Static<typeof DefinedDecoration>
+
 /** Rows of a gift's odds; few, because the catalogue of 500 gifts is sent whole. */
 export const MAX_ODDS_ROWS = 32
 
 export const DefineDecoration = named(
   'GiftDefinition',
   Type.Object({
-    name: Type.Optional(Text(100, 1)),
+    name: Type.Optional(Name),
     kind: Type.Optional(GiftKind),
     price: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     image_path: Type.Optional(PicturePath),

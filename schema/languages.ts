@@ -11,3 +11,7 @@ export type Language = Static<typeof Language>
 /** A text in every language of the app. */
 export const LocalizedText = named('LocalizedText', Type.Object({ en: Type.String(), ar: Type.String() }))
 export type LocalizedText = Static<typeof LocalizedText>
+
+/** A name that serves every language, or one for each. */
+export const LocalizedName = Type.Union([Type.String(), LocalizedText])
+export type LocalizedName = Static<typeof LocalizedName>

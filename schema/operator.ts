@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, Flag, Id, Instant, PathId, Text } from './common.ts'
+import { Amount, Bit, Flag, Id, Instant, Name, PathId, Text } from './common.ts'
 import { AgencyCountry } from './events.ts'
+import { LocalizedName } from './languages.ts'
 import { named } from './named.ts'
 
 /** Requests and responses of the operator routes. In a PUT a field that is left out keeps its value. */
@@ -83,9 +84,9 @@ export const RevokedStaffSessions = named(
 )
 export type RevokedStaffSessions = Static<typeof RevokedStaffSessions>
 
-export const DefineCountry = named('CountryDefinition', Type.Object({ name: Type.Optional(Text(100, 1)) }))
+export const DefineCountry = named('CountryDefinition', Type.Object({ name: Type.Optional(Name) }))
 
-export const CountryRecord = named('CountryRecord', Type.Object({ id: Id, name: Type.String(), created_at: Instant }))
+export const CountryRecord = named('CountryRecord', Type.Object({ id: Id, name: LocalizedName, created_at: Instant }))
 export type CountryRecord = Static<typeof CountryRecord>
 
 export const DefineRoom = named(

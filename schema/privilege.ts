@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, Instant, PathId, PicturePath, Seconds, Text } from './common.ts'
+import { Id, Instant, Name, PathId, PicturePath, Seconds, Text } from './common.ts'
+import { LocalizedName } from './languages.ts'
 import { named } from './named.ts'
 
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
@@ -48,7 +49,7 @@ export const ActivePrivilege = Type.Union([
 export const DefinePackage = named(
   'PrivilegePackageDefinition',
   Type.Object({
-    name: Type.Optional(Text(100, 1)),
+    name: Type.Optional(Name),
     rank: Type.Optional(Rank),
     valid_days: Type.Optional(Days),
     icon_path: Type.Optional({ ...PicturePath, description: 'a storage path' }),
@@ -72,7 +73,7 @@ export type PackageResource = Static<typeof PackageResource>
 /** A package as operators see it. */
 export const PackageRecord = named(
   'PrivilegePackageRecord',
-  Type.Object({ ...PackageResource.properties, created_at: Instant }),
+  Type.Object({ ...PackageResource.properties, name: LocalizedName, created_at: Instant }),
 )
 export type PackageRecord = Static<typeof PackageRecord>
 

@@ -134,7 +134,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   }
   const device = (i: number) => {
     const token = randomBytes(82).toString('base64url')
-    return run(registerDevice, { user_id: userOf(i), token, platform: 'android' }, userOf(i))
+    return run(registerDevice, { user_id: userOf(i), token, platform: 'android', language: 'en' }, userOf(i))
   }
   const cards = (i: number) =>
     runAsSystem(executor, grantCards, { user_id: userOf(i), privilege_package_id: 1, quantity: 1, reason: 'bench' })

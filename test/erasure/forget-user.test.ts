@@ -33,6 +33,7 @@ function people(): GivenWhen {
       token: `d${user_id}`,
       user_id,
       platform: 'ios',
+      language: 'en',
       registered_at: FIXED_NOW,
     })
   }
@@ -122,13 +123,13 @@ test('a list of devices that is read later in the same batch holds none of the f
   const { when, state } = people()
   const tokens = Array.from({ length: 20 }, (_, i) => `old-${i}`)
   for (const token of tokens) {
-    state.set(devices, token, { token, user_id: 1, platform: 'ios', registered_at: FIXED_NOW })
+    state.set(devices, token, { token, user_id: 1, platform: 'ios', language: 'en', registered_at: FIXED_NOW })
   }
   state.set(devicesOfUsers, '1', { user_id: 1, tokens })
   when(forgetUser, { user_id: 1, new_uid, withdrawal_ids: [], devices: tokens })
   t.same(state.get(devicesOfUsers, '1')?.tokens, [])
-  when(registerDevice, { user_id: 2, token: 'old-19', platform: 'ios' })
-  when(registerDevice, { user_id: 1, token: 'new', platform: 'ios' })
+  when(registerDevice, { user_id: 2, token: 'old-19', platform: 'ios', language: 'en' })
+  when(registerDevice, { user_id: 1, token: 'new', platform: 'ios', language: 'en' })
   t.match(state.get(devices, 'old-19'), { user_id: 2 }, 'one more of user 1 replaces no device of user 2')
   t.end()
 })

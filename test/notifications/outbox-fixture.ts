@@ -38,7 +38,7 @@ export async function openOutbox(t: Test): Promise<OutboxFixture> {
     executor: ledger,
     pool,
     outbox,
-    register: (user_id, token) => ledger.runOk(registerDevice, { user_id, token, platform: 'android' }),
+    register: (user_id, token) => ledger.runOk(registerDevice, { user_id, token, platform: 'android', language: 'en' }),
     notify: (position, user_id) => outbox.add([notificationTo(position, user_id)]),
     async queued() {
       const rows = await queryRows(database, 'select token, position from push_outbox order by token, position')

@@ -31,6 +31,7 @@ export function prepareBatch(at: number): PreparedBatch {
   rows.set(decorations, String(GIFT.id), {
     ...GIFT,
     decoration_id: GIFT.id,
+    name_ar: null,
     odds: [],
     odds_hash: null,
     video_path: null,

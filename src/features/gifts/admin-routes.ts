@@ -1,5 +1,5 @@
-import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
-import { AddBagItems, AddedBagItems, Decoration, DefineDecoration } from '../../../schema/gifts.ts'
+import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
+import { AddBagItems, AddedBagItems, DefineDecoration, DefinedDecoration } from '../../../schema/gifts.ts'
 import { IdParams } from '../../../schema/operator.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
@@ -7,6 +7,7 @@ import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { type PublishedRow, parseOdds } from './lucky/odds.ts'
+import { definedDecoration } from './presenters.ts'
 import { decorationById, newestDecorations } from './reads.ts'
 import { giftVerbs } from './verbs.ts'
 
@@ -28,13 +29,13 @@ export function giftAdminRoutes(app: App, services: Services): void {
         params,
         body: DefineDecoration,
         refusals: verbs.defineDecoration.refusals,
-        response: { 200: dataOf(Decoration) },
+        response: { 200: dataOf(DefinedDecoration) },
       },
     },
     (request, reply) => {
       const { name, kind, price, image_path, video_path, odds } = request.body
       const fields = {
-        name,
+        name: pickName(name),
         kind,
         price,
         image_path,
@@ -54,13 +55,13 @@ export function giftAdminRoutes(app: App, services: Services): void {
         summary: 'A gift',
         tags: ['operators'],
         params,
-        response: { 200: dataOf(Decoration) },
+        response: { 200: dataOf(DefinedDecoration) },
       },
     },
     async (request) => {
-      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id), settings.assetBaseUrl)
+      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id))
       if (decoration === undefined) throw notFound()
-      return { data: decoration }
+      return { data: definedDecoration(decoration, settings.assetBaseUrl) }
     },
   )
 
@@ -72,14 +73,14 @@ export function giftAdminRoutes(app: App, services: Services): void {
         summary: 'The catalogue of gifts, newest first',
         tags: ['operators'],
         querystring: PageQuery,
-        response: { 200: pageOf(Decoration) },
+        response: { 200: pageOf(DefinedDecoration) },
       },
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor, settings.assetBaseUrl)
-      const page = toPage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
-      return { ...page, data: page.data.map(({ decoration }) => decoration) }
+      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor)
+      const page = toPage(rows, limit, ({ created_at, decoration_id }) => [created_at, decoration_id])
+      return { ...page, data: page.data.map((decoration) => definedDecoration(decoration, settings.assetBaseUrl)) }
     },
   )
 

@@ -1,5 +1,7 @@
 import type { Static } from '@sinclair/typebox'
-import type { Decoration as PublishedDecoration, SendResult } from '../../../schema/gifts.ts'
+import type { DefinedDecoration, Decoration as PublishedDecoration, SendResult } from '../../../schema/gifts.ts'
+import type { Language } from '../../../schema/languages.ts'
+import { givenName, nameIn } from '../../language/names.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 import type { Decoration } from './catalogue/decoration.ts'
@@ -23,12 +25,14 @@ export const sendResult = ({ diamonds, decoration_id, price, drawn, orders }: Se
 
 /** A gift as everyone sees it, odds included; the picture's address begins with `assetBaseUrl`. */
 export function publishedDecoration(
-  { decoration_id, created_at, ...fields }: Decoration,
+  decoration: Decoration,
   assetBaseUrl: string,
+  language: Language,
 ): PublishedDecoration {
+  const { decoration_id, created_at, ...fields } = decoration
   return {
     id: decoration_id,
-    name: fields.name,
+    name: nameIn(decoration, language),
     kind: fields.kind,
     price: fields.price,
     image_path: fields.image_path,
@@ -40,3 +44,9 @@ export function publishedDecoration(
     created_at: isoMicros(created_at),
   }
 }
+
+/** A gift as operators see it. */
+export const definedDecoration = (decoration: Decoration, assetBaseUrl: string): DefinedDecoration => ({
+  ...publishedDecoration(decoration, assetBaseUrl, 'en'),
+  name: givenName(decoration),
+})

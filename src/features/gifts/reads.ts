@@ -4,7 +4,6 @@ import { Value } from '@sinclair/typebox/value'
 import type { Kysely, Selectable } from 'kysely'
 import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
-import type { Decoration as PublishedDecoration } from '../../../schema/gifts.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
@@ -18,9 +17,9 @@ import { assetUrl } from '../asset-url.ts'
 import { publishedChains } from '../fairness/choose-seed.ts'
 import type { LuckyProgress } from '../fairness/lucky-progress.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
+import type { Decoration } from './catalogue/decoration.ts'
 import { parseOdds, publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
 import { verifyDraw } from './lucky/verify-draw.ts'
-import { publishedDecoration } from './presenters.ts'
 import { orderId, parseOrderId } from './send.ts'
 
 const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
@@ -34,9 +33,9 @@ function parseStoredOdds(text: string): OddsRow[] {
 const MAX_USERS_PER_QUERY = 100
 
 /** The whole catalogue, newest first. */
-export async function allDecorations(db: Kysely<Tables>, assetBaseUrl: string): Promise<PublishedDecoration[]> {
+export async function allDecorations(db: Kysely<Tables>): Promise<Decoration[]> {
   const rows = await selectDecorations(db).execute()
-  return rows.map((row) => toPublishedDecoration(row, assetBaseUrl))
+  return rows.map(toDecoration)
 }
 
 /** A page of the catalogue, newest first, after the cursor at which the page before ended. */
@@ -44,21 +43,15 @@ export async function newestDecorations(
   db: Kysely<Tables>,
   limit: number,
   cursor: readonly number[] | null,
-  assetBaseUrl: string,
-): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
+): Promise<Decoration[]> {
   let query = selectDecorations(db).limit(limit)
   if (cursor !== null) query = query.where(isAfterCursor('created_at', 'decoration_id', cursor))
-  const rows = await query.execute()
-  return rows.map((row) => ({ micros: row.micros, decoration: toPublishedDecoration(row, assetBaseUrl) }))
+  return (await query.execute()).map(toDecoration)
 }
 
-export async function decorationById(
-  db: Kysely<Tables>,
-  id: number,
-  assetBaseUrl: string,
-): Promise<PublishedDecoration | undefined> {
+export async function decorationById(db: Kysely<Tables>, id: number): Promise<Decoration | undefined> {
   const row = await selectDecorations(db).where('decoration_id', '=', id).executeTakeFirst()
-  return row === undefined ? undefined : toPublishedDecoration(row, assetBaseUrl)
+  return row === undefined ? undefined : toDecoration(row)
 }
 
 /** Names, images and videos of gifts by id. */
@@ -74,21 +67,19 @@ export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]
 const selectDecorations = (db: Kysely<Tables>) =>
   db
     .selectFrom('decorations')
-    .select(['decoration_id', 'name', 'kind', 'price', 'image_path', 'video_path', 'odds', 'odds_hash'])
+    .select(['decoration_id', 'name', 'name_ar', 'kind', 'price', 'image_path', 'video_path', 'odds', 'odds_hash'])
     .select(micros('created_at').as('micros'))
     .orderBy('created_at', 'desc')
     .orderBy('decoration_id', 'desc')
 
 type DecorationRow = Omit<Selectable<Tables['decorations']>, 'created_at'> & { readonly micros: number }
 
-const toPublishedDecoration = (
-  { micros, odds, kind, ...row }: DecorationRow,
-  assetBaseUrl: string,
-): PublishedDecoration =>
-  publishedDecoration(
-    { ...row, kind: Value.Parse(GiftKind, kind), odds: parseStoredOdds(odds), created_at: micros },
-    assetBaseUrl,
-  )
+const toDecoration = ({ micros, odds, kind, ...row }: DecorationRow): Decoration => ({
+  ...row,
+  kind: Value.Parse(GiftKind, kind),
+  odds: parseStoredOdds(odds),
+  created_at: micros,
+})
 
 /** An odds table, current or former. */
 export async function publishedOddsTable(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {

@@ -6,6 +6,7 @@ import { CachedResponse, notModified } from '../../http/caching/cached-response.
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
+import { publishedDecoration } from './presenters.ts'
 import { allDecorations, bagLookup } from './reads.ts'
 import { giftVerbs } from './verbs.ts'
 
@@ -16,8 +17,8 @@ const COST_PER_ADDITIONAL_RECEIVER = 0.3
 export function giftRoutes(app: App, services: Services): void {
   const { execute, db, reads, applied, settings } = services
   const verbs = giftVerbs(services)
-  const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
-    data: await allDecorations(db, settings.assetBaseUrl),
+  const catalogue = new CachedResponse(applied, ['decoration-defined'], async (language) => ({
+    data: (await allDecorations(db)).map((gift) => publishedDecoration(gift, settings.assetBaseUrl, language)),
   }))
   const bags = reads.each((source) => bagLookup(source, () => settings.assetBaseUrl))
 

@@ -2,12 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { GiftKind } from '../../../schema/events.ts'
 import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts.ts'
+import { LocalizedName } from '../../../schema/languages.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
 import type { VerbTerms } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { defineDecoration } from './catalogue/define-decoration.ts'
-import { publishedDecoration, sendResult } from './presenters.ts'
+import { definedDecoration, sendResult } from './presenters.ts'
 import { sendGift } from './send.ts'
 
 const SendGift = inputSchema(
@@ -26,7 +27,7 @@ const SendGift = inputSchema(
 const DefineDecoration = inputSchema(
   Type.Object({
     decoration_id: Id,
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(LocalizedName),
     kind: Type.Optional(GiftKind),
     price: Type.Optional(Id),
     image_path: Type.Optional(Type.String()),
@@ -46,7 +47,7 @@ export const giftVerbs = ({ settings, luckyChains: chains }: VerbTerms) => ({
     body: sendResult,
   }),
   defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
-    body: (decoration) => ({ data: publishedDecoration(decoration, settings.assetBaseUrl) }),
+    body: (decoration) => ({ data: definedDecoration(decoration, settings.assetBaseUrl) }),
   }),
   addBagItems: registerVerb('add-bag-items', AddBagItems, addBagItems, { status: 201 }),
   showChains: registerVerb('show-chains', ShowChains, showChains(chains)),

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
+import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import { IdParams } from '../../../schema/operator.ts'
 import { DefinePackage, GrantCards, PackageRecord, WalletCard } from '../../../schema/privilege.ts'
 import { notFound } from '../../http/errors/http-error.ts'
@@ -35,7 +35,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
-      const input = { privilege_package_id: id, name, rank, valid_days, icon_path }
+      const input = { privilege_package_id: id, name: pickName(name), rank, valid_days, icon_path }
       return execute(request, reply, verbs.definePackage, input)
     },
   )

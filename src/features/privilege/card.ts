@@ -23,7 +23,7 @@ export type Card = RowOf<typeof cards>
 
 /** A card with the name and icon of its package. */
 export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
-  Pick<PrivilegePackage, 'name' | 'icon_path'>
+  Pick<PrivilegePackage, 'name' | 'name_ar' | 'icon_path'>
 
 /** Stored cards per user. Limited because a wallet is answered without paging. */
 export const MAX_STORED_CARDS = 2_000

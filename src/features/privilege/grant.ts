@@ -44,7 +44,8 @@ export const grantCards: Verb<GrantCards, readonly NamedCard[], typeof refusals>
     return events.toReversed().map(({ position }) => {
       const card = state.get(cards, String(position))
       if (granted === undefined || card === undefined) throw new Error(`card ${position} was not granted`)
-      return { ...card, name: granted.name, icon_path: granted.icon_path }
+      const { name, name_ar, icon_path } = granted
+      return { ...card, name, name_ar, icon_path }
     })
   },
 }

@@ -17,7 +17,7 @@ interface StoredCardRow extends NamedCard {
 const storedCardRows = new PreparedStatement<StoredCardRow>(
   'stored cards of users',
   `select c.owner_id, c.card_id, c.privilege_package_id, c.valid_days, ${microsOf('c.created_at')} as created_at,
-          p.name, p.icon_path
+          p.name, p.name_ar, p.icon_path
    from privilege_cards c
    join privilege_packages p on p.privilege_package_id = c.privilege_package_id
    where c.owner_id = any(${listOf('$1', 'bigint')}) and not c.activated
@@ -59,7 +59,7 @@ export const packagesByRank = (db: Db): Promise<PrivilegePackage[]> =>
 const packageRows = (db: Db) =>
   db
     .selectFrom('privilege_packages as p')
-    .select(['p.privilege_package_id', 'p.name', 'p.rank', 'p.valid_days', 'p.icon_path'])
+    .select(['p.privilege_package_id', 'p.name', 'p.name_ar', 'p.rank', 'p.valid_days', 'p.icon_path'])
     .select(micros('p.created_at').as('created_at'))
 
 /** Names of packages by id. */

@@ -10,6 +10,7 @@ import {
 } from '../../../schema/privilege.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { packageResource, walletCard } from './presenters.ts'
 import { packagesByRank, storedCardLookup } from './reads.ts'
@@ -37,7 +38,8 @@ export function privilegeRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const cards = await storedCards(request).load(userOf(request))
-      return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }
+      const language = languageOf(request)
+      return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }
     },
   )
 
@@ -54,7 +56,7 @@ export function privilegeRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const packages = await packagesByRank(databaseOf(request))
-      return { data: packages.map((one) => packageResource(one, settings.assetBaseUrl)) }
+      return { data: packages.map((one) => packageResource(one, settings.assetBaseUrl, languageOf(request))) }
     },
   )
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
+import { LocalizedName } from '../../../schema/languages.ts'
 import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
 import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
@@ -16,7 +17,7 @@ const TransferCard = inputSchema(Type.Object({ caller_id: Id, card_id: Id, recei
 const DefinePackage = inputSchema(
   Type.Object({
     privilege_package_id: Id,
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(LocalizedName),
     rank: PackageFields.properties.rank,
     valid_days: PackageFields.properties.valid_days,
     icon_path: Type.Optional(Type.String()),
@@ -41,6 +42,6 @@ export const privilegeVerbs = ({ settings }: VerbTerms) => ({
   }),
   grantCards: registerVerb('grant-cards', GrantCards, grantCards, {
     status: 201,
-    body: (cards) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }),
+    body: (cards, language) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }),
   }),
 })

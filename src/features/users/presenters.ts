@@ -1,6 +1,7 @@
 import { bit } from '../../../schema/common.ts'
 import type { Device } from '../../../schema/devices.ts'
 import type { CountryRecord, RevokedSessions, UserRecord } from '../../../schema/operator.ts'
+import { givenName } from '../../language/names.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 import type { Country } from './countries/country.ts'
@@ -26,14 +27,13 @@ export const userRecord = (
   created_at: isoMicros(profile.created_at),
 })
 
-export const countryRecord = ({
-  country_id,
-  name,
-  created_at,
-}: Pick<Country, 'country_id' | 'name' | 'created_at'>): CountryRecord => ({
-  id: country_id,
-  name,
-  created_at: isoMicros(created_at),
+/** A country as operators see it. */
+export const countryRecord = (
+  country: Pick<Country, 'country_id' | 'name' | 'name_ar' | 'created_at'>,
+): CountryRecord => ({
+  id: country.country_id,
+  name: givenName(country),
+  created_at: isoMicros(country.created_at),
 })
 
 export const revokedSessions = (user: Pick<User, 'user_id' | 'sessions_revoked_before'>): RevokedSessions => ({
@@ -42,8 +42,13 @@ export const revokedSessions = (user: Pick<User, 'user_id' | 'sessions_revoked_b
 })
 
 /** Without its token: the answer may be stored. */
-export const deviceRecord = ({ platform, registered_at }: Pick<UserDevice, 'platform' | 'registered_at'>): Device => ({
+export const deviceRecord = ({
   platform,
+  language,
+  registered_at,
+}: Pick<UserDevice, 'platform' | 'language' | 'registered_at'>): Device => ({
+  platform,
+  language,
   created_at: isoMicros(registered_at),
 })
 

@@ -6,6 +6,7 @@ import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { StoredName } from '../../language/names.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 import { isForgotten } from './forgotten.ts'
@@ -101,9 +102,8 @@ export async function findPeople(db: Db, word: string): Promise<Person[]> {
   return [...found.values()].filter((person) => !isForgotten(person)).slice(0, MAX_FOUND)
 }
 
-export interface CountryRow {
+export interface CountryRow extends StoredName {
   readonly country_id: number
-  readonly name: string
   readonly created_at: Micros
 }
 
@@ -120,7 +120,9 @@ export const newestCountries = (db: Db, limit: number, cursor: readonly number[]
     .execute()
 
 const countryRows = (db: Db) =>
-  db.selectFrom('countries as c').select(['c.country_id', 'c.name', micros('c.created_at').as('created_at')])
+  db
+    .selectFrom('countries as c')
+    .select(['c.country_id', 'c.name', 'c.name_ar', micros('c.created_at').as('created_at')])
 
 /** Listed without paging. There are 249 in ISO 3166. */
 const MAX_LISTED_COUNTRIES = 500

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { Platform } from '../../../schema/devices.ts'
 import { AgencyCountry } from '../../../schema/events.ts'
+import { Language, LocalizedName } from '../../../schema/languages.ts'
 import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
 import { rowsThatFit } from '../../http/pages.ts'
 import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
@@ -32,8 +33,10 @@ const DefineUsers = inputSchema(
   }),
 )
 const RevokeSessions = inputSchema(Type.Object({ user_id: Id }))
-const DefineCountry = inputSchema(Type.Object({ id: Id, name: Type.Optional(Type.String()) }))
-const RegisterDevice = inputSchema(Type.Object({ user_id: Id, token: Type.String(), platform: Platform }))
+const DefineCountry = inputSchema(Type.Object({ id: Id, name: Type.Optional(LocalizedName) }))
+const RegisterDevice = inputSchema(
+  Type.Object({ user_id: Id, token: Type.String(), platform: Platform, language: Language }),
+)
 const RemoveDevice = inputSchema(Type.Object({ user_id: Id, token: Type.String() }))
 
 /** JSON of the users in one response; 1,000 users with the longest texts would exceed it. */

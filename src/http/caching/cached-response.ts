@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EventType } from '../../../schema/events.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { CachedRead } from '../../db/queries/cached-read.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { AppliedEvents } from '../../ledger/subscriptions/applied-events.ts'
 import { requestedPosition, setPosition } from '../positions.ts'
 import { PreparedResponse } from './prepared-response.ts'
@@ -14,10 +16,13 @@ export const notModified = {
   304: Type.Null({ description: 'The client has the response: its ETag is in If-None-Match' }),
 }
 
-/** A JSON response that is the same for every caller. */
-export const preparedJson = (body: unknown): PreparedResponse => {
+/** A JSON response that is the same for every caller, or for every caller of a language. */
+export const preparedJson = (body: unknown, language?: Language): PreparedResponse => {
   const bytes = Buffer.from(JSON.stringify(body))
-  return new PreparedResponse('application/json; charset=utf-8', async () => bytes, CACHE_CONTROL)
+  return new PreparedResponse('application/json; charset=utf-8', async () => bytes, {
+    cacheControl: CACHE_CONTROL,
+    language,
+  })
 }
 
 /**
@@ -26,13 +31,14 @@ export const preparedJson = (body: unknown): PreparedResponse => {
  */
 export class CachedResponse {
   readonly #applied: AppliedEvents
-  readonly #cached: CachedRead<PreparedResponse>
+  readonly #cached: Readonly<Record<Language, CachedRead<PreparedResponse>>>
 
-  /** `read` answers the body; it changes with events of these types only. */
-  constructor(applied: AppliedEvents, types: readonly EventType[], read: () => Promise<unknown>) {
+  /** `read` answers the body in a language; it changes with events of these types only. */
+  constructor(applied: AppliedEvents, types: readonly EventType[], read: (language: Language) => Promise<unknown>) {
     this.#applied = applied
-    this.#cached = new CachedRead(async () => preparedJson(await read()))
-    applied.on(types, () => this.#cached.invalidate())
+    const cachedIn = (language: Language) => new CachedRead(async () => preparedJson(await read(language), language))
+    this.#cached = { en: cachedIn('en'), ar: cachedIn('ar') }
+    applied.on(types, () => Object.values(this.#cached).forEach((cached) => cached.invalidate()))
   }
 
   /** Sends the response, or 304; not older than the position that the client sends back. */
@@ -40,7 +46,8 @@ export class CachedResponse {
     const requested = requestedPosition(request)
     const isReached = requested === null || (await this.#applied.reach(requested))
     setPosition(reply, this.#applied.position)
-    const response = await (isReached ? this.#cached.current() : this.#cached.refresh())
+    const cached = this.#cached[languageOf(request)]
+    const response = await (isReached ? cached.current() : cached.refresh())
     response.send(request, reply, await response.variantFor(request))
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../../../schema/languages.ts'
 
 export type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -18,18 +19,32 @@ const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = 
   identity: async (body) => body,
 }
 
+interface PreparedResponseOptions {
+  readonly cacheControl?: string
+  readonly language?: Language | undefined
+}
+
 /** A response that is the same for everyone: built at the first request, and compressed once, off the main thread. */
 export class PreparedResponse {
   readonly #type: string
   readonly #make: () => Promise<Buffer>
   readonly #cacheControl: string
+  readonly #language: Language | undefined
   readonly #variants = new Map<Encoding, Promise<Variant>>()
 
-  /** Caches must revalidate by the ETag; by default any cache may store the response. */
-  constructor(type: string, make: () => Promise<Buffer>, cacheControl = 'public, no-cache') {
+  /**
+   * Caches must revalidate by the ETag; by default any cache may store the response. With a language it is for those who
+   * ask for that one, and its ETag for no other.
+   */
+  constructor(
+    type: string,
+    make: () => Promise<Buffer>,
+    { cacheControl = 'public, no-cache', language }: PreparedResponseOptions = {},
+  ) {
     this.#type = type
     this.#make = make
     this.#cacheControl = cacheControl
+    this.#language = language
   }
 
   /** In the best encoding that the client accepts. */
@@ -39,7 +54,8 @@ export class PreparedResponse {
 
   /** Sends a variant, or 304 to a client that has it. */
   send(request: FastifyRequest, reply: FastifyReply, { encoding, body, etag }: Variant): FastifyReply {
-    reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': this.#cacheControl })
+    const vary = this.#language === undefined ? 'Accept-Encoding' : 'Accept-Encoding, Accept-Language, Lang'
+    reply.headers({ etag, vary, 'cache-control': this.#cacheControl })
     if (matchesEtag(request, etag)) return reply.code(304).send()
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.type(this.#type).send(body)
@@ -59,7 +75,8 @@ export class PreparedResponse {
     const whole = encoding === 'identity' ? await this.#make() : (await this.#variant('identity')).body
     const body = await compress[encoding](whole)
     const hash = createHash('sha256').update(body).digest('base64url')
-    return { encoding, body, etag: `"${hash}"` }
+    const prefix = this.#language === undefined ? '' : `${this.#language}-`
+    return { encoding, body, etag: `"${prefix}${hash}"` }
   }
 }
 

@@ -45,6 +45,7 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
     'a draw of /fairness/lucky/draws, a finished game or its fairness',
     'سحبًا مما تعرضه fairness/lucky/draws، أو لعبة منتهية، أو بيانات fairness الخاصة بها',
   ],
+  ['a name, or an object with the names en and ar', 'اسمًا، أو كائنًا فيه الاسمان en وar'],
   ['an id or a name', 'معرّفًا أو اسمًا'],
   ['an id or a uid (1 to 64 characters)', 'معرّف id أو معرّف uid (من 1 إلى 64 حرفًا)'],
   ['a storage path', 'مسار تخزين'],

@@ -8,7 +8,14 @@ export type Upcaster = (data: unknown, actor: string) => unknown
  * that is all: every reader of the ledger uses `parseEvent`. Stored events are never rewritten.
  */
 export const upcasters: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {
+  'decoration-defined': { 1: namedOnce },
+  'privilege-package-defined': { 1: namedOnce },
   'withdrawal-status-changed': { 1: withPartyOfActor },
+}
+
+/** Since version 2 a name may be one for each language; one name is what it was. */
+function namedOnce(data: unknown): unknown {
+  return data
 }
 
 /** Version 1 did not say which party changed the status. */

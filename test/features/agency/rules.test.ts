@@ -25,7 +25,7 @@ const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 /** User 1 with 90.00 of each dollar; agent 4, manager 7; user 5 is an agent who receives nothing. */
 function agencyRules(): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolveWithdrawals, evolveInstantTransfers, evolveSalaries)
-  const words = { name: '', created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
+  const words = { name: '', name_ar: null, created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const id of [1, 2]) ledger.state.set(countries, String(id), { country_id: id, ...words })
   const agency_countries = [{ country_id: 1, diamonds_per_dollar: 10_500 }]
   ledger.given(

@@ -58,7 +58,8 @@ test('a country is created and renamed', (t) => {
 
 test('a device that was removed or moved within a batch does not count towards the limit', (t) => {
   const { when, state } = givenWhen()
-  const register = (user_id: number, token: string) => when(registerDevice, { user_id, token, platform: 'ios' })
+  const register = (user_id: number, token: string) =>
+    when(registerDevice, { user_id, token, platform: 'ios', language: 'en' })
   for (let i = 0; i < 20; i += 1) register(1, `d${i}`)
   register(2, 'd0')
   when(removeDevice, { user_id: 1, token: 'd1' })

@@ -10,13 +10,13 @@ import { microsOf, prepared } from './prepared.ts'
 
 const decorationRows = prepared<Decoration>(
   'decorations',
-  `select decoration_id, name, kind, price, image_path, video_path, odds::json as odds, odds_hash,
+  `select decoration_id, name, name_ar, kind, price, image_path, video_path, odds::json as odds, odds_hash,
           ${microsOf('created_at')} as created_at
    from decorations order by decorations.created_at desc, decoration_id desc`,
 )
 
 export const readDecorations = async (pool: Pool, assetBaseUrl: string): Promise<PublishedDecoration[]> =>
-  (await decorationRows(pool)).map((decoration) => publishedDecoration(decoration, assetBaseUrl))
+  (await decorationRows(pool)).map((decoration) => publishedDecoration(decoration, assetBaseUrl, 'en'))
 
 interface DrawRow {
   readonly position: number

@@ -99,14 +99,15 @@ export async function readWallet(pool: Pool, userId: number, assetBaseUrl: strin
 
 const cardRows = prepared<NamedCard>(
   'privilege wallet',
-  `select c.card_id, c.privilege_package_id, c.valid_days, ${microsOf('c.created_at')} as created_at, p.name, p.icon_path
+  `select c.card_id, c.privilege_package_id, c.valid_days, ${microsOf('c.created_at')} as created_at, p.name, p.name_ar,
+          p.icon_path
    from privilege_cards c join privilege_packages p using (privilege_package_id)
    where c.owner_id = $1 and not c.activated
    order by c.entered desc`,
 )
 
 export const readCards = async (pool: Pool, userId: number, assetBaseUrl: string): Promise<WalletCard[]> =>
-  (await cardRows(pool, userId)).map((card) => walletCard(card, assetBaseUrl))
+  (await cardRows(pool, userId)).map((card) => walletCard(card, assetBaseUrl, 'en'))
 
 const bagRows = prepared<BagItem>(
   'bag',

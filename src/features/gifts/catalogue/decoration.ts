@@ -1,4 +1,5 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
+import { storedName } from '../../../language/names.ts'
 import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
@@ -8,6 +9,7 @@ import type { State } from '../../../ledger/rules/state.ts'
 export const decorations = projection('decorations', {
   decoration_id: integer(),
   name: text(),
+  name_ar: nullable(text()),
   kind: text<GiftKind>(),
   /** Diamonds. */
   price: integer(),
@@ -47,6 +49,7 @@ export const evolveDecorations: Evolver = {
     const before = state.get(decorations, String(decoration_id))
     state.set(decorations, String(decoration_id), {
       ...data,
+      ...storedName(data.name),
       video_path: data.video_path ?? null,
       created_at: before?.created_at ?? at,
     })

@@ -1,5 +1,6 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
-import type { LocalizedText } from '../../../../schema/languages.ts'
+import type { LocalizedName, LocalizedText } from '../../../../schema/languages.ts'
+import { givenName, storedName } from '../../../language/names.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
@@ -19,7 +20,7 @@ import {
 /** Omitted fields keep their values. */
 export interface DefineDecoration {
   readonly decoration_id: number
-  readonly name?: string | undefined
+  readonly name?: LocalizedName | undefined
   readonly kind?: GiftKind | undefined
   /** Diamonds. */
   readonly price?: number | undefined
@@ -44,7 +45,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusal
   decide: (state, input) => {
     const before = state.get(decorations, String(input.decoration_id))
     const errors: Errors = {}
-    const name = input.name ?? before?.name
+    const name = input.name ?? (before && givenName(before))
     const kind = input.kind ?? before?.kind
     const price = input.price ?? before?.price
     if (name === undefined) errors['name'] = [giftMessages.needs_name]
@@ -68,7 +69,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusal
       odds: [...odds],
       odds_hash: odds.length === 0 ? null : oddsHash(input.decoration_id, odds),
     }
-    if (before !== undefined && hasValues(before, data)) return []
+    if (before !== undefined && hasValues(before, { ...data, ...storedName(name) })) return []
     return [{ type: 'decoration-defined', data, movements: [] }]
   },
   result: (state, { decoration_id }) => requireDecoration(state, decoration_id),

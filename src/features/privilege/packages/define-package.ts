@@ -1,4 +1,6 @@
+import type { LocalizedName } from '../../../../schema/languages.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
+import { givenName, storedName } from '../../../language/names.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
@@ -7,7 +9,7 @@ import { type PrivilegePackage, packages } from './package.ts'
 /** Omitted fields keep their values. */
 export interface DefinePackage {
   readonly privilege_package_id: number
-  readonly name?: string | undefined
+  readonly name?: LocalizedName | undefined
   readonly rank?: number | undefined
   readonly valid_days?: number | undefined
   readonly icon_path?: string | undefined
@@ -25,7 +27,7 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusal
 
   decide(state, input) {
     const before = state.get(packages, String(input.privilege_package_id))
-    const name = input.name ?? before?.name
+    const name = input.name ?? (before && givenName(before))
     const rank = input.rank ?? before?.rank
     const valid_days = input.valid_days ?? before?.valid_days
     if (name === undefined || rank === undefined || valid_days === undefined) {
@@ -37,7 +39,7 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusal
     }
     const { privilege_package_id } = input
     const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }
-    if (before !== undefined && hasValues(before, data)) return []
+    if (before !== undefined && hasValues(before, { ...data, ...storedName(name) })) return []
     return [{ type: 'privilege-package-defined', data, movements: [] }]
   },
 

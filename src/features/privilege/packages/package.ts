@@ -1,4 +1,5 @@
-import { integer, micros, text } from '../../../ledger/rules/columns.ts'
+import { storedName } from '../../../language/names.ts'
+import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 
@@ -6,6 +7,7 @@ import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 export const packages = projection('privilege_packages', {
   privilege_package_id: integer(),
   name: text(),
+  name_ar: nullable(text()),
   /** Higher is better. */
   rank: integer(),
   /** Days given to cards granted from now on; cards granted earlier keep theirs. */
@@ -19,6 +21,10 @@ export type PrivilegePackage = RowOf<typeof packages>
 export const evolvePackages: Evolver = {
   'privilege-package-defined': (state, { data, at }) => {
     const id = String(data.privilege_package_id)
-    state.set(packages, id, { ...data, created_at: state.get(packages, id)?.created_at ?? at })
+    state.set(packages, id, {
+      ...data,
+      ...storedName(data.name),
+      created_at: state.get(packages, id)?.created_at ?? at,
+    })
   },
 }

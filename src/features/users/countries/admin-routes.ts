@@ -1,4 +1,4 @@
-import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
+import { dataOf, PageQuery, pageOf, pickName } from '../../../../schema/common.ts'
 import { CountryRecord, DefineCountry, IdParams } from '../../../../schema/operator.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../../http/pages.ts'
@@ -31,7 +31,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      return execute(request, reply, verbs.defineCountry, { id, name: request.body.name })
+      return execute(request, reply, verbs.defineCountry, { id, name: pickName(request.body.name) })
     },
   )
 

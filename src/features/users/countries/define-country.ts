@@ -1,4 +1,8 @@
+import type { LocalizedName } from '../../../../schema/languages.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
+import type { StoredName } from '../../../language/names.ts'
+import { storedName } from '../../../language/names.ts'
+import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
@@ -7,7 +11,7 @@ import { type Country, countries } from './country.ts'
 export interface DefineCountry {
   readonly id: number
   /** Required for a new country. */
-  readonly name?: string | undefined
+  readonly name?: LocalizedName | undefined
 }
 
 const refusals = ['validation_failed'] as const
@@ -23,10 +27,10 @@ export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
   sideWrites(state, input, { now, actor }) {
     const before = state.get(countries, String(input.id))
     const name = nameAfter(state, input)
-    if (name === undefined || name === before?.name) return
+    if (name === undefined || (before !== undefined && hasValues(before, name))) return
     state.set(countries, String(input.id), {
       country_id: input.id,
-      name,
+      ...name,
       created_at: before?.created_at ?? now,
       updated_at: now,
       updated_by: actor,
@@ -40,5 +44,5 @@ export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
   },
 }
 
-const nameAfter = (state: State, { id, name }: DefineCountry): string | undefined =>
-  name ?? state.get(countries, String(id))?.name
+const nameAfter = (state: State, { id, name }: DefineCountry): StoredName | undefined =>
+  name === undefined ? state.get(countries, String(id)) : storedName(name)

@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf } from '../../../../schema/common.ts'
 import { Country } from '../../../../schema/people.ts'
+import { nameIn } from '../../../language/names.ts'
+import { languageOf } from '../../../language/request-language.ts'
 import type { App, Services } from '../../services.ts'
 import { allCountries } from '../reads.ts'
 
@@ -21,7 +23,9 @@ export function countryRoutes(app: App, { reads }: Services): void {
     },
     async (request) => {
       const countries = await allCountries(databaseOf(request))
-      return { data: countries.map(({ country_id, name }) => ({ id: country_id, name })) }
+      return {
+        data: countries.map((country) => ({ id: country.country_id, name: nameIn(country, languageOf(request)) })),
+      }
     },
   )
 }

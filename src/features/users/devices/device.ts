@@ -1,4 +1,5 @@
 import type { Platform } from '../../../../schema/devices.ts'
+import type { Language } from '../../../../schema/languages.ts'
 import { integer, json, micros, text } from '../../../ledger/rules/columns.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
@@ -9,6 +10,8 @@ export const devices = projection('devices', {
   /** The user who registered the token last. */
   user_id: integer(),
   platform: text<Platform>(),
+  /** Of its push notifications. */
+  language: text<Language>(),
   registered_at: micros(),
 })
 

@@ -6,13 +6,14 @@ export interface RegisterDevice {
   readonly user_id: number
   readonly token: string
   readonly platform: UserDevice['platform']
+  readonly language: UserDevice['language']
 }
 
 /**
  * Assigns a push token to this user, also one of another user. Beyond the limit the user's oldest device is removed.
  * Writes no event, and the reply, which is stored for retries, does not contain the token.
  */
-export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 'registered_at'>> = {
+export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 'language' | 'registered_at'>> = {
   refusals: [],
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   dependentReads: (state, { token }) => {
@@ -20,7 +21,7 @@ export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 
     return device === undefined ? [] : [keyOf(devicesOfUsers, device.user_id)]
   },
   decide: () => [],
-  sideWrites: (state, { user_id, token, platform }, { now }) =>
-    putDevice(state, { token, user_id, platform, registered_at: now }),
-  result: (_state, { platform }, _events, { now }) => ({ platform, registered_at: now }),
+  sideWrites: (state, { user_id, token, platform, language }, { now }) =>
+    putDevice(state, { token, user_id, platform, language, registered_at: now }),
+  result: (_state, { platform, language }, _events, { now }) => ({ platform, language, registered_at: now }),
 }
