@@ -1,12 +1,13 @@
 import type { EventType } from '../../schema/events.ts'
 import type { Language, LocalizedText } from '../../schema/languages.ts'
 import type { Notification } from '../../schema/notifications.ts'
+import type { StoredName } from '../language/names.ts'
 import type { EventWithoutMovements } from '../ledger/rules/event.ts'
 
 /** Names that notifications show, by id. People who were forgotten are missing, or have an empty name. */
 export interface Names {
   readonly users: ReadonlyMap<number, { readonly name: string }>
-  readonly packages: ReadonlyMap<number, { readonly name: string }>
+  readonly packages: ReadonlyMap<number, StoredName>
 }
 
 /** The ids whose names a notification shows. */

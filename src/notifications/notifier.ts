@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Language } from '../../schema/languages.ts'
 import type { Notification } from '../../schema/notifications.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
@@ -9,7 +10,8 @@ import { findNames, type NameLookups } from './names.ts'
 export interface AddressedNotification {
   readonly position: number
   readonly user_id: number
-  readonly notification: Notification
+  /** In each language that a device may have. */
+  readonly notification: Readonly<Record<Language, Notification>>
 }
 
 /** The notifications of these events, in the events' order. */
@@ -34,7 +36,10 @@ export const createNotifier =
     return notifications.map(({ position, notification }) => ({
       position,
       user_id: notification.user_id,
-      notification: renderNotification(notification, names, 'en'),
+      notification: {
+        en: renderNotification(notification, names, 'en'),
+        ar: renderNotification(notification, names, 'ar'),
+      },
     }))
   }
 

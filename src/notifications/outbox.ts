@@ -34,16 +34,16 @@ export class Outbox {
     this.#pool = pool
   }
 
-  /** Adds a row for each current device of the users. Adding a notification twice changes nothing. */
+  /** Adds a row for each current device of the users, in the device's language. Adding a notification twice changes nothing. */
   async add(addressed: readonly AddressedNotification[]): Promise<void> {
     if (addressed.length === 0) return
     await this.#pool.query({
       name: 'add to outbox',
       text: `insert into push_outbox (token, position, user_id, notification)
-             select d.token, n.position, n.user_id, n.notification
-             from unnest($1::bigint[], $2::bigint[], $3::text[]) as n (position, user_id, notification)
+             select d.token, n.position, n.user_id, case d.language when 'ar' then n.arabic else n.english end
+             from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) as n (position, user_id, english, arabic)
              cross join lateral (
-               select token from devices where user_id = n.user_id
+               select token, language from devices where user_id = n.user_id
                order by registered_at desc limit ${MAX_DEVICES_PER_USER}
              ) d
              where (select count(*) from push_outbox w where w.token = d.token) < ${MAX_QUEUED_PER_DEVICE}
@@ -51,7 +51,8 @@ export class Outbox {
       values: [
         addressed.map(({ position }) => position),
         addressed.map(({ user_id }) => user_id),
-        addressed.map(({ notification }) => JSON.stringify(notification)),
+        addressed.map(({ notification }) => JSON.stringify(notification.en)),
+        addressed.map(({ notification }) => JSON.stringify(notification.ar)),
       ],
     })
   }

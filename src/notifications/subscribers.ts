@@ -38,7 +38,7 @@ export const logSubscriber =
   async (events) => {
     const addressed = await composeAll(db, notifier, events, log)
     for (const { user_id, position, notification } of addressed) {
-      const { type, identifier } = notification
+      const { type, identifier } = notification.en
       log.info({ user_id, position, type, identifier }, 'push notification not sent: FCM_SERVICE_ACCOUNT is not set')
     }
     return addressed.length > 0

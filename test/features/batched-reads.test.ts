@@ -81,13 +81,13 @@ const findRooms = findRoomsWith(activeGame)
 
 /** By the column whose damage makes a read of user or room 3 fail. */
 const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
-  'privileges.valid_until': (db) => loaderOf(walletLookup(db, assetBaseUrl)),
+  'privileges.valid_until': (db) => loaderOf(walletLookup(db)),
   'privilege_cards.valid_days': (db) => loaderOf(storedCardLookup(db)),
-  'bag_items.quantity': (db) => loaderOf(bagLookup(db, assetBaseUrl)),
+  'bag_items.quantity': (db) => loaderOf(bagLookup(db)),
   'lucky_progress.number': (db) => loaderOf(chainLookup(db)),
   'withdrawals.amount': (db) => {
     const load = withdrawalLookup(db, assetBaseUrl)
-    return (userId) => load({ ...firstPage, userId, received: false })
+    return (userId) => load({ ...firstPage, userId, received: false }, 'en')
   },
   'instant_transfers.amount': (db) => {
     const transfers = transferLookup(db, assetBaseUrl)

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { pino } from 'pino'
+import type { Language } from '../../schema/languages.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
@@ -20,7 +21,7 @@ export interface OutboxFixture {
   readonly pool: Pool
   readonly outbox: Outbox
   /** Registers a device of a user. */
-  readonly register: (user_id: number, token: string) => Promise<unknown>
+  readonly register: (user_id: number, token: string, language?: Language) => Promise<unknown>
   /** Adds a notification of the event at a position. */
   readonly notify: (position: number, user_id: number) => Promise<void>
   readonly queued: () => Promise<string[]>
@@ -38,7 +39,8 @@ export async function openOutbox(t: Test): Promise<OutboxFixture> {
     executor: ledger,
     pool,
     outbox,
-    register: (user_id, token) => ledger.runOk(registerDevice, { user_id, token, platform: 'android', language: 'en' }),
+    register: (user_id, token, language = 'en') =>
+      ledger.runOk(registerDevice, { user_id, token, platform: 'android', language }),
     notify: (position, user_id) => outbox.add([notificationTo(position, user_id)]),
     async queued() {
       const rows = await queryRows(database, 'select token, position from push_outbox order by token, position')
@@ -50,5 +52,8 @@ export async function openOutbox(t: Test): Promise<OutboxFixture> {
 export const notificationTo = (position: number, user_id: number) => ({
   position,
   user_id,
-  notification: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'test' },
+  notification: {
+    en: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'test' },
+    ar: { title: 'امتياز جديد', body: `للمستخدم ${user_id}`, type: 'reward', identifier: 'test' },
+  },
 })

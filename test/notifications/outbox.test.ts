@@ -16,6 +16,16 @@ test('a notification gets one row for each of the newest ten devices', async (t)
   t.same([...executor.bugs, ...executor.failures], [])
 })
 
+test('a device gets notifications in its own language', async (t) => {
+  const { outbox, register, notify } = await openOutbox(t)
+  await register(1, 'english')
+  await register(1, 'arabic', 'ar')
+  await notify(5, 1)
+  const { en, ar } = notificationTo(5, 1).notification
+  const leased = new Map((await outbox.lease(9)).map(({ token, notification }) => [token, notification]))
+  t.same([leased.get('english'), leased.get('arabic')], [en, ar])
+})
+
 test('at most 100 notifications are queued for a device', async (t) => {
   const { outbox, register, queued } = await openOutbox(t)
   await register(1, 'a')
@@ -43,7 +53,7 @@ test('a leased row is not leased again until the lease expires', async (t) => {
     user_id: 1,
     attempts: 1,
     stale: false,
-    notification: notificationTo(1, 1).notification,
+    notification: notificationTo(1, 1).notification.en,
   })
   t.same(await outbox.lease(9), [])
   const [lease] = await queryRows(

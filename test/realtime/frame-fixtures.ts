@@ -19,7 +19,7 @@ export const profiles: Profiles = {
     [3, { name: 'Clover', image_path: 'gifts/clover.png', video_path: null }],
     [4, { name: 'Comet', image_path: 'gifts/comet.png', video_path: 'gifts/comet.mp4' }],
   ]),
-  packages: new Map([[3, { name: 'Gold' }]]),
+  packages: new Map([[3, { name: 'Gold', name_ar: null }]]),
 }
 
 /** A frame, and where it goes. */

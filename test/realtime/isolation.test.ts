@@ -223,10 +223,11 @@ test('an event whose notification cannot be composed delays no other notificatio
   }
   const db = readDb(t, await testDatabase(t))
   const at = storedEvent
+  const text = { title: 't', body: 'b', type: 'reward', identifier: 'x' }
   const addressed = (position: number) => ({
     position,
     user_id: 1,
-    notification: { title: 't', body: 'b', type: 'reward' as const, identifier: 'x' },
+    notification: { en: text, ar: text },
   })
   const notifier = async (_db: unknown, events: readonly { readonly position: number }[]) => {
     if (events.some(({ position }) => position === 2)) throw new Error('2 is damaged')

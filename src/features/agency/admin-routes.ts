@@ -14,6 +14,7 @@ import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { parseDollars } from './dollars.ts'
@@ -51,7 +52,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         { type, status, wallet },
         limit + 1,
         cursor?.[0] ?? null,
-        settings.assetBaseUrl,
+        { assetBaseUrl: settings.assetBaseUrl, language: languageOf(request) },
       )
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'

@@ -1,4 +1,5 @@
 import type { Person } from '../../../schema/common.ts'
+import type { StoredName } from '../../language/names.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { countries } from '../users/countries/country.ts'
 import { userProfiles } from '../users/user.ts'
@@ -9,13 +10,15 @@ export interface NameLookup {
   readonly country: (countryId: number) => NamedCountry
 }
 
-export interface NamedCountry {
+export interface NamedCountry extends StoredName {
   readonly id: number
-  readonly name: string
 }
 
 /** A person without a profile: the id remains when the name was erased. */
 export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
+
+/** The name of what is unknown. */
+export const unnamed: StoredName = { name: '', name_ar: null }
 
 /** In the rows that a verb has read. */
 export const namesIn = (state: State): NameLookup => ({
@@ -25,5 +28,8 @@ export const namesIn = (state: State): NameLookup => ({
       ? unnamedPerson(id)
       : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
   },
-  country: (id) => ({ id, name: state.get(countries, String(id))?.name ?? '' }),
+  country: (id) => {
+    const { name, name_ar } = state.get(countries, String(id)) ?? unnamed
+    return { id, name, name_ar }
+  },
 })

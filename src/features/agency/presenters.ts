@@ -1,4 +1,5 @@
 import type { Language, LocalizedText } from '../../../schema/languages.ts'
+import { nameIn } from '../../language/names.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { withAvatarUrl } from '../asset-url.ts'
@@ -8,10 +9,15 @@ import { agencyMessages } from './messages.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
-/**
- * A request as responses show it, without the fields in the vault. Addresses of avatars begin with `assetBaseUrl`.
- */
-export function openRecord({ withdrawal, user, target, beneficiary, country }: NamedWithdrawal, assetBaseUrl: string) {
+/** Where the addresses of pictures begin, and the language of names. */
+export interface PresentationTerms {
+  readonly assetBaseUrl: string
+  readonly language: Language
+}
+
+/** A request as responses show it, without the fields in the vault. */
+export function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: PresentationTerms) {
+  const { withdrawal, user, target, beneficiary, country } = named
   const { type } = withdrawal
   const addressee = withAvatarUrl(target, assetBaseUrl)
   return {
@@ -24,7 +30,7 @@ export function openRecord({ withdrawal, user, target, beneficiary, country }: N
     target_user: type === 'gold_agent' ? addressee : null,
     beneficiary_user: beneficiary && withAvatarUrl(beneficiary, assetBaseUrl),
     business_manager: type === 'cash' ? addressee : null,
-    country,
+    country: { id: country.id, name: nameIn(country, language) },
     diamonds_per_dollar: withdrawal.diamonds_per_dollar,
     created_at: isoMicros(withdrawal.created_at),
     updated_at: isoMicros(withdrawal.changed_at),
@@ -38,14 +44,14 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (named: NamedWithdrawal, assetBaseUrl: string): SealedWithdrawal => ({
-  ...openRecord(named, assetBaseUrl),
+export const sealedRecord = (named: NamedWithdrawal, terms: PresentationTerms): SealedWithdrawal => ({
+  ...openRecord(named, terms),
   sealed: { details: named.withdrawal.details, note: named.withdrawal.note },
 })
 
 /** The body of a reply about one request, as stored; its sealed fields are filled in whenever it is sent. */
-export const withdrawalBody = (named: NamedWithdrawal, assetBaseUrl: string) => ({
-  data: sealedRecord(named, assetBaseUrl),
+export const withdrawalBody = (named: NamedWithdrawal, terms: PresentationTerms) => ({
+  data: sealedRecord(named, terms),
 })
 
 export const transferRecord = ({ transfer, user, receiver }: NamedTransfer, assetBaseUrl: string) => ({

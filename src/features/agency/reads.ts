@@ -9,12 +9,13 @@ import {
 } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import type { Country } from '../../../schema/people.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { StoredName } from '../../language/names.ts'
+import { nameIn } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { unnamedPerson } from './names.ts'
-import { type SealedWithdrawal, sealedRecord } from './presenters.ts'
+import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
+import { type PresentationTerms, type SealedWithdrawal, sealedRecord } from './presenters.ts'
 import { nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
@@ -32,7 +33,7 @@ export async function findWithdrawals(
   filter: WithdrawalFilter,
   limit: number,
   before: number | null,
-  assetBaseUrl: string,
+  terms: PresentationTerms,
 ): Promise<SealedWithdrawal[]> {
   const conditions = [
     ['w.type', filter.type],
@@ -60,7 +61,7 @@ export async function findWithdrawals(
     ),
     countryNames(db),
   ])
-  const country = (id: number): Country => ({ id, name: names.get(id) ?? '' })
+  const country = (id: number): NamedCountry => ({ id, ...(names.get(id) ?? unnamed) })
   return rows.map(({ type, status, wallet, ...row }) =>
     sealedRecord(
       nameWithdrawal(
@@ -72,7 +73,7 @@ export async function findWithdrawals(
         },
         { person, country },
       ),
-      assetBaseUrl,
+      terms,
     ),
   )
 }
@@ -89,7 +90,7 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
 const MAX_LISTED_AGENTS = 2_000
 
 /** Charging agents who accept requests, newest first, with the countries they serve. */
-export async function chargingAgents(db: Db, assetBaseUrl: string): Promise<ChargingAgent[]> {
+export async function chargingAgents(db: Db, { assetBaseUrl, language }: PresentationTerms): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
       .selectFrom('users as u')
@@ -109,7 +110,7 @@ export async function chargingAgents(db: Db, assetBaseUrl: string): Promise<Char
       ...withAvatarUrl(agent, assetBaseUrl),
       countries: served.map(({ country_id, diamonds_per_dollar }) => ({
         id: country_id,
-        name: names.get(country_id) ?? '',
+        name: nameIn(names.get(country_id) ?? unnamed, language),
         diamonds_per_dollar,
       })),
     }
@@ -134,9 +135,9 @@ export const businessManagers = (db: Db, without: number): Promise<Person[]> =>
     .execute()
 
 /** Names of all countries by id; there are few. */
-async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {
-  const countries = await db.selectFrom('countries').select(['country_id', 'name']).execute()
-  return new Map(countries.map(({ country_id, name }) => [country_id, name]))
+async function countryNames(db: Db): Promise<ReadonlyMap<number, StoredName>> {
+  const countries = await db.selectFrom('countries').select(['country_id', 'name', 'name_ar']).execute()
+  return new Map(countries.map(({ country_id, ...name }) => [country_id, name]))
 }
 
 async function personLookup(db: Db, ids: readonly (number | null)[]): Promise<(id: number) => Person> {

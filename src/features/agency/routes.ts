@@ -12,10 +12,12 @@ import {
   WithdrawalParams,
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import { languageOf } from '../../language/request-language.ts'
 import { openStored } from '../../vault/reads.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import type { App, Services } from '../services.ts'
@@ -37,7 +39,9 @@ export function agencyRoutes(app: App, services: Services): void {
   const assetBaseUrl = () => settings.assetBaseUrl
   const withdrawals = reads.each((source) => withdrawalLookup(source, assetBaseUrl))
   const instantTransfers = reads.each((source) => transferLookup(source, assetBaseUrl))
-  const agents = reads.each((source) => () => chargingAgents(source, assetBaseUrl()))
+  const agents = reads.each(
+    (source) => (language: Language) => chargingAgents(source, { assetBaseUrl: assetBaseUrl(), language }),
+  )
   const managers = reads.each((source) => (without: number) => businessManagers(source, without))
   const verbs = agencyVerbs(services)
 
@@ -92,7 +96,7 @@ export function agencyRoutes(app: App, services: Services): void {
       const received = isOn(request.query.received)
       const { limit, cursor } = readPage(request.query, 1)
       const isOfBothWallets = received && agent_benefit === undefined
-      const rows = await withdrawals(request)({
+      const wanted = {
         userId: userOf(request),
         received,
         type,
@@ -100,7 +104,8 @@ export function agencyRoutes(app: App, services: Services): void {
         wallet: isOfBothWallets ? undefined : dollarWallet(isOn(agent_benefit)),
         limit: limit + 1,
         before: cursor?.[0] ?? null,
-      })
+      }
+      const rows = await withdrawals(request)(wanted, languageOf(request))
       const plaintexts = openStored(
         vault,
         rows.flatMap(({ records }) => records),
@@ -126,7 +131,7 @@ export function agencyRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async (request) => ({ data: [...rowsThatFit(await agents(request)())] }),
+    async (request) => ({ data: [...rowsThatFit(await agents(request)(languageOf(request)))] }),
   )
 
   app.get(

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_DEPOSITS, Period } from '../../../schema/agency.ts'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
 import { Amount, Id } from '../../../schema/common.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { SealedRecord } from '../../vault/record.ts'
 import type { VerbTerms } from '../services.ts'
@@ -10,6 +11,7 @@ import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
 import { depositSalaries } from './salaries/deposit-salaries.ts'
 import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
 import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
 const Digest = Type.Union([Type.String(), Type.Null()])
 
@@ -68,28 +70,30 @@ interface PreparedNote {
 }
 
 /** The verbs of withdrawals, instant transfers and salaries. */
-export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
-  requestWithdrawal: registerVerb(
-    'request-withdrawal',
-    RequestWithdrawal,
-    preparedVerb(requestRefusals, requestWithdrawal),
-    {
+export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => {
+  const { assetBaseUrl } = settings
+  const presentWithdrawal = (withdrawal: NamedWithdrawal, language: Language) =>
+    withdrawalBody(withdrawal, { assetBaseUrl, language })
+  return {
+    requestWithdrawal: registerVerb(
+      'request-withdrawal',
+      RequestWithdrawal,
+      preparedVerb(requestRefusals, requestWithdrawal),
+      { status: 201, body: presentWithdrawal },
+    ),
+    changeStatus: registerVerb(
+      'change-withdrawal-status',
+      ChangeStatus,
+      preparedVerb(statusRefusals, ({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
+      { body: presentWithdrawal },
+    ),
+    makeInstantTransfer: registerVerb('make-instant-transfer', MakeInstantTransfer, makeInstantTransfer, {
       status: 201,
-      body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl),
-    },
-  ),
-  changeStatus: registerVerb(
-    'change-withdrawal-status',
-    ChangeStatus,
-    preparedVerb(statusRefusals, ({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
-    { body: (withdrawal) => withdrawalBody(withdrawal, settings.assetBaseUrl) },
-  ),
-  makeInstantTransfer: registerVerb('make-instant-transfer', MakeInstantTransfer, makeInstantTransfer, {
-    status: 201,
-    body: (transfer) => ({ data: transferRecord(transfer, settings.assetBaseUrl) }),
-  }),
-  depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
-    status: 201,
-    body: (report, language) => ({ data: salaryReport(report, language) }),
-  }),
-})
+      body: (transfer) => ({ data: transferRecord(transfer, settings.assetBaseUrl) }),
+    }),
+    depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
+      status: 201,
+      body: (report, language) => ({ data: salaryReport(report, language) }),
+    }),
+  }
+}

@@ -1,11 +1,17 @@
 import type { Static } from '@sinclair/typebox'
-import type { DefinedDecoration, Decoration as PublishedDecoration, SendResult } from '../../../schema/gifts.ts'
+import type {
+  BagItem,
+  DefinedDecoration,
+  Decoration as PublishedDecoration,
+  SendResult,
+} from '../../../schema/gifts.ts'
 import type { Language } from '../../../schema/languages.ts'
 import { givenName, nameIn } from '../../language/names.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 import type { Decoration } from './catalogue/decoration.ts'
 import { publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
+import type { BagRow } from './reads.ts'
 import type { SentGift } from './send.ts'
 
 /** A sent gift as its sender sees it. */
@@ -49,4 +55,13 @@ export function publishedDecoration(
 export const definedDecoration = (decoration: Decoration, assetBaseUrl: string): DefinedDecoration => ({
   ...publishedDecoration(decoration, assetBaseUrl, 'en'),
   name: givenName(decoration),
+})
+
+/** A kind of gift in a bag, as its owner sees it. */
+export const bagItem = (row: BagRow, assetBaseUrl: string, language: Language): Static<typeof BagItem> => ({
+  decoration_id: row.decoration_id,
+  quantity: row.quantity,
+  name: nameIn(row, language),
+  image_path: row.image_path,
+  image_url: assetUrl(row.image_path, assetBaseUrl),
 })

@@ -13,7 +13,6 @@ import type { Tables } from '../../db/tables.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
-import { assetUrl } from '../asset-url.ts'
 import { publishedChains } from '../fairness/choose-seed.ts'
 import type { LuckyProgress } from '../fairness/lucky-progress.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
@@ -251,37 +250,29 @@ export async function checkDraw(
   }
 }
 
-interface BagRow {
+export interface BagRow {
   readonly user_id: number
   readonly decoration_id: number
   readonly quantity: number
   readonly name: string
+  readonly name_ar: string | null
   readonly image_path: string
 }
 
 const bagRows = new PreparedStatement<BagRow>(
   'bags of users',
-  `select i.user_id, i.decoration_id, i.quantity, d.name, d.image_path
+  `select i.user_id, i.decoration_id, i.quantity, d.name, d.name_ar, d.image_path
    from bag_items i join decorations d on d.decoration_id = i.decoration_id
    where i.user_id = any(${listOf('$1', 'bigint')}) order by i.added_at desc`,
 )
 
 /** Users' bags, most recently added first; those requested at the same time are read with one query. */
-export const bagLookup = (db: Kysely<Tables>, assetBaseUrl: () => string) =>
+export const bagLookup = (db: Kysely<Tables>) =>
   new BatchedLookup(
     MAX_USERS_PER_QUERY,
     async (userIds: readonly number[]) => {
       const bags = Map.groupBy(await bagRows.execute(db, [userIds]), ({ user_id }) => user_id)
-      const base = assetBaseUrl()
-      return userIds.map((id) =>
-        (bags.get(id) ?? []).map(({ decoration_id, quantity, name, image_path }) => ({
-          decoration_id,
-          quantity,
-          name,
-          image_path,
-          image_url: assetUrl(image_path, base),
-        })),
-      )
+      return userIds.map((id) => bags.get(id) ?? [])
     },
     requestLimits(db),
   )

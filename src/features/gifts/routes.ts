@@ -5,8 +5,9 @@ import { userOf } from '../../http/auth/caller.ts'
 import { CachedResponse, notModified } from '../../http/caching/cached-response.ts'
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
-import { publishedDecoration } from './presenters.ts'
+import { bagItem, publishedDecoration } from './presenters.ts'
 import { allDecorations, bagLookup } from './reads.ts'
 import { giftVerbs } from './verbs.ts'
 
@@ -20,7 +21,7 @@ export function giftRoutes(app: App, services: Services): void {
   const catalogue = new CachedResponse(applied, ['decoration-defined'], async (language) => ({
     data: (await allDecorations(db)).map((gift) => publishedDecoration(gift, settings.assetBaseUrl, language)),
   }))
-  const bags = reads.each((source) => bagLookup(source, () => settings.assetBaseUrl))
+  const bags = reads.each(bagLookup)
 
   app.post(
     '/instant-send',
@@ -114,6 +115,10 @@ export function giftRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Type.Array(BagItem)) },
       },
     },
-    async (request) => ({ data: await bags(request).load(userOf(request)) }),
+    async (request) => {
+      const items = await bags(request).load(userOf(request))
+      const language = languageOf(request)
+      return { data: items.map((item) => bagItem(item, settings.assetBaseUrl, language)) }
+    },
   )
 }

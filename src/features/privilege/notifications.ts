@@ -1,4 +1,6 @@
 import { isolated } from '../../language/messages.ts'
+import type { StoredName } from '../../language/names.ts'
+import { nameIn } from '../../language/names.ts'
 import type { NotificationMapper, NotificationText } from '../../notifications/event-notification.ts'
 
 /** Receivers of transferred cards are notified, with the current names of sender and package. */
@@ -10,19 +12,22 @@ export const privilegeNotifications: NotificationMapper = {
       identifier: 'privilege-package-wallet',
       namedIds: { users: [from_user_id], packages: [privilege_package_id] },
       text: ({ users, packages }) =>
-        cardReceived(users.get(from_user_id)?.name ?? '', packages.get(privilege_package_id)?.name ?? ''),
+        cardReceived(users.get(from_user_id)?.name ?? '', packages.get(privilege_package_id) ?? unnamed),
     },
   ],
 }
 
+const unnamed: StoredName = { name: '', name_ar: null }
+
 /** Names that are unknown or redacted are empty. */
-function cardReceived(sender: string, packageName: string): NotificationText {
-  const privilege = packageName === '' ? 'امتياز' : `امتياز ${isolated(packageName)}`
+function cardReceived(sender: string, given: StoredName): NotificationText {
+  const arabicName = nameIn(given, 'ar')
+  const privilege = arabicName === '' ? 'امتياز' : `امتياز ${isolated(arabicName)}`
   const from = sender === '' ? '' : ` من ${isolated(sender)}`
   return {
     title: { en: 'New privilege', ar: 'امتياز جديد' },
     body: {
-      en: `${sender || 'Somebody'} sent ${packageName || 'a privilege'} to your privilege wallet.`,
+      en: `${sender || 'Somebody'} sent ${nameIn(given, 'en') || 'a privilege'} to your privilege wallet.`,
       ar: `وصلك ${privilege}${from}، وتجده في محفظة امتيازاتك.`,
     },
   }

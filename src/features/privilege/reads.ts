@@ -65,5 +65,5 @@ const packageRows = (db: Db) =>
 /** Names of packages by id. */
 export async function packageNames(db: Db, ids: readonly number[]) {
   const rows = await packageRows(db).where('privilege_package_id', 'in', ids).execute()
-  return new Map(rows.map(({ privilege_package_id, name }) => [privilege_package_id, { name }]))
+  return new Map(rows.map(({ privilege_package_id, name, name_ar }) => [privilege_package_id, { name, name_ar }]))
 }

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import { bit } from '../../../schema/common.ts'
+import type { Language } from '../../../schema/languages.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
+import { nameIn } from '../../language/names.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { assetUrl } from '../asset-url.ts'
@@ -13,11 +15,11 @@ type Db = Kysely<Tables>
 const MAX_WALLETS_PER_QUERY = 100
 
 /** Reads wallets that are requested at the same time with one query; null for an unknown user. */
-export const walletLookup = (db: Db, assetBaseUrl: () => string) =>
+export const walletLookup = (db: Db) =>
   new BatchedLookup(
     MAX_WALLETS_PER_QUERY,
     async (userIds: readonly number[]) => {
-      const wallets = await findWallets(db, userIds, assetBaseUrl())
+      const wallets = new Map((await walletRows.execute(db, [userIds])).map((row) => [row.user_id, row]))
       return userIds.map((id) => wallets.get(id) ?? null)
     },
     requestLimits(db),
@@ -41,12 +43,14 @@ interface WalletRow extends Amounts {
   /** Null when no privilege is active, like the three fields after it. */
   readonly privilege_package_id: number | null
   readonly privilege_name: string | null
+  readonly privilege_name_ar: string | null
   readonly rank: number | null
   readonly valid_until: string | null
   /** Null when the bag is empty. */
   readonly decoration_ids: readonly number[] | null
   readonly quantities: readonly number[] | null
   readonly gift_names: readonly string[] | null
+  readonly arabic_gift_names: readonly (string | null)[] | null
   readonly image_paths: readonly string[] | null
 }
 
@@ -62,15 +66,16 @@ const walletRows = new PreparedStatement<WalletRow>(
   'wallets of users',
   `select u.user_id, p.uid, p.name, p.avatar,
           u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, ${amountColumns.join(', ')},
-          r.privilege_package_id, k.name as privilege_name, r.rank,
+          r.privilege_package_id, k.name as privilege_name, k.name_ar as privilege_name_ar, r.rank,
           to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
-          bag.decoration_ids, bag.quantities, bag.gift_names, bag.image_paths
+          bag.decoration_ids, bag.quantities, bag.gift_names, bag.arabic_gift_names, bag.image_paths
    from users u
    join user_profiles p on p.user_id = u.user_id
    cross join lateral (
      select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
             array_agg(i.quantity order by i.added_at desc) as quantities,
             array_agg(d.name order by i.added_at desc) as gift_names,
+            array_agg(d.name_ar order by i.added_at desc) as arabic_gift_names,
             array_agg(d.image_path order by i.added_at desc) as image_paths
      from bag_items i join decorations d on d.decoration_id = i.decoration_id
      where i.user_id = u.user_id) bag
@@ -83,15 +88,16 @@ const walletRows = new PreparedStatement<WalletRow>(
 )
 
 /**
- * The wallets of users by id, as GET /wallet shows them; unknown users are missing. Addresses of pictures begin with
- * `assetBaseUrl`.
+ * The wallets of users by id, as GET /wallet shows them in English; unknown users are missing. Addresses of pictures
+ * begin with `assetBaseUrl`.
  */
 export async function findWallets(db: Db, userIds: readonly number[], assetBaseUrl: string) {
   const rows = await walletRows.execute(db, [userIds])
-  return new Map(rows.map((row) => [row.user_id, toWallet(row, assetBaseUrl)]))
+  return new Map(rows.map((row) => [row.user_id, toWallet(row, assetBaseUrl, 'en')]))
 }
 
-function toWallet(row: WalletRow, assetBaseUrl: string) {
+/** A wallet as its owner sees it. */
+export function toWallet(row: WalletRow, assetBaseUrl: string, language: Language) {
   const balance = (currency: Currency) => Number(row[currency] ?? 0)
   const held = (currency: Holdable) => Number(row[`held_${currency}`] ?? 0)
   const { privilege_package_id, privilege_name: name, rank, valid_until } = row
@@ -118,13 +124,18 @@ function toWallet(row: WalletRow, assetBaseUrl: string) {
     privilege:
       privilege_package_id === null || name === null || rank === null || valid_until === null
         ? null
-        : { privilege_package_id, name, rank, valid_until },
+        : {
+            privilege_package_id,
+            name: nameIn({ name, name_ar: row.privilege_name_ar }, language),
+            rank,
+            valid_until,
+          },
     bag: (row.decoration_ids ?? []).map((decoration_id, i) => {
       const image_path = row.image_paths?.[i] ?? ''
       return {
         decoration_id,
         quantity: row.quantities?.[i] ?? 0,
-        name: row.gift_names?.[i] ?? '',
+        name: nameIn({ name: row.gift_names?.[i] ?? '', name_ar: row.arabic_gift_names?.[i] ?? null }, language),
         image_path,
         image_url: assetUrl(image_path, assetBaseUrl),
       }

@@ -1,11 +1,12 @@
 import { Wallet } from '../../../schema/wallet.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
-import { walletLookup } from './reads.ts'
+import { toWallet, walletLookup } from './reads.ts'
 
 export function walletRoutes(app: App, { reads, settings }: Services): void {
-  const wallets = reads.each((db) => walletLookup(db, () => settings.assetBaseUrl))
+  const wallets = reads.each(walletLookup)
 
   app.get(
     '/wallet',
@@ -21,7 +22,7 @@ export function walletRoutes(app: App, { reads, settings }: Services): void {
     async (request) => {
       const wallet = await wallets(request).load(userOf(request))
       if (wallet === null) throw notFound()
-      return { data: wallet }
+      return { data: toWallet(wallet, settings.assetBaseUrl, languageOf(request)) }
     },
   )
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Person } from '../../../schema/common.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { StoredName } from '../../language/names.ts'
 
 /** A user as frames show them; `picture` is the avatar's full address. */
 export interface UserProfile extends Person {
@@ -17,7 +18,7 @@ export interface Profiles {
     number,
     { readonly name: string; readonly image_path: string; readonly video_path: string | null }
   >
-  readonly packages: ReadonlyMap<number, { readonly name: string }>
+  readonly packages: ReadonlyMap<number, StoredName>
 }
 
 /** The ids whose profiles a frame needs. */

@@ -21,13 +21,13 @@ test('the receiver of a card is told of its sender and its package', (t) => {
   })
   const named = notification.text({
     users: new Map([[1, { name: 'Amina' }]]),
-    packages: new Map([[3, { name: 'Gold' }]]),
+    packages: new Map([[3, { name: 'Gold', name_ar: 'ذهبي' }]]),
   })
   t.same(named, {
     title: { en: 'New privilege', ar: 'امتياز جديد' },
     body: {
       en: 'Amina sent Gold to your privilege wallet.',
-      ar: 'وصلك امتياز \u2068Gold\u2069 من \u2068Amina\u2069، وتجده في محفظة امتيازاتك.',
+      ar: 'وصلك امتياز \u2068ذهبي\u2069 من \u2068Amina\u2069، وتجده في محفظة امتيازاتك.',
     },
   })
   const forgotten = notification.text({ users: new Map([[1, { name: '' }]]), packages: new Map() })

@@ -63,7 +63,14 @@ export async function readWithdrawals(
     const text = open(row.details, row.details_sealed, row.details_key)
     const details: Details = text === null ? noDetails : JSON.parse(text)
     const note = open(row.note, row.note_sealed, row.note_key)
-    return { ...openRecord({ withdrawal: row, user, target, beneficiary, country }, assetBaseUrl), ...details, note }
+    return {
+      ...openRecord(
+        { withdrawal: row, user, target, beneficiary, country: { ...country, name_ar: null } },
+        { assetBaseUrl, language: 'en' },
+      ),
+      ...details,
+      note,
+    }
   })
 }
 

@@ -4,13 +4,14 @@ import type { Kysely } from 'kysely'
 import type { InstantTransfer } from '../../../../schema/agency.ts'
 import { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { Person } from '../../../../schema/common.ts'
+import type { Language } from '../../../../schema/languages.ts'
 import { microsOf } from '../../../db/micros-of.ts'
 import { BatchedLookup, requestLimits } from '../../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { StoredRecord } from '../../../vault/reads.ts'
 import { unnamedPerson } from '../names.ts'
-import { type SealedWithdrawal, sealedRecord, transferRecord } from '../presenters.ts'
+import { type PresentationTerms, type SealedWithdrawal, sealedRecord, transferRecord } from '../presenters.ts'
 import type { WithdrawalFilter } from '../reads.ts'
 
 type Db = Kysely<Tables>
@@ -82,6 +83,7 @@ interface WithdrawalRow extends NameColumns<'owner' | 'target' | 'beneficiary'>,
   readonly changed_at: number
   readonly changed: number
   readonly country_name: string | null
+  readonly country_name_ar: string | null
 }
 
 /** `$4` to `$6`: types, statuses and wallets, null for all. */
@@ -89,7 +91,7 @@ const withdrawalPages = (name: string, user: 'user_id' | 'target_id') =>
   new PreparedStatement<WithdrawalRow>(
     name,
     `select requested.place, w.*, ${nameColumns('owner')}, ${nameColumns('target')}, ${nameColumns('beneficiary')},
-            country.name as country_name, ${recordColumns('details')}, ${recordColumns('note')}
+            country.name as country_name, country.name_ar as country_name_ar, ${recordColumns('details')}, ${recordColumns('note')}
      from unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')},
                  ${listOf('$4', 'text')}, ${listOf('$5', 'text')}, ${listOf('$6', 'text')})
        with ordinality as requested (user_id, size, before, type, status, wallet, place)
@@ -126,7 +128,7 @@ export interface WithdrawalWithRecords {
 export function withdrawalLookup(
   db: Db,
   assetBaseUrl: () => string,
-): (page: OwnWithdrawals) => Promise<WithdrawalWithRecords[]> {
+): (page: OwnWithdrawals, language: Language) => Promise<WithdrawalWithRecords[]> {
   const lookupWith = (statement: PreparedStatement<WithdrawalRow>) =>
     new BatchedLookup(
       MAX_PAGES_PER_QUERY,
@@ -143,10 +145,10 @@ export function withdrawalLookup(
     )
   const sent = lookupWith(sentPages)
   const received = lookupWith(receivedPages)
-  return async (page) => {
+  return async (page, language) => {
     const rows = await (page.received ? received : sent).load(page)
-    const base = assetBaseUrl()
-    return rows.map((row) => ({ withdrawal: toWithdrawal(row, base), records: recordsOf(row) }))
+    const terms = { assetBaseUrl: assetBaseUrl(), language }
+    return rows.map((row) => ({ withdrawal: toWithdrawal(row, terms), records: recordsOf(row) }))
   }
 }
 
@@ -165,7 +167,7 @@ const StoredWithdrawal = TypeCompiler.Compile(
   Type.Object({ type: WithdrawalType, status: WithdrawalStatus, wallet: DollarWallet }),
 )
 
-function toWithdrawal(row: WithdrawalRow, assetBaseUrl: string): SealedWithdrawal {
+function toWithdrawal(row: WithdrawalRow, terms: PresentationTerms): SealedWithdrawal {
   if (!StoredWithdrawal.Check(row)) throw new Error(`the stored withdrawal ${row.withdrawal_id} is malformed`)
   const { user_id, target_id, beneficiary_id, country_id } = row
   return sealedRecord(
@@ -177,9 +179,9 @@ function toWithdrawal(row: WithdrawalRow, assetBaseUrl: string): SealedWithdrawa
         beneficiary_id === null
           ? null
           : personOf(beneficiary_id, row.beneficiary_name, row.beneficiary_uid, row.beneficiary_avatar),
-      country: { id: country_id, name: row.country_name ?? '' },
+      country: { id: country_id, name: row.country_name ?? '', name_ar: row.country_name_ar },
     },
-    assetBaseUrl,
+    terms,
   )
 }
 
