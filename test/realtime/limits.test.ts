@@ -236,3 +236,24 @@ test('an instance that stops sends a shutdown notice', async (t) => {
   t.ok(new Set(byes.map((bye) => bye?.['retry_ms'])).size > 1)
   for (const client of clients) t.equal(await client.waitForClose(), 4200)
 })
+
+test('errors come in the language of the upgrade', async (t) => {
+  const { origin } = await live(t, 1)
+  const headers = { authorization: `Bearer ${token({ sub: '1' })}` }
+  const clients = [
+    new TestClient(origin, { path: '/ws?lang=ar', headers }),
+    new TestClient(origin, { headers: { ...headers, 'accept-language': 'fr, ar;q=0.5' } }),
+    new TestClient(origin, { headers }),
+  ]
+  t.teardown(() => clients.forEach((client) => client.close()))
+  const errors = clients.map(async (client) => {
+    await client.waitForFrame('ready')
+    client.send({ t: 'sub', i: 1, ch: 'user:2' })
+    return client.waitForFrame('err', 1)
+  })
+  t.match(await Promise.all(errors), [
+    { code: 'forbidden', message: 'هذه قناة مستخدم آخر.' },
+    { code: 'forbidden', message: 'هذه قناة مستخدم آخر.' },
+    { code: 'forbidden', message: 'This is the channel of another user.' },
+  ])
+})

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { Language } from '../../../schema/languages.ts'
+import { languageOf } from '../../language/request-language.ts'
 import type { ClientKeys } from './client-keys.ts'
 
 /** Why the service is closed to a client: maintenance (503) or a forced update (426), with the client's body for it. */
@@ -55,7 +56,7 @@ export interface AppState {
 
 export const alwaysOpen: AppState = {
   gate: () => undefined,
-  hintsOf: () => ({ type: null, version: null, language: 'en' }),
+  hintsOf: (request) => ({ type: null, version: null, language: languageOf(request) }),
   check: () => undefined,
   statusFor: () => ({ status: 'success', type: 'none', data: {} }),
   onChange: () => () => {},

@@ -22,6 +22,7 @@ export function completeDocument(document: object, { schemas, details, statusOf 
     for (const operation of childrenOf(path)) {
       const known = details.get(String(operation['operationId']))
       if (known === undefined) continue
+      if (known.checks !== null) addLanguages(operation)
       addErrors(operation, known, schemas, statusOf)
       describeSuccesses(operation, known, schemas)
       relaxBody(operation, schemas)
@@ -30,6 +31,7 @@ export function completeDocument(document: object, { schemas, details, statusOf 
   }
   components['responses'] = sharedResponses(schemas)
   components['headers'] = sharedHeaders
+  components['parameters'] = languageParameters
   components['schemas'] = schemas.components
 }
 
@@ -66,6 +68,29 @@ function addErrors(
     ...Object.fromEntries(own),
     ...childOf(operation, 'responses'),
   }
+}
+
+const languageParameters: Json = {
+  Language: {
+    name: 'lang',
+    in: 'query',
+    description:
+      'The language of messages and names, `en` or `ar`; also as a header. It wins over Accept-Language; any other ' +
+      'value is English',
+    schema: { type: 'string' },
+  },
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'Without `lang`: the language of highest quality among `en` and `ar`, else English',
+    schema: { type: 'string' },
+  },
+}
+
+function addLanguages(operation: MutableJson): void {
+  const before = Array.isArray(operation['parameters']) ? operation['parameters'] : []
+  const references = Object.keys(languageParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }))
+  operation['parameters'] = [...before, ...references]
 }
 
 const sharedHeaders: Json = {

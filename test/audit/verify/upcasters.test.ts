@@ -100,8 +100,10 @@ test('draws are verified against odds and prices of an older event version', asy
     const { cost: price, chances: odds, ...rest } = fieldsOf(data)
     return { ...rest, price, odds }
   }
-  Object.assign(upcasters, { 'decoration-defined': { 0: upcast } })
-  t.teardown(async () => void delete upcasters['decoration-defined'])
+  const known = upcasters['decoration-defined']
+  // What it makes is of version 1.
+  Object.assign(upcasters, { 'decoration-defined': { ...known, 0: upcast } })
+  t.teardown(async () => void Object.assign(upcasters, { 'decoration-defined': known }))
   const { events, faults, lucky } = await checkDraws(entries(database))
   t.same({ events, faults }, { events: 22, faults: [] })
   const drawn = lucky.reduce((sum, { draws }) => sum + draws, 0)
