@@ -245,7 +245,7 @@ test('errors come in the language of the upgrade', async (t) => {
     new TestClient(origin, { headers: { ...headers, 'accept-language': 'fr, ar;q=0.5' } }),
     new TestClient(origin, { headers }),
   ]
-  t.teardown(() => clients.forEach((client) => client.close()))
+  t.teardown(() => Promise.all(clients.map((client) => client.close())))
   const errors = clients.map(async (client) => {
     await client.waitForFrame('ready')
     client.send({ t: 'sub', i: 1, ch: 'user:2' })
