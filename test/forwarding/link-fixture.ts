@@ -30,9 +30,9 @@ export const echo = registerVerb<{ readonly count: number }, number>(
   { refusals: [], reads: () => [], decide: () => [], result: (_state, { count }) => count },
 )
 
-export const presentRefusal: PresentRefusal = ({ refusal }, requestId) => ({
+export const presentRefusal: PresentRefusal = ({ refusal }, { requestId, language }) => ({
   status: 422,
-  body: JSON.stringify({ refusal, requestId }),
+  body: JSON.stringify({ refusal, requestId, language }),
 })
 
 let requests = 0

@@ -52,6 +52,20 @@ test('commands of one turn go out in one write, and each gets its own answer', a
   t.equal(router.forwarded, 50)
 })
 
+test('the writer replies in the language of the request', async (t) => {
+  const writer = executorOf(async (command) => ({
+    ...resultOf(command),
+    reply: command.refusalReply({ refusal: 'game_full' }),
+  }))
+  const { router } = await openLink(t, writer, neverHere)
+  const bodyIn = async (language: 'ar' | undefined) => {
+    const { reply } = await router.run(echo.command({ count: 1 }, { ...causeWith(null), language }, presentRefusal))
+    return JSON.parse(reply.body)
+  }
+  t.match(await bodyIn('ar'), { refusal: 'game_full', language: 'ar' })
+  t.equal((await bodyIn(undefined)).language, undefined, 'without one it is English')
+})
+
 test('errors keep their meaning', async (t) => {
   const tooMany = Object.assign(new Error('too many clients'), { code: '53300' })
   const errors = [
