@@ -107,7 +107,10 @@ export const PageQuery = Type.Object({
     ),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z_-]+$', description: 'next_cursor of the page before' }),
+    documentedAs(
+      Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z_-]+$' }),
+      Type.String({ maxLength: 200, description: 'next_cursor of the page before' }),
+    ),
   ),
 })
 export type PageQuery = Static<typeof PageQuery>

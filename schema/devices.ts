@@ -17,11 +17,7 @@ export const RegisterDevice = named(
   Type.Object({
     token: DeviceToken,
     platform: Platform,
-    language: Type.Optional({
-      ...Language,
-      title: 'en or ar',
-      description: 'of its push notifications; en when left out',
-    }),
+    language: Type.Optional({ ...Language, description: 'of its push notifications; en when left out' }),
   }),
 )
 export const DeviceParams = Type.Object({ token: DeviceToken })

@@ -11,6 +11,7 @@ interface Document {
 
 /** Queries that routes require. */
 const queries: Readonly<Record<string, string>> = {
+  '/api/v1/users': '?search=amina',
   '/admin/v1/ledger/statement': '?account=user:1:coins',
   '/admin/v1/ledger/explain': '?user=1&currency=coins',
   '/admin/v1/ledger/trial-balance': '?as_of=1',

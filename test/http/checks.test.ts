@@ -308,7 +308,15 @@ test('both prefixes, with and without a slash at the end', async (t) => {
   for (const url of ['/api/v1/things', '/api/v1/things/', '/v1/things', '/v1/things/', '/v1/things?limit=5']) {
     t.equal((await app.inject({ url, headers: bearer(token()) })).statusCode, 200, url)
   }
-  for (const url of ['/things', '/api/things', '/v2/things', '/api/v1things', '/v1/THINGS', '/api/v1/v1/things', '/']) {
+  for (const url of [
+    '/things',
+    '/api/things',
+    '/v2/things',
+    '/api/v1things',
+    '/v1/THINGS',
+    '/api/v1/v1/things',
+    '/x',
+  ]) {
     const response = await app.inject({ url, headers: bearer(token()) })
     t.equal(response.statusCode, 404, url)
     t.equal(response.json().code, 'not_found', url)

@@ -46,8 +46,9 @@ test('a gift is sent, and changes the wallets', async (t) => {
     status: 422,
     body: { code: 'insufficient_items' },
   })
-  t.same((await ask('GET', '/api/v1/bag')).body, { data: [{ decoration_id: 1, quantity: 1 }] })
-  t.match((await ask('GET', '/api/v1/wallet')).body, { data: { bag: [{ decoration_id: 1, quantity: 1 }] } })
+  const item = { decoration_id: 1, quantity: 1, name: 'Rose', image_path: '', image_url: '' }
+  t.same((await ask('GET', '/api/v1/bag')).body, { data: [item] })
+  t.match((await ask('GET', '/api/v1/wallet')).body, { data: { bag: [item] } })
 })
 
 test('requests that routes refuse change nothing', async (t) => {

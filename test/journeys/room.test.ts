@@ -127,10 +127,14 @@ test('members of a room receive the frames of its games, other users do not', as
   const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
   const renamed = { ...badr, name: 'Badr B.' }
   const player = ({ id }: { id: number }) => (id === 1 ? amina : renamed)
-  const created = ({ id, game_price, prize, max_players, from, created_at }: ReturnType<typeof Object>) => ({
-    event: 'roulette-wheel-created',
-    data: { id, game_price, prize, max_players, from, created_at },
-  })
+  const created = ({ id, game_price, prize, max_players, from, created_at }: ReturnType<typeof Object>) => {
+    const { avatar_url, ...creator } = from
+    t.match(avatar_url, `/${creator.avatar}`)
+    return {
+      event: 'roulette-wheel-created',
+      data: { id, game_price, prize, max_players, from: creator, created_at },
+    }
+  }
   const joined = (game_id: number, user: object) => ({ event: 'roulette-wheel-joined', data: { game_id, user } })
   t.same(facts(frames), [
     created(game),

@@ -4,14 +4,13 @@
  */
 export const arabicForms: ReadonlyMap<string, string> = new Map([
   ['true/false, 1/0, "1"/"0" or "true"/"false"', 'true/false أو 1/0 أو "1"/"0" أو "true"/"false"'],
-  ['next_cursor of the page before', 'قيمة next_cursor من الصفحة السابقة'],
   ['1 to 200, default 50', 'من 1 إلى 200، وهي 50 إن لم تُحدَّد'],
   ['1 to 32 of 0-9 A-Z a-z _ -', 'من 1 إلى 32 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   ['1 to 64 of 0-9 A-Z a-z _ -', 'من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   ['up to 64 of 0-9 A-Z a-z _ -', 'بما لا يزيد على 64 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   [
-    '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: a room is addressed by uid or id',
-    'من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-، وألا تكون أرقامًا فقط: فالغرفة تُحدَّد بـ uid أو id',
+    '1 to 64 of 0-9 A-Z a-z _ -; not the id of another room',
+    'من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-، وألا تكون رقم id لغرفة أخرى',
   ],
   [
     'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
@@ -34,8 +33,12 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
     'رقم إصدار: أعدادًا تفصل بينها نقاط، مثل 1.10.2 أو 2.0-rc.1 أو 1.4.0+88',
   ],
   [
-    'an address that begins with https:, http:, market: or itms-apps:',
-    'عنوانًا يبدأ بـ https: أو http: أو market: أو itms-apps:',
+    'an address that begins with https://; a new release needs one',
+    'عنوانًا يبدأ بـ https://، وهو مطلوب لكل إصدار جديد',
+  ],
+  [
+    'a uid, or the beginning of a name of at least 2 characters; 1 to 64 characters, upper and lower case alike',
+    'معرّف uid، أو بداية اسم من حرفين على الأقل؛ من 1 إلى 64 حرفًا، دون تمييز بين الأحرف الكبيرة والصغيرة',
   ],
   [
     '1 to 2,048 printable ASCII characters without blanks',

@@ -98,7 +98,7 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
     'headers_too_large',
   ],
   ['an absolute address', `GET http://elsewhere/v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [200]],
-  ['an absolute address without a path', `GET http://elsewhere HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
+  ['an absolute address without a path', `POST http://elsewhere HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
   ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
   ['TRACE', `TRACE /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [404], 'not_found'],
   ['QUERY', `QUERY /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [404], 'not_found'],

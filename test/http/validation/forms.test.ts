@@ -18,6 +18,7 @@ const Schema = Type.Recursive((Self) =>
     properties: Type.Optional(Type.Record(Type.String(), Self)),
     items: Type.Optional(Self),
     anyOf: Type.Optional(Type.Array(Self)),
+    enum: Type.Optional(Type.Array(Type.Unknown())),
   }),
 )
 type Schema = Static<typeof Schema>
@@ -34,10 +35,11 @@ const Operation = Type.Object({
 
 /** The forms that errors of values quote: those of patterns, and of unions whose branches have nothing to say. */
 function formsIn(schema: Schema): readonly string[] {
-  const { pattern, title, description, properties = {}, items, anyOf = [] } = schema
+  const { pattern, title, description, properties = {}, items, anyOf = [], enum: constants } = schema
   const form = title ?? description
   const isNullable = anyOf.some(({ type }) => type === 'null')
-  const isQuoted = form !== undefined && (pattern !== undefined || (anyOf.length > 0 && !isNullable))
+  const isQuoted =
+    form !== undefined && (pattern !== undefined || constants !== undefined || (anyOf.length > 0 && !isNullable))
   const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf]
   return [...(isQuoted ? [form] : []), ...inner.flatMap(formsIn)]
 }

@@ -58,9 +58,10 @@ test('the documented clients receive all events of a game, also those during an 
   const { winner, losers } = await play(other, 2, `finish/${game.id}`)
   await receive(6)
 
-  const person = (id: number, name: string) => ({ id, name, avatar: `avatars/${name.toLowerCase()}.png` })
+  const person = (id: number, name: string) => ({ id, name, avatar: `avatars/${name.toLowerCase()}.svg` })
   const [amina, badr] = [person(1, 'Amina'), person(2, 'Badr')]
-  const { id: game_id, game_price, prize, max_players, from, created_at } = game
+  const { id: game_id, game_price, prize, max_players, created_at } = game
+  const from = { ...amina, uid: 'amina' }
   const short = ({ id, name, avatar }: typeof amina) => ({ id, name, avatar })
   for (const client of clients) {
     t.same(ofGame(client), [
