@@ -63,6 +63,7 @@ const app = await build({
   isReady: async () => true,
   docs: false,
   assetDir: null,
+  allowedOrigins: [],
   refusalResponseOf,
 })
 await app.ready()

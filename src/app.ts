@@ -18,6 +18,7 @@ import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
 import { registerTokens, signatureCheck, type TokenRules, type VerifyToken } from './http/auth/tokens.ts'
 import { hasValidToken, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
+import { allowOrigins } from './http/cors.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
 import { homeRoutes } from './http/documents/home-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
@@ -65,6 +66,8 @@ export interface AppParts {
   readonly isReady: () => Promise<boolean>
   /** A folder with pictures and videos to serve beside those of the demo catalogue; null: only those. */
   readonly assetDir: string | null
+  /** Origins whose pages may call client routes. */
+  readonly allowedOrigins: readonly string[]
   /** Whether /docs is answered. */
   readonly docs: boolean
   /** The status of each refusal, for the documents. */
@@ -133,7 +136,6 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const gate = gateCheck(services.appState.gate, isSignatureValid)
   const addPosition = positionHook(services.applied)
   const clientChecks = [
-    addPosition,
     gate,
     ...tokenChecks,
     writeCheck(parts.writes, parts.metrics),
@@ -163,7 +165,11 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     if (services.reads.standby !== null) scope.addHook('onRoute', retryOnPrimary)
   }
   for (const prefix of clientPrefixes) {
-    await guardedScope(app, prefix, clientChecks, (scope) => {
+    const beforeChecks = (scope: FastifyInstance): void => {
+      scope.addHook('onRequest', addPosition)
+      allowOrigins(scope, parts.allowedOrigins)
+    }
+    await guardedScope(app, prefix, { beforeChecks, checks: clientChecks }, (scope) => {
       addRetries(scope)
       for (const { documentedPrefix, routes } of slices) {
         void scope.register(async (routeScope) => {
@@ -176,13 +182,13 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       if (openRoutes === undefined) continue
       const openScope = async (routeScope: FastifyInstance): Promise<void> => {
         if (prefix !== documentedPrefix) hideRoutes(routeScope)
-        routeScope.addHook('onRequest', addPosition)
+        beforeChecks(routeScope)
         openRoutes(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember })
       }
       await app.register(openScope, { prefix })
     }
   }
-  await guardedScope(app, '/admin/v1', staffChecks, (scope) => {
+  await guardedScope(app, '/admin/v1', { checks: staffChecks }, (scope) => {
     addRetries(scope)
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = OPERATOR_BODY_LIMIT
@@ -198,16 +204,22 @@ const preventCaching: onRequestHookHandler = (_request, reply, done) => {
   done()
 }
 
+interface Guards {
+  readonly beforeChecks?: (scope: FastifyInstance) => void
+  readonly checks: readonly (onRequestHookHandler | onRequestAsyncHookHandler)[]
+}
+
 /** Runs these checks before everything under a prefix, unknown paths included. */
 async function guardedScope(
   app: FastifyInstance,
   prefix: string,
-  checks: readonly (onRequestHookHandler | onRequestAsyncHookHandler)[],
+  { beforeChecks, checks }: Guards,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(
     async (scope) => {
       scope.addHook('onRequest', preventCaching)
+      beforeChecks?.(scope)
       for (const check of checks) scope.addHook('onRequest', check)
       scope.setNotFoundHandler(handleNotFound)
       addRoutes(scope)

@@ -139,6 +139,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     isReady: readiness(database.probe, tail, executor),
     docs: config.docs,
     assetDir: config.assetDir,
+    allowedOrigins: config.allowedOrigins,
     refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

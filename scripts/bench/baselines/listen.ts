@@ -73,6 +73,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     isReady: async () => true,
     docs: false,
     assetDir: null,
+    allowedOrigins: [],
     refusalResponseOf,
   })
   await app.listen({ host: config.host, port: config.port })

@@ -134,6 +134,7 @@ interface Options
       | 'isReady'
       | 'docs'
       | 'assetDir'
+      | 'allowedOrigins'
     >
   > {
   readonly gate?: AppStateGate
@@ -191,6 +192,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     isReady: async () => true,
     docs: true,
     assetDir: null,
+    allowedOrigins: [],
     refusalResponseOf,
     ...parts,
     sessions,

@@ -155,6 +155,7 @@ export async function startInstance(
     isReady: async () => true,
     docs: true,
     assetDir: null,
+    allowedOrigins: [],
     refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

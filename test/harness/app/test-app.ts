@@ -119,6 +119,7 @@ export async function createTestApp(
     isReady: async () => true,
     docs: true,
     assetDir: null,
+    allowedOrigins: [],
     refusalResponseOf,
   })
   await app.ready()
