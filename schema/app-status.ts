@@ -105,7 +105,8 @@ export const DefineRelease = named(
       Type.String({
         maxLength: 500,
         pattern: '^https://[\\x21-\\x7e]+$',
-        description: 'an address that begins with https://; a new release needs one',
+        title: 'an address that begins with https://',
+        description: 'Of the app in its store; a new release needs one',
       }),
     ),
     title,

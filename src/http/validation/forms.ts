@@ -7,11 +7,11 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
   ['1 to 200, default 50', 'من 1 إلى 200، وهي 50 إن لم تُحدَّد'],
   ['1 to 32 of 0-9 A-Z a-z _ -', 'من 1 إلى 32 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   ['1 to 64 of 0-9 A-Z a-z _ -', 'من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-'],
-  ['up to 64 of 0-9 A-Z a-z _ -', 'بما لا يزيد على 64 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   [
     '1 to 64 of 0-9 A-Z a-z _ -; not the id of another room',
     'من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-، وألا تكون رقم id لغرفة أخرى',
   ],
+  ['up to 64 of 0-9 A-Z a-z _ -', 'بما لا يزيد على 64 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   [
     'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
     'مبلغًا بالدولار من 0 فأكثر وبمنزلتين عشريتين على الأكثر: عددًا، أو نصًا مثل 12.50',
@@ -32,14 +32,7 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
     'a version: numbers with dots between them, such as 1.10.2, 2.0-rc.1 or 1.4.0+88',
     'رقم إصدار: أعدادًا تفصل بينها نقاط، مثل 1.10.2 أو 2.0-rc.1 أو 1.4.0+88',
   ],
-  [
-    'an address that begins with https://; a new release needs one',
-    'عنوانًا يبدأ بـ https://، وهو مطلوب لكل إصدار جديد',
-  ],
-  [
-    'a uid, or the beginning of a name of at least 2 characters; 1 to 64 characters, upper and lower case alike',
-    'معرّف uid، أو بداية اسم من حرفين على الأقل؛ من 1 إلى 64 حرفًا، دون تمييز بين الأحرف الكبيرة والصغيرة',
-  ],
+  ['an address that begins with https://', 'عنوانًا يبدأ بـ https://'],
   [
     '1 to 2,048 printable ASCII characters without blanks',
     'من 1 إلى 2,048 حرفًا من حروف ASCII القابلة للطباعة دون فراغات',
@@ -51,7 +44,7 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
   ['a name, or an object with the names en and ar', 'اسمًا، أو كائنًا فيه الاسمان en وar'],
   ['an id or a name', 'معرّفًا أو اسمًا'],
   ['an id or a uid (1 to 64 characters)', 'معرّف id أو معرّف uid (من 1 إلى 64 حرفًا)'],
-  ['a storage path', 'مسار تخزين'],
+  ['a storage path, or null', 'مسار تخزين أو null'],
   ['coins, diamonds, target, dollars or agent_dollars', 'coins أو diamonds أو target أو dollars أو agent_dollars'],
   ['a position: the last one that was seen', 'رقم موضع في السجل، وهو آخر موضع تمت قراءته'],
   ['a position: the last one to verify', 'رقم موضع في السجل، وهو آخر موضع يشمله التحقق'],

@@ -68,6 +68,11 @@ test('a release is defined, changed and removed', (t) => {
       [{ minimum_version: '1.5' }, { version: '1.4' }, { minimum_version: ['must not be above version'] }],
       [null, { version: '2.0' }, { store_link: ['must be an address that begins with https://'] }],
       [{ store_link: '' }, { version: '2' }, { store_link: ['must be an address that begins with https://'] }],
+      [
+        null,
+        { version: '2', store_link: 'https://?' },
+        { store_link: ['must be an address that begins with https://'] },
+      ],
       [null, { version: '2.0', store_link }, defined()],
       [
         null,

@@ -38,8 +38,11 @@ function formsIn(schema: Schema): readonly string[] {
   const { pattern, title, description, properties = {}, items, anyOf = [], enum: constants } = schema
   const form = title ?? description
   const isNullable = anyOf.some(({ type }) => type === 'null')
+  // Of text, errors state the rule that all texts have.
+  const isForm = pattern !== undefined && !pattern.startsWith('^[^\\u0000')
   const isQuoted =
-    form !== undefined && (pattern !== undefined || constants !== undefined || (anyOf.length > 0 && !isNullable))
+    form !== undefined &&
+    (isForm || constants !== undefined || (anyOf.length > 0 && (title !== undefined || !isNullable)))
   const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf]
   return [...(isQuoted ? [form] : []), ...inner.flatMap(formsIn)]
 }
@@ -67,4 +70,5 @@ test('every form that an error can quote is known in Arabic', async (t) => {
   t.ok(forms.has('android or ios'))
   t.ok(forms.has('1 to 200, default 50'))
   t.same([...forms].filter((form) => !arabicForms.has(form)).toSorted(), [])
+  t.same([...arabicForms.keys()].filter((form) => !forms.has(form)).toSorted(), [], 'and none that no schema has')
 })

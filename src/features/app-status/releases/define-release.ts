@@ -65,7 +65,7 @@ export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
 
 /** Releases from before store links were required may have none. */
 const storeLinkErrors = ({ store_link }: Definition): FieldErrors | null =>
-  store_link.startsWith('https://') ? null : { store_link: [appStatusMessages.store_link] }
+  store_link.startsWith('https://') && URL.canParse(store_link) ? null : { store_link: [appStatusMessages.store_link] }
 
 type Definition = EventData<'release-defined'>
 
