@@ -90,7 +90,11 @@ export async function redactNotifications(db: Db, userId: number, notifier: Noti
     where e.position in (select position from push_outbox)`.execute(db)
   const events = rows.map((row) => parseStoredEvent(parseEntry(row)))
   for (const { position, user_id, notification } of await notifier(db, events)) {
-    await sql`update push_outbox set notification = ${JSON.stringify(notification)}
-              where position = ${position} and user_id = ${user_id}`.execute(db)
+    // In the language of the device, as they were stored.
+    await sql`
+      update push_outbox o set notification = case
+        when exists (select from devices d where d.token = o.token and d.language = 'ar')
+        then ${JSON.stringify(notification.ar)}::text else ${JSON.stringify(notification.en)}::text end
+      where o.position = ${position} and o.user_id = ${user_id}`.execute(db)
   }
 }

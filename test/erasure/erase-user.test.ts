@@ -47,6 +47,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'opening' })
   await user(1)('POST', '/api/v1/devices', { token: `${CANARY}-device`, platform: 'ios' })
   await user(3)('POST', '/api/v1/devices', { token: 'device-of-3', platform: 'ios' })
+  await user(3)('POST', '/api/v1/devices', { token: 'second-of-3', platform: 'ios', language: 'ar' })
   const db = readDb(t, database)
   return {
     ...open,
@@ -139,9 +140,14 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.match((await user(3)('GET', '/v1/rooms/2')).body, { data: { members_count: 1 } })
   t.same(await found(), {})
   t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'what is left in backups cannot be decrypted')
-  t.same(await queryRows(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
-    { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
-  ])
+  t.same(
+    await queryRows(database, "select user_id, notification::json->>'body' as body from push_outbox order by token"),
+    [
+      { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
+      { user_id: '3', body: 'وصلك امتياز \u2068Gold\u2069، وتجده في محفظة امتيازاتك.' },
+    ],
+    'each in the language of its device',
+  )
   const [{ uid } = {}] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
   t.match(uid, /^forgotten-[0-9a-f]{32}$/)
   const blank = { id: 1, name: '', avatar: '', avatar_url: '', uid }
