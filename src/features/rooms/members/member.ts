@@ -1,3 +1,4 @@
+import type { EventData } from '../../../../schema/events.ts'
 import { integer, micros } from '../../../ledger/rules/columns.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
@@ -49,13 +50,22 @@ export const leftEvent = (room_id: number, user_id: number): LedgerEvent<'room-l
   movements: [],
 })
 
+/** Members of whom no event has said that they joined. */
+export const recordedEvent = (
+  room_id: number,
+  members: EventData<'room-members-recorded'>['members'],
+): LedgerEvent<'room-members-recorded'> => ({
+  type: 'room-members-recorded',
+  data: { room_id, members },
+  movements: [],
+})
+
 /** The events by which a member leaves: one of whom no event names is put on the ledger first. */
 export function leavingEvents(state: State, room_id: number, user_id: number): readonly LedgerEvent[] {
   const former = state.get(formerMembers, roomMemberKey(room_id, user_id))
   const left = leftEvent(room_id, user_id)
   if (former === undefined || isOnLedger(state, room_id, user_id)) return [left]
-  const { joined_at } = former
-  return [{ type: 'room-members-recorded', data: { room_id, members: [{ user_id, joined_at }] }, movements: [] }, left]
+  return [recordedEvent(room_id, [{ user_id, joined_at: former.joined_at }]), left]
 }
 
 /** Deletes the row of a former member, whom the ledger names by now. */

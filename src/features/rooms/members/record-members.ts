@@ -1,11 +1,10 @@
 import type { EventData } from '../../../../schema/events.ts'
-import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { roomProfiles, rooms } from '../room.ts'
-import { dropFormer, formerMembers, isOnLedger, memberKeys, roomMemberKey } from './member.ts'
+import { dropFormer, formerMembers, isOnLedger, memberKeys, recordedEvent, roomMemberKey } from './member.ts'
 
 /** Candidates of one command: other commands wait for it, about 25 ms. */
 export const MAX_RECORDED_MEMBERS = 500
@@ -35,13 +34,7 @@ export const recordMembers: Verb<RecordMembers, number> = {
       if (members === undefined) byRoom.set(room_id, [{ user_id, joined_at }])
       else members.push({ user_id, joined_at })
     }
-    return [...byRoom].map(
-      ([room_id, members]): LedgerEvent => ({
-        type: 'room-members-recorded',
-        data: { room_id, members },
-        movements: [],
-      }),
-    )
+    return [...byRoom].map(([room_id, members]) => recordedEvent(room_id, members))
   },
   sideWrites: (state, { candidates }) => {
     for (const { room_id, user_id } of candidates) {
