@@ -121,11 +121,17 @@ function describeSuccesses(
   for (const [status, response] of Object.entries(childOf(operation, 'responses'))) {
     if (Number(status) >= 400 || !isMutable(response)) continue
     if (response['description'] === 'Default Response') {
-      const media = childOf(childOf(response, 'content'), 'application/json')
-      response['description'] = describeSuccess(media['schema'], schemas) ?? operation['summary'] ?? 'Success'
+      const schema = schemaIn(response)
+      response['description'] = describeSuccess(schema, schemas) ?? operation['summary'] ?? 'Success'
     }
     if (Object.keys(headers).length > 0) response['headers'] = headers
   }
+}
+
+/** The schema of a response in JSON. */
+function schemaIn({ content }: MutableJson): unknown {
+  const media: unknown = isJson(content) ? content['application/json'] : undefined
+  return isJson(media) ? media['schema'] : undefined
 }
 
 /** A body without required fields may be left out: an empty body is one without fields. */

@@ -20,7 +20,6 @@ const StoredExample = Type.Object({
   query: Type.Optional(Parameters),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   /** May hold references. */
-  /** May hold references. */
   body: Type.Optional(Type.Unknown()),
   status: Type.Integer(),
   /** Absent where the answer is no JSON. */

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { ErrorBody } from '../../../schema/common.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { bearerToken, unauthenticated } from '../auth/tokens.ts'
 import type { LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
@@ -24,7 +26,17 @@ export function serviceRoutes(
   isReady: () => Promise<boolean>,
   { token, limitUnauthenticated }: MetricsAccess,
 ): void {
-  app.get('/healthz', { schema: { tags: ['service'], summary: 'The process is alive' } }, () => ({ status: 'alive' }))
+  app.get(
+    '/healthz',
+    {
+      schema: {
+        tags: ['service'],
+        summary: 'The process is alive',
+        response: { 200: Type.Object({ status: Type.Literal('alive') }) },
+      },
+    },
+    () => ({ status: 'alive' }),
+  )
 
   app.get(
     '/readyz',
@@ -32,6 +44,10 @@ export function serviceRoutes(
       schema: {
         tags: ['service'],
         summary: 'The database answers and commits, and this instance keeps up with the ledger',
+        response: {
+          200: Type.Object({ status: Type.Literal('ready') }),
+          503: { ...ErrorBody, description: 'not_ready: send this instance no requests' },
+        },
       },
     },
     async (request, reply) => {
@@ -50,7 +66,14 @@ export function serviceRoutes(
   }
   app.get(
     '/metrics',
-    { onRequest, schema: { tags: ['service'], summary: 'Metrics for Prometheus; may require METRICS_TOKEN' } },
+    {
+      onRequest,
+      schema: {
+        tags: ['service'],
+        summary: 'Metrics for Prometheus; may require METRICS_TOKEN',
+        response: { 200: { content: { 'text/plain': { schema: { type: 'string' } } } } },
+      },
+    },
     async (_, reply) => reply.type(metrics.registry.contentType).send(await renderMetrics()),
   )
 }

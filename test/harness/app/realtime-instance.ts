@@ -11,6 +11,7 @@ import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
 import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
 import { NO_RULES } from '../../../src/http/auth/tokens.ts'
+import { asyncapi } from '../../../src/http/documents/asyncapi.ts'
 import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
@@ -24,6 +25,7 @@ import type { ReturnTimes } from '../../../src/realtime/admission/return-times.t
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
 import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
+import { DocumentedFrames } from '../http/documented-frames.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import { DEADLINE_MS } from '../until.ts'
@@ -181,7 +183,18 @@ export interface Frame {
   readonly [field: string]: unknown
 }
 
-/** A client that keeps its frames and can wait for them. */
+const documentedFrames = new DocumentedFrames(asyncapi)
+
+/** Throws when a frame differs from the AsyncAPI document. Events that only tests have are not in it. */
+function requireDocumented(frame: Frame): void {
+  if ('event' in frame && documentedFrames.messageOf(frame, 'server') === undefined) return
+  // Heartbeats of tests are shorter than a second.
+  const inSeconds = frame.t === 'ready' ? { ...frame, heartbeat: Math.ceil(Number(frame['heartbeat'])) } : frame
+  const difference = documentedFrames.difference(inSeconds, 'server')
+  if (difference !== null) throw new Error(difference)
+}
+
+/** A client that keeps its frames, holds each against the AsyncAPI document, and can wait for them. */
 export class TestClient extends WebSocketClient {
   readonly frames: Frame[] = []
   readonly #watchers = new Set<() => void>()
@@ -190,7 +203,9 @@ export class TestClient extends WebSocketClient {
     super(origin, {
       ...options,
       onText: (text) => {
-        this.frames.push(JSON.parse(text))
+        const frame: Frame = JSON.parse(text)
+        requireDocumented(frame)
+        this.frames.push(frame)
         this.#notify()
       },
       // Called after a refused upgrade, too.

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'tap'
-import { loadDemo } from '../../../src/demo/load.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import {
   type Example,
@@ -12,11 +11,10 @@ import {
   resolveExample,
   type StoredExample,
 } from '../../../src/http/documents/examples.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
+import { authorizationAs, createDemoApp } from '../../harness/app/demo-app.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 import { DocumentedResponses } from '../../harness/http/documented-responses.ts'
 import { documentedRoutes } from '../../harness/http/documented-routes.ts'
-import { testChains } from '../../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
@@ -31,19 +29,6 @@ const VOLATILE = new Set(
   ).split(' '),
 )
 
-async function demoApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
-  const open = await createTestApp(t, slices)
-  await open.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
-  await loadDemo(open.ledger.executor, readDb(t, open.database))
-  return open
-}
-
-const authorization = (app: TestApp['app'], as: Example['as']): Readonly<Record<string, string>> => {
-  if (as === null) return {}
-  const claims = typeof as === 'number' ? { sub: String(as) } : { sub: 'ann', role: as }
-  return { authorization: `Bearer ${app.jwt.sign(claims, { expiresIn: '1h' })}` }
-}
-
 /** A response without what differs from one run to the next. */
 function stable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stable)
@@ -54,7 +39,7 @@ function stable(value: unknown): unknown {
 
 for (const file of exampleFiles()) {
   test(`the examples of ${basename(file.pathname)} are what the service answers on the demo data`, async (t) => {
-    const { app } = await demoApp(t)
+    const { app } = await createDemoApp(t, slices)
     const routes = documentedRoutes(app.swagger())
     const documented = new DocumentedResponses(app.swagger())
     const known = IS_RECORDING ? [] : readExamples(file)
@@ -69,7 +54,7 @@ for (const file of exampleFiles()) {
       const response = await app.inject({
         method,
         url,
-        headers: { ...authorization(app, example.as), 'content-type': 'application/json', ...example.headers },
+        headers: { ...authorizationAs(app, example.as), 'content-type': 'application/json', ...example.headers },
         ...(example.body === undefined ? {} : { payload: JSON.stringify(example.body) }),
       })
       const name = `${example.operation}: ${example.summary}`

@@ -16,7 +16,7 @@ interface Frame {
   readonly data?: unknown
 }
 
-const [origin = '', token = '', receiver = ''] = process.argv.slice(2)
+const [origin = '', token = '', receiver = '', socketOrigin = origin] = process.argv.slice(2)
 const print = (line: object): void => console.log(JSON.stringify(line))
 
 const api = createClient<paths>({
@@ -58,7 +58,7 @@ if (!members.some(({ id }) => String(id) === receiver)) throw new Error('the rec
 // Listen to the room.
 const frames: Frame[] = []
 const wakes = new Set<() => void>()
-const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`)
+const socket = new WebSocket(`${socketOrigin.replace('http', 'ws')}/ws`)
 const send = (frame: object): void => {
   print({ sent: frame })
   socket.send(JSON.stringify(frame))

@@ -1,0 +1,23 @@
+import { loadDemo } from '../../../src/demo/load.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import type { Example } from '../../../src/http/documents/examples.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { testChains } from '../ledger/test-executor.ts'
+import { createTestApp, readDb, type TestApp } from './test-app.ts'
+
+type Test = Parameters<typeof createTestApp>[0]
+
+/** A service in this process with the demo data. */
+export async function createDemoApp(t: Test, slices: readonly Slice[]): Promise<TestApp> {
+  const created = await createTestApp(t, slices)
+  await created.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await loadDemo(created.ledger.executor, readDb(t, created.database))
+  return created
+}
+
+/** The header of a user, a role of staff, or nobody. */
+export function authorizationAs(app: TestApp['app'], as: Example['as']): Readonly<Record<string, string>> {
+  if (as === null) return {}
+  const claims = typeof as === 'number' ? { sub: String(as) } : { sub: 'ann', role: as }
+  return { authorization: `Bearer ${app.jwt.sign(claims, { expiresIn: '1h' })}` }
+}
