@@ -55,7 +55,7 @@ async function select(db: Kysely<Tables>, which: RawBuilder<boolean>, limit: num
 }
 
 /** Fields of event data with one user's id, and with a list of ids. */
-const SINGLE_USER_FIELDS = '(user|sender|receiver|creator|winner|owner|manager|agent)_id":'
+const SINGLE_USER_FIELDS = '(user|sender|receiver|creator|winner|owner|target|beneficiary)_id":'
 const USER_LIST_FIELDS = '(user|receiver|player|loser)_ids":\\[([0-9]+,)*'
 
 function concernsUser(user: number): RawBuilder<boolean> {

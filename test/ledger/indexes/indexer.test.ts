@@ -58,7 +58,9 @@ function termsOf({ type, actor, requestId, idempotencyKey, data, movements }: Le
       .flatMap(({ debit, credit: to }) => [debit, to])
       .flatMap((name) => /^user:(\d+):/.exec(name)?.[1] ?? []),
     ...(/^user:(\d+)$/.exec(actor)?.slice(1) ?? []),
-    ...[...data.matchAll(/(?:user|sender|receiver|creator|winner|owner|manager|agent)_id":(\d+)/g)].map(([, id]) => id),
+    ...[...data.matchAll(/(?:user|sender|receiver|creator|winner|owner|target|beneficiary)_id":(\d+)/g)].map(
+      ([, id]) => id,
+    ),
     ...[...data.matchAll(/(?:user|receiver|player|loser)_ids":\[([\d,]+)\]/g)].flatMap(([, ids = '']) =>
       ids.split(','),
     ),
