@@ -149,17 +149,20 @@ export const VerifyBody = Type.Union([VerifyDraw, VerifySpin, VerifyGame], {
 
 export const Verdict = named(
   'Verdict',
-  Type.Object({
-    algorithm: Type.Union([Type.Literal('lg1'), Type.Literal('rr1')]),
-    valid: Type.Boolean(),
-    steps: Type.Array(
-      Type.Object({
-        step: Type.String(),
-        ok: Type.Boolean(),
-        why: Type.String(),
-        values: Type.Record(Type.String(), Type.Unknown()),
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      algorithm: Type.Union([Type.Literal('lg1'), Type.Literal('rr1')]),
+      valid: Type.Boolean(),
+      steps: Type.Array(
+        Type.Object({
+          step: Type.String(),
+          ok: Type.Boolean(),
+          why: Type.String(),
+          values: Type.Record(Type.String(), Type.Unknown()),
+        }),
+      ),
+    },
+    { description: 'Whether what was sent proves the draw, and the check of each step' },
+  ),
 )
 export type Verdict = Static<typeof Verdict>

@@ -30,26 +30,29 @@ export type SendDecoration = Static<typeof SendDecoration>
 export const SendResult = dataOf(
   named(
     'GiftResult',
-    Type.Object({
-      diamonds: Amount,
-      lucky_result: Type.Object({
-        code: Type.Union([Type.Literal(0), Type.Literal(1)], { description: '0: orders were drawn; 1: no draw' }),
-        data: Type.Object({
-          gift_id: Id,
-          gift_price: Amount,
-          OrderList: Type.Array(
-            named(
-              'GiftOrder',
-              Type.Object({
-                order_id: Type.String(),
-                is_win: Bit,
-                reward_num: Amount,
-              }),
+    Type.Object(
+      {
+        diamonds: Amount,
+        lucky_result: Type.Object({
+          code: Type.Union([Type.Literal(0), Type.Literal(1)], { description: '0: orders were drawn; 1: no draw' }),
+          data: Type.Object({
+            gift_id: Id,
+            gift_price: Amount,
+            OrderList: Type.Array(
+              named(
+                'GiftOrder',
+                Type.Object({
+                  order_id: Type.String(),
+                  is_win: Bit,
+                  reward_num: Amount,
+                }),
+              ),
             ),
-          ),
+          }),
         }),
-      }),
-    }),
+      },
+      { description: 'The diamonds that the sender has now, and an order for each receiver' },
+    ),
   ),
 )
 

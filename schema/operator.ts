@@ -63,11 +63,14 @@ export type UserRecord = Static<typeof UserRecord>
 
 export const RevokedSessions = named(
   'RevokedSessions',
-  Type.Object({
-    id: Id,
-    /** Tokens issued before are no longer valid. */
-    sessions_revoked_before: Instant,
-  }),
+  Type.Object(
+    {
+      id: Id,
+      /** Tokens issued before are no longer valid. */
+      sessions_revoked_before: Instant,
+    },
+    { description: 'The user, whose tokens from before sessions_revoked_before are refused' },
+  ),
 )
 export type RevokedSessions = Static<typeof RevokedSessions>
 
@@ -148,13 +151,16 @@ export type MoveBalance = Static<typeof MoveBalance>
 
 export const BalanceMoved = named(
   'MovedBalance',
-  Type.Object({
-    id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
-    account: Type.String(),
-    currency: CurrencyName,
-    amount: Type.Number(),
-    balance: Type.Number({ description: 'the account after the move' }),
-    reason: Type.String(),
-    created_at: Instant,
-  }),
+  Type.Object(
+    {
+      id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
+      account: Type.String(),
+      currency: CurrencyName,
+      amount: Type.Number(),
+      balance: Type.Number({ description: 'the account after the move' }),
+      reason: Type.String(),
+      created_at: Instant,
+    },
+    { description: 'The move as the ledger has it, with the balance after it' },
+  ),
 )
