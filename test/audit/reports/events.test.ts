@@ -3,6 +3,7 @@ import { readEventsAfter } from '../../../src/audit/reports/events.ts'
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -15,9 +16,12 @@ test('events are found by type and user, wherever the index ends', async (t) => 
   const ledger = createTestExecutor(t, database.serviceUrl)
   await ledger.runOk(defineCountry, { id: 1, name: 'Egypt' })
   await ledger.runOk(defineUsers, { listed: true, users: [{ id: 7, business_manager: true }, { id: 8 }] })
+  // In another block of the index than the definitions of those whom it names.
+  await runRandomCommands(ledger, 1_300)
+  await ledger.runOk(credit, { user_id: 2, currency: 'dollars', amount: 100, reason: 'salary' })
   const request = { type: 'cash', caller_id: 2, target_id: 7, beneficiary_id: 8, country_id: 1 } as const
   await ledger.runOk(requestWithdrawal(null), { ...request, agent_benefit: false, amount: 100, details: null })
-  await runRandomCommands(ledger, 2_600)
+  await runRandomCommands(ledger, 1_300)
   const db = readDb(t, database)
   const { signal } = new AbortController()
   const { head } = await positionsOf(database)
