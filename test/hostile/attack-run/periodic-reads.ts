@@ -134,6 +134,6 @@ function readersOf({ kind }: Route): readonly { readonly token: string | null; r
 }
 
 const queriesOf = ({ query }: Route): readonly string[] => {
-  if (!('limit' in query)) return ['']
+  if (!('limit' in query)) return 'search' in query ? ['?search=us'] : ['']
   return 'received' in query ? ['?limit=200', '?limit=200&received=1'] : ['?limit=200']
 }

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { InstantTransfer, Withdrawal } from '../../../schema/agency.ts'
-import { dataOf, ErrorBody, Id } from '../../../schema/common.ts'
+import { dataOf, ErrorBody } from '../../../schema/common.ts'
 import { PublishedChains } from '../../../schema/fairness.ts'
-import { BagItem, SendResult } from '../../../schema/gifts.ts'
+import { AddedBagItems, SendResult } from '../../../schema/gifts.ts'
 import { BalanceMoved, RoomRecord, UserRecord } from '../../../schema/operator.ts'
 import { Activated, Transferred, WalletCard } from '../../../schema/privilege.ts'
 import { RoomResource } from '../../../schema/rooms.ts'
@@ -58,7 +58,7 @@ const answers: Readonly<Record<Kind, Answer>> = {
   gift: answer(200, SendResult, 'insufficient_balance'),
   lucky: answer(200, SendResult, 'insufficient_balance'),
   bag: answer(200, SendResult, 'insufficient_items'),
-  fill: answer(201, dataOf(Type.Composite([Type.Object({ user_id: Id }), BagItem]))),
+  fill: answer(201, dataOf(AddedBagItems)),
   credit: answer(201, dataOf(BalanceMoved)),
   debit: answer(201, dataOf(BalanceMoved), 'insufficient_balance'),
   seed: answer(200, dataOf(PublishedChains)),
