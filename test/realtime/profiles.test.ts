@@ -34,7 +34,7 @@ test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   )
   t.same([...(await rooms(db, [7, 99]))], [[7, { uid: 'R7-new', name: 'Lounge' }]])
   t.same([...(await decorations(db, [3, 99]))], [[3, { name: 'Clover', image_path: 'c.png', video_path: null }]])
-  t.same([...(await packages(db, [3, 99]))], [[3, { name: 'Gold' }]])
+  t.same([...(await packages(db, [3, 99]))], [[3, { name: 'Gold', name_ar: null }]])
 })
 
 test('the receiver of a card is notified of sender and package', (t) => {

@@ -49,7 +49,7 @@ const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
 
 test('on a standby an instance only reads, until it is promoted', { timeout: 240_000 }, async (t) => {
   const { primary, standby } = await replicated(t)
-  const keys = { DATA_DIR: dataDir(t) }
+  const keys = { DATA_DIR: dataDir(t), ASSET_BASE_URL: 'http://assets.test' }
   const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
   const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await reservePort())
   t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')
@@ -57,9 +57,12 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
   const read = sender(reader, writer, 'user 1')
   t.equal(await readyStatus(reader), 200)
   t.equal((await read('GET', '/v1/wallet')).status, 200)
+  const operator = sender(writer, writer, 'operator')
+  t.equal((await operator('PUT', '/admin/v1/rooms/77', { owner_id: 3 })).status, 200)
+  await until(async () => (await read('GET', '/v1/rooms/77')).status === 200)
   for (const [method, path, body] of [
     ['POST', '/v1/instant-send', gift],
-    ['GET', '/v1/rooms/1/join', undefined],
+    ['GET', '/v1/rooms/77/join', undefined],
   ] as const) {
     const reply = await read(method, path, body)
     t.match([reply.status, JSON.parse(reply.text)], [500, { code: 'unavailable' }], path)
@@ -172,9 +175,10 @@ test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async
   t.match(audit, { code: 0, out: `up to position ${sent.position} ` }, 'so does the audit')
   t.match(audit.err, /^reading DATABASE_URL instead of DATABASE_READ_URL: it is at position \d+, behind \d+\n$/)
 
+  t.equal((await operator('PUT', '/admin/v1/rooms/77', { owner_id: 3 })).status, 200)
   const joined = await whilePaused(async (_sent, text) => {
     if ((await wallet(two)).text !== text) return undefined
-    return { text, status: (await two('GET', '/v1/rooms/1/join')).status, after: await wallet(two) }
+    return { text, status: (await two('GET', '/v1/rooms/77/join')).status, after: await wallet(two) }
   })
   t.equal(joined.status, 200)
   t.not(joined.after.text, joined.text, 'joining a room is a write')
