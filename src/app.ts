@@ -17,7 +17,7 @@ import { decorateCaller, staffCheck, userCheck } from './http/auth/auth.ts'
 import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
 import { registerTokens, signatureCheck, type TokenRules, type VerifyToken } from './http/auth/tokens.ts'
-import { hasValidToken, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
+import { hasValidToken, publicCheck, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
 import { allowOrigins } from './http/cors.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
 import { homeRoutes } from './http/documents/home-routes.ts'
@@ -141,6 +141,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     writeCheck(parts.writes, parts.metrics),
     ...chooseReads(services.reads, services.applied),
   ]
+  const publicChecks = [preventCaching, gate, publicCheck(verifyToken, limitUnauthenticated)]
   const staffChecks = [
     staffCheck(verifyToken, services.staffSessions, limitUnauthenticated),
     ...limit,
@@ -178,14 +179,23 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
         })
       }
     })
-    for (const { documentedPrefix, openRoutes } of slices) {
-      if (openRoutes === undefined) continue
-      const openScope = async (routeScope: FastifyInstance): Promise<void> => {
-        if (prefix !== documentedPrefix) hideRoutes(routeScope)
-        beforeChecks(routeScope)
-        openRoutes(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember })
-      }
-      await app.register(openScope, { prefix })
+    for (const { documentedPrefix, publicRoutes, openRoutes } of slices) {
+      const addScope = (addRoutes: (scope: FastifyInstance) => void) =>
+        app.register(
+          async (scope) => {
+            if (prefix !== documentedPrefix) hideRoutes(scope)
+            beforeChecks(scope)
+            addRoutes(scope)
+          },
+          { prefix },
+        )
+      await addScope((scope) => {
+        for (const check of publicChecks) scope.addHook('onRequest', check)
+        publicRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
+      })
+      await addScope((scope) =>
+        openRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember }),
+      )
     }
   }
   await guardedScope(app, '/admin/v1', { checks: staffChecks }, (scope) => {

@@ -18,6 +18,8 @@ export interface Slice {
   readonly documentedPrefix: ClientPrefix
   /** Routes of clients; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void
+  /** Routes of clients that need no token; paths without prefix. Maintenance and forced updates close them. */
+  readonly publicRoutes?: (app: App, services: Services) => void
   /** Routes of clients that are always open and need no token; paths without prefix. */
   readonly openRoutes?: (app: App, services: Services, checks: OpenRouteChecks) => void
   /** Routes of staff, under /admin/v1; paths without prefix. */

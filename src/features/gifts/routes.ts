@@ -1,14 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, isOn, PathId } from '../../../schema/common.ts'
-import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
+import { BagItem, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { CachedResponse, notModified } from '../../http/caching/cached-response.ts'
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
-import { bagItem, publishedDecoration } from './presenters.ts'
-import { allDecorations, bagLookup } from './reads.ts'
+import { bagItem } from './presenters.ts'
+import { bagLookup } from './reads.ts'
 import { giftVerbs } from './verbs.ts'
 
 /** Cost of one more order and draw within a request. */
@@ -16,11 +15,8 @@ const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
 export function giftRoutes(app: App, services: Services): void {
-  const { execute, db, reads, applied, settings } = services
+  const { execute, reads, settings } = services
   const verbs = giftVerbs(services)
-  const catalogue = new CachedResponse(applied, ['decoration-defined'], async (language) => ({
-    data: (await allDecorations(db)).map((gift) => publishedDecoration(gift, settings.assetBaseUrl, language)),
-  }))
   const bags = reads.each(bagLookup)
 
   app.post(
@@ -88,21 +84,6 @@ export function giftRoutes(app: App, services: Services): void {
       }
       return execute(request, reply, verbs.sendGift, input)
     },
-  )
-
-  app.get(
-    '/decorations',
-    {
-      // Answered from memory.
-      config: { reads: 'primary' },
-      schema: {
-        operationId: 'listDecorations',
-        summary: 'All gifts, with their odds and return to player',
-        tags: ['gifts'],
-        response: { 200: dataOf(Type.Array(Decoration)), ...notModified },
-      },
-    },
-    (request, reply) => catalogue.send(request, reply),
   )
 
   app.get(

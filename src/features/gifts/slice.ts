@@ -1,5 +1,6 @@
 import type { Slice } from '../slice.ts'
 import { giftAdminRoutes } from './admin-routes.ts'
+import { catalogueRoutes } from './catalogue/routes.ts'
 import { giftFrames } from './frames.ts'
 import { luckyFairnessRoutes } from './lucky/routes.ts'
 import { giftRoutes } from './routes.ts'
@@ -13,6 +14,7 @@ export const giftsSlice: Slice = {
     giftRoutes(app, services)
     luckyFairnessRoutes(app, services)
   },
+  publicRoutes: catalogueRoutes,
   adminRoutes: giftAdminRoutes,
   frameMapper: giftFrames,
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { HttpError } from '../errors/http-error.ts'
 import { rateLimited } from '../errors/problem.ts'
 import type { AddressLimit } from '../limits/address-limit.ts'
@@ -22,3 +22,9 @@ export function hasValidToken({ headers }: FastifyRequest, verify: VerifyToken):
   const token = bearerToken(headers.authorization)
   return token !== undefined && !(verify(token) instanceof HttpError)
 }
+
+/** The check of routes that need no token: without a valid one they are charged to the address. */
+export const publicCheck =
+  (verify: VerifyToken, limitUnauthenticated: LimitUnauthenticated): onRequestHookHandler =>
+  (request, _reply, done) =>
+    done(hasValidToken(request, verify) ? undefined : limitUnauthenticated(request))

@@ -14,7 +14,7 @@ const RETRY_AFTER = {
   'Retry-After': { required: true, description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
 }
 
-const checked = {
+const ofTokens = {
   Unauthenticated: {
     status: 401,
     description:
@@ -22,6 +22,14 @@ const checked = {
     codes: ['unauthenticated', 'unknown_user'],
     headers: { 'WWW-Authenticate': { description: 'Bearer', schema: { type: 'string' } } },
   },
+  SessionExpired: {
+    status: 440,
+    description: 'The token has expired, or its sessions were ended. Clear the token and log in.',
+    codes: ['session_expired'],
+  },
+} as const satisfies Record<string, SharedResponse>
+
+const always = {
   TooManyRequests: {
     status: 429,
     description:
@@ -29,11 +37,6 @@ const checked = {
       'same request again after the time in Retry-After.',
     codes: ['rate_limited', 'overloaded'],
     headers: RETRY_AFTER,
-  },
-  SessionExpired: {
-    status: 440,
-    description: 'The token has expired, or its sessions were ended. Clear the token and log in.',
-    codes: ['session_expired'],
   },
   ServerError: {
     status: 500,
@@ -74,10 +77,12 @@ const appStates = {
 /** The components to which operations refer. */
 export const sharedResponses = (schemas: DocumentSchemas): Json => ({
   ...Object.fromEntries(
-    Object.entries<SharedResponse>({ ...checked, ...ofBodies }).map(([name, { description, codes, headers }]) => [
-      name,
-      { description, ...(headers !== undefined && { headers }), content: errorContent(codes, schemas) },
-    ]),
+    Object.entries<SharedResponse>({ ...ofTokens, ...always, ...ofBodies }).map(
+      ([name, { description, codes, headers }]) => [
+        name,
+        { description, ...(headers !== undefined && { headers }), content: errorContent(codes, schemas) },
+      ],
+    ),
   ),
   ...Object.fromEntries(
     Object.entries(appStates).map(([name, { description, schema }]) => [
@@ -91,19 +96,27 @@ export const sharedResponses = (schemas: DocumentSchemas): Json => ({
 export interface Checks {
   readonly isClients: boolean
   readonly takesBody: boolean
+  readonly needsToken: boolean
 }
 
 /** References to the responses of the checks, by status. */
-export const responsesOfChecks = ({ isClients, takesBody }: Checks): Json =>
+export const responsesOfChecks = (checks: Checks): Json =>
   Object.fromEntries(
-    Object.entries({ ...checked, ...(takesBody && ofBodies), ...(isClients && appStates) }).map(
-      ([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }],
-    ),
+    Object.entries({ ...responsesBefore(checks), ...(checks.isClients && appStates) }).map(([name, { status }]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]),
   )
 
 /** The codes that the checks before an operation, or its failure, can answer. */
-export const codesOfChecks = ({ takesBody }: Checks): readonly string[] =>
-  Object.values({ ...checked, ...(takesBody && ofBodies) }).flatMap(({ codes }) => codes)
+export const codesOfChecks = (checks: Checks): readonly string[] =>
+  Object.values<SharedResponse>(responsesBefore(checks)).flatMap(({ codes }) => codes)
+
+const responsesBefore = ({ takesBody, needsToken }: Checks) => ({
+  ...(needsToken && ofTokens),
+  ...always,
+  ...(takesBody && ofBodies),
+})
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'Not allowed for this caller: see code',

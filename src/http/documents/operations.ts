@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The codes that the route's business rules refuse with, for the documents: those of its verb, or of its reads. */
     refusals?: readonly string[]
+    /** Clients may call the route without a token. */
+    needsNoToken?: true
   }
 }
 
@@ -31,11 +33,11 @@ export function describeOperation(
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
   const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
   const isWrite = route.method !== 'GET'
-  const { refusals = null, ...shown } = schema
+  const { refusals = null, needsNoToken = false, ...shown } = schema
   const headers = isChecked ? (isWrite ? idempotencyHeader : isClients && positionHeader) : undefined
   const described = {
     operationId: operationId(url, route),
-    security: isChecked ? [{ bearer: [] }] : [],
+    security: isChecked ? [...(needsNoToken ? [{}] : []), { bearer: [] }] : [],
     ...shown,
     ...(isJson(schema.body) && { body: schemas.convertSchema(schema.body) }),
     ...(isJson(schema.params) && { params: schemas.convertFields(schema.params) }),
@@ -45,7 +47,7 @@ export function describeOperation(
   }
   const details = {
     operationId: described.operationId,
-    checks: isChecked ? { isClients, takesBody: isWrite } : null,
+    checks: isChecked ? { isClients, takesBody: isWrite, needsToken: !needsNoToken } : null,
     isWrite,
     refusals,
     hasParams: schema.params !== undefined,

@@ -1,36 +1,17 @@
-import { Type } from '@sinclair/typebox'
-import { LRUCache } from 'lru-cache'
 import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
-import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../../../schema/fairness.ts'
+import { ChooseSeed, PublishedChains, PublishedDraw } from '../../../../schema/fairness.ts'
 import { userOf } from '../../../http/auth/caller.ts'
-import { notModified, preparedJson } from '../../../http/caching/cached-response.ts'
-import type { PreparedResponse } from '../../../http/caching/prepared-response.ts'
-import { notFound } from '../../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
 import type { App, Services } from '../../services.ts'
-import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
+import { chainLookup, drawLookup } from '../reads.ts'
 import { giftVerbs } from '../verbs.ts'
 
-/** Tables in memory, some kilobytes each. */
-const MAX_ODDS_TABLES = 1_000
-const ODDS_RETENTION_MS = 60_000
-
-/** Client routes through which players inspect their chains, draws and odds. */
+/** Client routes through which players inspect their chains and draws. */
 export function luckyFairnessRoutes(app: App, services: Services): void {
-  const { execute, db, reads } = services
+  const { execute, reads } = services
   const verbs = giftVerbs(services)
   const published = reads.each(chainLookup)
   const drawPages = reads.each(drawLookup)
-  /** By hash: a table changes only when a rebuild corrects it. */
-  const oddsTables = new LRUCache<string, PreparedResponse>({ max: MAX_ODDS_TABLES, ttl: ODDS_RETENTION_MS })
-
-  const readOdds = async (hash: string): Promise<PreparedResponse> => {
-    const table = /^[0-9a-f]{64}$/.test(hash) ? await publishedOddsTable(db, hash) : undefined
-    if (table === undefined) throw notFound()
-    const response = preparedJson({ data: table })
-    oddsTables.set(hash, response)
-    return response
-  }
 
   app.get(
     '/fairness/lucky',
@@ -85,24 +66,6 @@ export function luckyFairnessRoutes(app: App, services: Services): void {
       const { draws, more } = await drawPages(request)({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
       const page = pageBody(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
-    },
-  )
-
-  app.get(
-    '/fairness/odds/:hash',
-    {
-      schema: {
-        operationId: 'showOdds',
-        summary: 'An odds table by its hash, current or former',
-        tags: ['fairness'],
-        params: Type.Object({ hash: Type.String() }),
-        response: { 200: dataOf(PublishedOddsTable), ...notModified },
-      },
-    },
-    async (request, reply) => {
-      const { hash } = request.params
-      const response = oddsTables.get(hash) ?? (await readOdds(hash))
-      response.send(request, reply, await response.variantFor(request))
     },
   )
 }
