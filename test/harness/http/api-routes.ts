@@ -31,6 +31,7 @@ const Operation = Type.Object({
   requestBody: Type.Optional(
     Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
   ),
+  responses: Type.Record(Type.String(), Type.Unknown()),
 })
 const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)) })
 
@@ -41,8 +42,8 @@ export interface Route {
   readonly method: string
   /** With parameters in braces. */
   readonly path: string
-  /** Who may call it: anybody, users or staff. */
-  readonly kind: 'open' | 'client' | 'admin'
+  /** Who may call it: anybody at any time, anybody while clients may run, users, or staff. */
+  readonly kind: 'open' | 'public' | 'client' | 'admin'
   readonly params: Readonly<Record<string, Schema>>
   readonly query: Readonly<Record<string, Schema>>
   readonly body: Schema | null
@@ -54,7 +55,7 @@ export const isRead = ({ method }: Route): boolean => method === 'GET'
 export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
   const document = Value.Parse(Document, dereference(await (await fetch(`${origin}/docs/json`)).json()))
   return Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Route => {
+    Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody, responses }]): Route => {
       const method = verb.toUpperCase()
       const schemasIn = (location: string) =>
         Object.fromEntries(parameters.filter((one) => one.in === location).map(({ name, schema }) => [name, schema]))
@@ -62,7 +63,7 @@ export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
         name: `${method} ${path}`,
         method,
         path,
-        kind: needsNoToken(security) ? 'open' : path.startsWith('/admin/') ? 'admin' : 'client',
+        kind: kindOf(path, security, '426' in responses),
         params: schemasIn('path'),
         query: schemasIn('query'),
         body: withoutClosingFields(`${method} ${path}`, requestBody?.content['application/json'].schema ?? null),
@@ -72,8 +73,11 @@ export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
 }
 
 /** An empty entry among the alternatives makes authentication optional. */
-const needsNoToken = (security: readonly object[]): boolean =>
-  security.length === 0 || security.some((way) => Object.keys(way).length === 0)
+function kindOf(path: string, security: readonly object[], isGated: boolean): Route['kind'] {
+  const needsToken = security.length > 0 && security.every((way) => Object.keys(way).length > 0)
+  if (!needsToken) return isGated ? 'public' : 'open'
+  return path.startsWith('/admin/') ? 'admin' : 'client'
+}
 
 /**
  * Fields by which an operator closes all client routes. A random request with them would end every other attack, so they

@@ -2,7 +2,7 @@ import { pathOf, type Route, type Schema } from './api-routes.ts'
 import { type HttpRequest, jsonType } from './request.ts'
 
 /** The body limits of routes. */
-const MAX_BODY_BYTES = { open: 65_536, client: 65_536, admin: 1_048_576 } as const
+const MAX_BODY_BYTES = { open: 65_536, public: 65_536, client: 65_536, admin: 1_048_576 } as const
 /** Node refuses more than 16 KiB of request line and headers together. */
 const MAX_QUERY_BYTES = 14_000
 /** Nested fields deeper than this are not filled one by one. */

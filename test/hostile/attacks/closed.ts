@@ -55,9 +55,10 @@ async function probeRoutes(
   await attackRun.each(attackRun.some(probes), async ({ route, role, way }, connection) => {
     const token = tokenOf(role)
     const path = pathOf(route, { id: '1', room: 'R1' }, way !== ways[0])
+    const isClients = route.kind === 'client' || route.kind === 'public'
     const request: HttpRequest = {
       method: route.method,
-      path: route.kind === 'client' ? way(path) : path,
+      path: isClients ? way(path) : path,
       headers: [jsonType, ...headers, ...(token === null ? [] : [bearer(token)])],
       body: route.body === null ? null : Buffer.from('{'),
     }
@@ -65,8 +66,7 @@ async function probeRoutes(
     const response = await attackRun.send(connection, request, why)
     if (response === undefined) return
     const closes = response.status === status && fieldsOf(response.text)['type'] === type
-    const holds =
-      status !== null && route.kind === 'client' ? closes : response.status !== 426 && response.status !== 503
+    const holds = status !== null && isClients ? closes : response.status !== 426 && response.status !== 503
     attackRun.expect(holds, why, request, `was answered ${response.status}: ${response.text.slice(0, 200)}`)
   })
 }

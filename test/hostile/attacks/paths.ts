@@ -64,7 +64,7 @@ export async function paths(attackRun: AttackRun): Promise<void> {
     const request: HttpRequest = { method, path, headers, body: null }
     const why = `${route.name}: ${name}${token === null ? ', without a token' : ''}`
     const response = await attackRun.send(connection, request, why)
-    if (token === null && route.kind !== 'open') {
+    if (token === null && (route.kind === 'client' || route.kind === 'admin')) {
       attackRun.expect(
         response === undefined || response.status >= 400,
         why,

@@ -103,7 +103,7 @@ function forged(): readonly (readonly [name: string, authorization: string, clie
 
 /** Every door that asks for a token, with every token that ought not to open it. */
 export async function tokens(attackRun: AttackRun): Promise<void> {
-  const routes = attackRun.routes.filter(({ kind }) => kind !== 'open')
+  const routes = attackRun.routes.filter(({ kind }) => kind === 'client' || kind === 'admin')
   const all = forged()
   const pairs = routes.flatMap((route) => all.map((token) => ({ route, token })))
   await attackRun.each(
