@@ -15,7 +15,7 @@ export const Notification = named(
       }),
       withdrawal_id: Type.Optional({ ...Id, description: 'of an agency-withdrawal: the request' }),
     },
-    { description: 'What a user is told, by push and on the own channel' },
+    { description: 'What a user is notified of, by push and on the own channel' },
   ),
 )
 export type Notification = Static<typeof Notification>

@@ -1,4 +1,4 @@
--- Whom events of the ledger have told something, in each user's own numbering, and how many notifications a user has: no
+-- Whom events of the ledger have notified, in each user's own numbering, and how many notifications a user has: no
 -- row for none. From the ledger; what a notification says is made from its event when it is read.
 create table notifications (
   user_id  bigint not null,
@@ -26,14 +26,14 @@ create table notification_reads (
   primary key (user_id, up_to)
 );
 
--- Changes of a withdrawal are told to whoever of the two parties did not make them, all else to whom it concerns; nobody
--- is told what they did themselves. One pass over the ledger.
+-- A changed withdrawal notifies its two parties, every other event the user whom it concerns; nobody is notified of what
+-- they did themselves. One pass over the ledger.
 insert into notifications (user_id, position, number)
 with events as materialized (
   select position, type, actor, data::jsonb as data
   from ledger_events
   where type in ('card-moved', 'instant-transfer-made', 'withdrawal-requested', 'withdrawal-status-changed')
-), told as (
+), recipients as (
   select position, (data->>'to_user_id')::bigint as user_id from events where type = 'card-moved'
   union all
   select position, (data->>'receiver_id')::bigint from events
@@ -46,7 +46,7 @@ with events as materialized (
   where type = 'withdrawal-status-changed' and data->'target_id' <> data->'user_id'
     and actor <> 'user:' || (data->>party)
 )
-select user_id, position, row_number() over (partition by user_id order by position) from told;
+select user_id, position, row_number() over (partition by user_id order by position) from recipients;
 
 insert into notification_counts (user_id, notifications)
 select user_id, max(number) from notifications group by user_id;

@@ -13,9 +13,9 @@ import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser } from './forget-user.ts'
 import { leaveRooms } from './leave-rooms.ts'
 import {
+  deleteStoredClient,
   findRepliesNaming,
   findUserData,
-  forgetToldClient,
   isIdentifiable,
   redactNotifications,
   redactReplies,
@@ -93,7 +93,7 @@ export async function eraseUser(
   }
   const records = await destroyRecords(db, userId)
   await redactNotifications(db, userId, notifier)
-  await forgetToldClient(db, userId)
+  await deleteStoredClient(db, userId)
   let replies = 0
   // Repeats until none is left: another user in the same reply may be erased at the same time.
   for (let named = await findRepliesNaming(db, userId); named.length > 0; named = await findRepliesNaming(db, userId)) {

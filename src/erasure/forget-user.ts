@@ -25,8 +25,8 @@ const dollarAccounts = ({ user_id }: ForgetUser) =>
 const refusals = ['not_found', 'withdrawal_open'] as const
 
 /**
- * Redacts a user's profile, removes their devices and the mark of what they have read, and ends their roles of agent and manager; balances and history stay.
- * Writes no event if nothing of this is left to do. Refusals, in this order: `not_found`, `withdrawal_open`.
+ * Redacts a user's profile, removes their devices and the mark of what they have read, and ends their roles of agent and
+ * manager; balances and history stay. Writes no event if nothing of this is left to do. Refusals, in this order: `not_found`, `withdrawal_open`.
  */
 export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
   refusals,

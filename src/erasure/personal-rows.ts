@@ -76,8 +76,8 @@ export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[])
   return written
 }
 
-/** Deletes the client that the user's tokens last told of. What each token told is under a hash of that token. */
-export const forgetToldClient = async (db: Db, userId: number): Promise<void> => {
+/** Deletes the client type and version that are stored for the user; those of a token are under a hash of that token. */
+export const deleteStoredClient = async (db: Db, userId: number): Promise<void> => {
   await sql`delete from told_clients where token_key = ${userKey(userId)}`.execute(db)
 }
 

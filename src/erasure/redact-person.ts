@@ -2,7 +2,8 @@ import { parseExact } from '../http/validation/exact-json.ts'
 
 /**
  * Redacts a person in the text of a JSON response: name, avatar and its address become empty, and the uid the one they
- * have now. Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear in it.
+ * have now. Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear
+ * in it.
  */
 export function redactPerson(text: string, id: number, uid: string): string {
   let isNamed = false

@@ -20,9 +20,10 @@ const MAX_CATCH_UP_EVENTS = 500
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Rebuilds all tables that are derived from the ledger, its indexes included, while commands go on: fills new tables, lets them catch up with
- * the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as they are. Throws,
- * with the live tables unchanged, when the ledger has findings or when the live tables cannot be locked for the swap.
+ * Rebuilds all tables that are derived from the ledger, its indexes included, while commands go on: fills new tables, lets
+ * them catch up with the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as
+ * they are. Throws, with the live tables unchanged, when the ledger has findings or when the live tables cannot be locked
+ * for the swap.
  */
 export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()

@@ -130,10 +130,10 @@ export class AppStatusGate implements AppState {
     return client !== null && this.#policy.refusalFor(client) === null
   }
 
-  /** Decides about a client that shows no version, by what its token told, else by what its user last told. */
+  /** Decides about a client that shows no version, by what is stored for its token, else for its user. */
   #refusalByKeys(shown: Client | null, keys: ClientKeys | null, language: () => Language): GateDecision {
     if (keys === null) return this.#refusalFor(shown, language)
-    const known = this.#toldBy(keys)
+    const known = this.#storedFor(keys)
     if (known !== undefined) {
       const client = completed(shown, known.client)
       const refused = this.#policy.refusalFor(client) !== null
@@ -145,12 +145,12 @@ export class AppStatusGate implements AppState {
     const asked = keys.user === null ? [keys.token] : [keys.token, keys.user]
     const loads = asked.map((key) => this.#registry.load(key))
     return Promise.all(loads).then(() =>
-      this.#refusalFor(completed(shown, this.#toldBy(keys)?.client ?? null), language),
+      this.#refusalFor(completed(shown, this.#storedFor(keys)?.client ?? null), language),
     )
   }
 
-  /** What a token told, or else its user; undefined while one that counts is not cached. */
-  #toldBy({ token, user }: ClientKeys): CachedClient | undefined {
+  /** What is stored for a token, or else for its user; undefined while one that counts is not cached. */
+  #storedFor({ token, user }: ClientKeys): CachedClient | undefined {
     const byToken = this.#registry.get(token)
     if (byToken === undefined || byToken.client !== null || user === null) return byToken
     const byUser = this.#registry.get(user)
@@ -190,9 +190,9 @@ const unknownClient: Client = { type: null, version: null }
 const withReadableVersion = ({ type, version }: Client): Client =>
   version === null || parseVersion(version) === null ? { type, version: null } : { type, version }
 
-/** Whether a client shows a version, so that nothing it told before counts. */
+/** Whether a client shows a version, so that nothing stored for it counts. */
 const isWhole = (client: Client | null): boolean => client !== null && client.version !== null
 
-/** What a client shows, with the version that it told before. */
-const completed = (shown: Client | null, told: Client | null): Client | null =>
-  shown === null ? told : { type: shown.type, version: told?.version ?? null }
+/** What a client shows, with the version that is stored for it. */
+const completed = (shown: Client | null, stored: Client | null): Client | null =>
+  shown === null ? stored : { type: shown.type, version: stored?.version ?? null }

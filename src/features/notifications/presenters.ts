@@ -2,11 +2,11 @@ import type { Language } from '../../../schema/languages.ts'
 import type { InboxNotification } from '../../../schema/notifications.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type EventNotification, type Names, renderNotification } from '../../notifications/event-notification.ts'
-import type { ToldEvent } from './reads.ts'
+import type { InboxEntry } from './reads.ts'
 
 /** A notification of an inbox as clients get it. */
 export const inboxNotification = (
-  { event, read_at }: ToldEvent,
+  { event, read_at }: InboxEntry,
   notification: EventNotification,
   names: Names,
   language: Language,

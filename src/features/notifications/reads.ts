@@ -15,14 +15,14 @@ interface RequestedPage {
   readonly before: number | null
 }
 
-/** An event that told a user something, and when the user read it. */
-export interface ToldEvent {
+/** An event of which a user was notified, and when the user read it. */
+export interface InboxEntry {
   readonly event: StoredEvent
   readonly read_at: number | null
 }
 
 export interface InboxPage {
-  readonly told: readonly ToldEvent[]
+  readonly entries: readonly InboxEntry[]
   /** Of all the user's notifications. */
   readonly unread: number
 }
@@ -48,12 +48,12 @@ const inboxPages = new PreparedStatement<InboxRow>(
      order by n.position desc
      limit requested.size) n on true
    left join lateral (
-     select ${microsOf('moved.at')} as read_at from notification_reads moved
-     where moved.user_id = requested.user_id and moved.up_to >= n.position
-     order by moved.up_to
+     select ${microsOf('mark.at')} as read_at from notification_reads mark
+     where mark.user_id = requested.user_id and mark.up_to >= n.position
+     order by mark.up_to
      limit 1) r on true
    -- By offset 0, each event is read by its position: the planner cannot see how few there are.
-   left join lateral (select * from ledger_events told where told.position = n.position offset 0) e on true
+   left join lateral (select * from ledger_events event where event.position = n.position offset 0) e on true
    order by n.position desc nulls last`,
 )
 
@@ -77,11 +77,11 @@ export function inboxLookup(db: Db): (page: RequestedPage) => Promise<InboxPage>
   )
   return async (page) => {
     const rows = await pages.load(page)
-    return { told: rows.flatMap(toldEvent), unread: rows[0]?.unread ?? 0 }
+    return { entries: rows.flatMap(toInboxEntry), unread: rows[0]?.unread ?? 0 }
   }
 }
 
-function toldEvent({ place: _place, unread: _unread, read_at, ...event }: InboxRow): ToldEvent[] {
+function toInboxEntry({ place: _place, unread: _unread, read_at, ...event }: InboxRow): InboxEntry[] {
   return event.position === null ? [] : [{ event: parseStoredEvent(parseEntry(event)), read_at }]
 }
 

@@ -40,11 +40,11 @@ export function notificationRoutes(
       const { limit, cursor } = readPage(request.query, 1)
       const { db, inbox } = sources(request)
       const user_id = userOf(request)
-      const { told, unread } = await inbox({ userId: user_id, limit: limit + 1, before: cursor?.[0] ?? null })
-      const notifications = told.flatMap((one) =>
-        notificationsOf(mapper, one.event)
+      const { entries, unread } = await inbox({ userId: user_id, limit: limit + 1, before: cursor?.[0] ?? null })
+      const notifications = entries.flatMap((entry) =>
+        notificationsOf(mapper, entry.event)
           .filter((notification) => notification.user_id === user_id)
-          .map((notification) => ({ told: one, notification })),
+          .map((notification) => ({ entry, notification })),
       )
       const names = await findNames(
         db,
@@ -52,7 +52,9 @@ export function notificationRoutes(
         notifications.map(({ notification }) => notification.namedIds),
       )
       const language = languageOf(request)
-      const rows = notifications.map((one) => inboxNotification(one.told, one.notification, names, language))
+      const rows = notifications.map(({ entry, notification }) =>
+        inboxNotification(entry, notification, names, language),
+      )
       const { data, meta } = toPage(rows, limit, ({ id }) => [id])
       return { data: [...data], meta: { ...meta, unread } }
     },

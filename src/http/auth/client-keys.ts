@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { sha256 } from '../../ledger/rules/hash.ts'
 
-/** Under what is stored which client a token told of. Hashes: tokens must not be stored. */
+/** The keys under which the client type and version of a token are stored. Hashes: tokens must not be stored. */
 export interface ClientKeys {
   readonly token: string
   /** Of the token's user, whose other tokens tell, too; null for staff. */

@@ -7,8 +7,8 @@ import { baseOf } from './index-rows.ts'
 export const MAX_UNINDEXED_EVENTS = 5_000
 
 /** The end of the ledger is too far beyond the index to be searched. */
-export class IndexTooFarBehind extends Error {
-  override readonly name = 'IndexTooFarBehind'
+export class IndexLagExceeded extends Error {
+  override readonly name = 'IndexLagExceeded'
 }
 
 export interface LatestQuery {
@@ -54,13 +54,13 @@ interface IndexRow {
 
 /**
  * The last movements of some accounts, each with the balance after it: from the index, and from the ledger what came
- * after it. Throws `IndexTooFarBehind`.
+ * after it. Throws `IndexLagExceeded`.
  */
 export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery): Promise<LatestEntries> {
   const { accounts, numbered, before, limit } = query
   const { indexed, head, blocks } = await readBlocks(db, query)
   const end = Math.min(head, before?.position ?? head)
-  if (end - indexed > MAX_UNINDEXED_EVENTS) throw new IndexTooFarBehind(`the index ends at ${indexed} of ${head}`)
+  if (end - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed} of ${head}`)
   const byAccount = Map.groupBy(blocks, ({ account }) => account)
   const positions = [...byAccount.values()].flatMap((own) => latestPositions(own, end, limit))
   const found = number(

@@ -54,7 +54,7 @@ const transferred = (receiver_id: number, diamonds: number): EventWithoutMovemen
 
 type AgencyEvent = ReturnType<typeof requested> | ReturnType<typeof changed> | ReturnType<typeof transferred>
 
-const told = (event: AgencyEvent, language: 'en' | 'ar' = 'en', shown = names): [number, Notification][] =>
+const rendered = (event: AgencyEvent, language: 'en' | 'ar' = 'en', shown = names): [number, Notification][] =>
   notificationsOf(agencyNotifications, event).map((one) => [one.user_id, renderNotification(one, shown, language)])
 
 test('each event tells those whom it concerns and who did not cause it, once', (t) => {
@@ -84,12 +84,12 @@ test('each event tells those whom it concerns and who did not cause it, once', (
   ]
   for (const [name, event, expected] of rows) {
     t.same(
-      told(event).map(([user, { body }]) => [user, body]),
+      rendered(event).map(([user, { body }]) => [user, body]),
       expected,
       name,
     )
   }
-  t.same(told(changed('approved', 'target')), [
+  t.same(rendered(changed('approved', 'target')), [
     [
       1,
       {
@@ -101,8 +101,8 @@ test('each event tells those whom it concerns and who did not cause it, once', (
       },
     ],
   ])
-  t.match(told(requested()), [[4, { type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: 40 }]])
-  const [[, transfer] = []] = told(transferred(4, 5))
+  t.match(rendered(requested()), [[4, { type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: 40 }]])
+  const [[, transfer] = []] = rendered(transferred(4, 5))
   t.same(transfer, {
     title: 'Diamonds received',
     body: 'User 1 sent you 5 diamonds.',
@@ -113,7 +113,7 @@ test('each event tells those whom it concerns and who did not cause it, once', (
 })
 
 test('in Arabic, with plural forms; nothing that people wrote', (t) => {
-  const body = (event: AgencyEvent, shown = names): string[] => told(event, 'ar', shown).map(([, { body }]) => body)
+  const body = (event: AgencyEvent, shown = names): string[] => rendered(event, 'ar', shown).map(([, { body }]) => body)
   t.same(body(requested()), ['وصلك طلب سحب بمبلغ 20.50 دولار من \u2068User 1\u2069.'])
   t.same(body(requested(4, 200)), ['وصلك طلب سحب بمبلغ دولارين من \u2068User 1\u2069.'])
   t.same(body(changed('approved', 'target')), [
@@ -130,7 +130,7 @@ test('in Arabic, with plural forms; nothing that people wrote', (t) => {
 })
 
 test('those who were forgotten, or are unknown, stay without a name', (t) => {
-  const bodies = (event: AgencyEvent): string[] => told(event, 'en', noNames).map(([, { body }]) => body)
+  const bodies = (event: AgencyEvent): string[] => rendered(event, 'en', noNames).map(([, { body }]) => body)
   t.same(bodies(requested()), ['Somebody sent you a withdrawal request for 20.50 dollars.'])
   t.same(bodies(changed('rejected', 'target')), ['Somebody rejected your withdrawal of 20 dollars.'])
   t.same(bodies(changed('rejected', 'staff')), [

@@ -245,7 +245,7 @@ test('what a token reported to app-status applies to its requests without hints'
   t.equal(await status(mine), 200)
   await tell(mine, '1.4')
   t.same(await ask('/v1/wallet', { ...mine, 'accept-language': 'ar' }), [426, update(true, 'ar')])
-  t.equal(await status(other), 426, 'another token of the user, which told nothing')
+  t.equal(await status(other), 426, 'another token of the user, for which nothing is stored')
   t.equal(await status(bearer({ sub: '2' })), 200, 'of another user')
   t.equal(
     await status({ ...mine, 'client-type': 'android', 'client-version': '2' }),
@@ -276,11 +276,11 @@ test('what a token reported to app-status applies to its requests without hints'
   const there = async (headers: Record<string, string>) =>
     (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
   while ((await there(mine)) !== 426) await pause(5)
-  t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what the user told last')
+  t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what is stored for the user')
   t.same([await there(mine), await there(other), await there(expired)], [426, 200, 426])
 })
 
-test('a type without a version is judged by the version that was told', async (t) => {
+test('a type without a version is judged by the version that is stored', async (t) => {
   const { ask, bearer, set } = await gateSetup(t)
   const tell = (headers: Record<string, string>, version: string) =>
     ask('/v1/app-status', { ...headers, 'client-type': 'android', 'client-version': version })
@@ -288,10 +288,10 @@ test('a type without a version is judged by the version that was told', async (t
   const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', { ...headers, ...android }))[0]
   const [mine, other, stranger] = [bearer({}), bearer({ jti: 'another' }), bearer({ sub: '2' })]
 
-  t.equal(await status(mine), 426, 'nothing was told')
+  t.equal(await status(mine), 426, 'nothing is stored')
   await tell(mine, '1.6')
   t.equal(await status(mine), 200)
-  t.equal(await status(other), 200, 'by what its user told with another token')
+  t.equal(await status(other), 200, 'by what its user showed with another token')
   await tell(other, '1.4')
   t.equal(await status(other), 426)
   t.equal(await status(mine), 200, 'its own word counts first')

@@ -38,6 +38,6 @@ test('an upgrade lists what a rebuild of the same ledger would, as read', async 
   t.same(
     await Promise.all([1, 2, 7, 9].map(async (id) => (await list(id)).data.length)),
     [2, 1, 1, 0],
-    'those who did something are not told of it',
+    'those who did something are not notified of it',
   )
 })

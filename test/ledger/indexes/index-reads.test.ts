@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { explainBalance } from '../../../src/audit/reports/explain.ts'
 import { readStatement } from '../../../src/audit/reports/statement.ts'
 import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
-import { IndexTooFarBehind, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
+import { IndexLagExceeded, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
 import { seedLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
@@ -103,7 +103,7 @@ test('of what is not indexed, at most 5,000 events are searched', async (t) => {
     movementsOf(await readLedger(database)).findLast(({ account }) => account === accounts[0])?.balance,
   )
   await queryRows(database, `update ledger_head set position = ${10 + 5_001}`)
-  await t.rejects(readLatestEntries(db, query), IndexTooFarBehind)
+  await t.rejects(readLatestEntries(db, query), IndexLagExceeded)
   const page = await readLatestEntries(db, { ...query, before: { position: 10 + 5_000, number: 0 } })
   t.same(page.entries, entries, 'an older page needs fewer of them')
   await queryRows(database, `update ledger_head set position = ${head}`)

@@ -4,7 +4,7 @@ import { BatchedLookup, requestLimits } from '../../../db/queries/batched-lookup
 import type { Tables } from '../../../db/tables.ts'
 import { Unavailable } from '../../../ledger/executor/failures.ts'
 import {
-  IndexTooFarBehind,
+  IndexLagExceeded,
   type LatestEntries,
   type Place,
   readLatestEntries,
@@ -46,7 +46,7 @@ export function historyLookup(db: Kysely<Tables>): (page: HistoryPage) => Promis
       try {
         return await pages.load(page)
       } catch (error) {
-        if (!(error instanceof IndexTooFarBehind)) throw error
+        if (!(error instanceof IndexLagExceeded)) throw error
         if (performance.now() >= deadline) throw new Unavailable('the index of accounts is behind', { cause: error })
       }
       await sleep(LOOK_INTERVAL_MS)
