@@ -2,6 +2,7 @@ import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
 import { readMarks } from '../features/notifications/read-mark.ts'
 import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
 import { isForgotten } from '../features/users/forgotten.ts'
+import { roleCountKeys } from '../features/users/listed-roles.ts'
 import { type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
@@ -31,6 +32,7 @@ const refusals = ['not_found', 'withdrawal_open'] as const
 export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
   refusals,
   reads: (input) => [
+    ...roleCountKeys,
     keyOf(users, input.user_id),
     keyOf(userProfiles, input.user_id),
     keyOf(devicesOfUsers, input.user_id),

@@ -26,8 +26,12 @@ export const sharedRefusals = {
   holding_limit: {
     status: 422,
     message: {
-      en: 'A limit is reached: 2,000 stored cards and 2,000 kinds in a bag for a user, and 500 gifts in the catalogue.',
-      ar: 'تم بلوغ الحد الأقصى: 2,000 بطاقة محفوظة و2,000 نوع في الحقيبة لكل مستخدم، و500 هدية في قائمة الهدايا.',
+      en:
+        'A limit is reached: 2,000 stored cards and 2,000 kinds in a bag for a user, 500 gifts in the catalogue, ' +
+        '500 countries, 500 privilege packages, 2,000 charging agents and 2,000 business managers.',
+      ar:
+        'تم بلوغ الحد الأقصى: 2,000 بطاقة محفوظة و2,000 نوع في الحقيبة لكل مستخدم، و500 هدية في قائمة الهدايا، ' +
+        'و500 دولة، و500 باقة امتيازات، و2,000 وكيل شحن، و2,000 مدير أعمال.',
     },
   },
   not_room_member: {

@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
+import { definePackage } from '../../src/features/privilege/packages/define-package.ts'
+import { MAX_PACKAGES } from '../../src/features/privilege/packages/package.ts'
+import { MAX_COUNTRIES } from '../../src/features/users/countries/country.ts'
+import { defineCountry } from '../../src/features/users/countries/define-country.ts'
+import { defineUsers } from '../../src/features/users/define-user.ts'
+import { MAX_USERS_OF_ROLE } from '../../src/features/users/listed-roles.ts'
 import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
@@ -103,6 +109,43 @@ test('a bag holds 2,000 kinds, counted as items are added and sent', async (t) =
   t.same((await verifyDatabase(database)).findings, [])
 })
 
+test('lists that are answered whole are full at their limit, also for instances that add at once', async (t) => {
+  const open = await appWithGifts(t)
+  const { operator, user, database } = open
+  const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const roles = { business_manager: true, charging_agent: true, allow_receive_withdraw_requests: true }
+  const country = (id: number) => ({ id, name: `Country ${id}` })
+  const packageOf = (id: number) => ({ privilege_package_id: id, name: `Package ${id}`, rank: 1, valid_days: 30 })
+  const people = (from: number, to: number) => ({ users: ids(from, to).map((id) => ({ ...roles, id })), listed: true })
+  const [one, other] = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
+  await Promise.all([
+    ...ids(1, MAX_COUNTRIES - 1).map((id) => one.runOk(defineCountry, country(id))),
+    ...ids(2, MAX_PACKAGES - 1).map((id) => one.runOk(definePackage, packageOf(id))),
+    one.runOk(defineUsers, people(11, 1_010)),
+    one.runOk(defineUsers, people(1_011, MAX_USERS_OF_ROLE + 9)),
+  ])
+  const race = async (run: (executor: TestExecutor, id: number) => ReturnType<TestExecutor['run']>) => {
+    const settled = await Promise.all(ids(3_001, 3_020).map((id) => run(id % 2 === 0 ? one : other, id)))
+    return settled.map(({ reply }) => String(JSON.parse(reply.body).refusal ?? 'added')).toSorted()
+  }
+  const onlyOne = ['added', ...ids(2, 20).map(() => 'holding_limit')]
+  t.same(await race(({ run }, id) => run(defineCountry, country(id))), onlyOne)
+  t.same(await race(({ run }, id) => run(definePackage, packageOf(id))), onlyOne)
+  t.same(await race(({ run }, id) => run(defineUsers, people(id, id))), onlyOne)
+  t.match(await operator('PUT', '/admin/v1/countries/4000', { name: 'One more' }), full)
+  t.match(await operator('PUT', '/admin/v1/users/4000', { business_manager: 1 }), full)
+  for (const [path, length] of [
+    ['/v1/countries', MAX_COUNTRIES],
+    ['/v1/privilege-packages', MAX_PACKAGES],
+    ['/v1/agency/business-managers', MAX_USERS_OF_ROLE],
+    ['/v1/agency/target-withdraw-requests/charging-agents', MAX_USERS_OF_ROLE],
+  ] as const) {
+    t.equal(Object((await user(1)('GET', path)).body).data.length, length, path)
+  }
+  t.same([...one.bugs, ...other.bugs, ...open.ledger.bugs], [])
+  t.same((await verifyDatabase(database)).findings, [])
+})
+
 test('the migrations count existing rows', async (t) => {
   const open = await appWithGifts(t)
   await grant(open, 1, 3)
@@ -112,12 +155,15 @@ test('the migrations count existing rows', async (t) => {
     await gift(open, id)
     await put(open, id)
   }
+  await open.operator('POST', '/admin/v1/users', {
+    users: [
+      { id: 1, charging_agent: 1, allow_receive_withdraw_requests: 1 },
+      { id: 2, charging_agent: 1, business_manager: 1 },
+    ],
+  })
+  const tables = ['card_counts', 'bag_counts', 'catalogue_counts', 'package_counts', 'role_counts']
   const counts = async () =>
-    await Promise.all(
-      ['card_counts', 'bag_counts', 'catalogue_counts'].map((table) =>
-        queryRows(open.database, `select * from ${table} order by 1`),
-      ),
-    )
+    await Promise.all(tables.map((table) => queryRows(open.database, `select * from ${table} order by 1`)))
   const before = await counts()
   t.same(before, [
     [
@@ -126,9 +172,14 @@ test('the migrations count existing rows', async (t) => {
     ],
     [{ user_id: '1', kinds: '2' }],
     [{ catalogue: 'decorations', decorations: '2' }],
+    [{ list: 'privilege_packages', packages: '1' }],
+    [
+      { role: 'business_managers', users: '1' },
+      { role: 'charging_agents', users: '1' },
+    ],
   ])
-  await queryRows(open.database, 'drop table card_counts, bag_counts, catalogue_counts')
-  for (const name of ['0019-card-counts', '0020-gift-counts']) {
+  await queryRows(open.database, `drop table ${tables.join(', ')}; drop view country_counts`)
+  for (const name of ['0019-card-counts', '0020-gift-counts', '0028-whole-lists']) {
     await queryRows(open.database, readFileSync(new URL(`../../sql/${name}.sql`, import.meta.url), 'utf8'))
   }
   t.same(await counts(), before)

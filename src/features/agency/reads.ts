@@ -86,10 +86,10 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
     .where('withdrawal_id', '=', withdrawalId)
     .executeTakeFirst()
 
-/** Listed without paging. */
-const MAX_LISTED_AGENTS = 2_000
-
-/** Charging agents who accept requests, newest first, with the countries they serve. */
+/**
+ * All charging agents who accept requests, newest first, with the countries they serve. Their number is limited when users
+ * are defined (`../users/listed-roles.ts`).
+ */
 export async function chargingAgents(db: Db, { assetBaseUrl, language }: PresentationTerms): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
@@ -100,7 +100,6 @@ export async function chargingAgents(db: Db, { assetBaseUrl, language }: Present
       .where(sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`)
       .orderBy('p.created_at', 'desc')
       .orderBy('u.user_id', 'desc')
-      .limit(MAX_LISTED_AGENTS)
       .execute(),
     countryNames(db),
   ])
@@ -117,10 +116,7 @@ export async function chargingAgents(db: Db, { assetBaseUrl, language }: Present
   })
 }
 
-/** Listed without paging. */
-const MAX_LISTED_MANAGERS = 2_000
-
-/** Business managers without one user, who cannot ask themselves; newest first. */
+/** All business managers without one user, who cannot ask themselves; newest first. Limited like charging agents. */
 export const businessManagers = (db: Db, without: number): Promise<Person[]> =>
   db
     .selectFrom('users as u')
@@ -131,7 +127,6 @@ export const businessManagers = (db: Db, without: number): Promise<Person[]> =>
     .where('u.user_id', '!=', without)
     .orderBy('p.created_at', 'desc')
     .orderBy('u.user_id', 'desc')
-    .limit(MAX_LISTED_MANAGERS)
     .execute()
 
 /** Names of all countries by id; there are few. */

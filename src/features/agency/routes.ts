@@ -14,7 +14,7 @@ import {
 import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { languageOf } from '../../language/request-language.ts'
@@ -126,12 +126,12 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listChargingAgents',
         summary: 'The charging agents who accept requests, with their countries and rates',
-        description: 'Newest first; the oldest are left out when there are very many.',
+        description: 'All of them, newest first.',
         tags,
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async (request) => ({ data: [...rowsThatFit(await agents(request)(languageOf(request)))] }),
+    async (request) => ({ data: await agents(request)(languageOf(request)) }),
   )
 
   app.get(
@@ -140,14 +140,14 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listBusinessManagers',
         summary: 'The business managers whom the caller can ask for cash',
-        description: 'Without the caller, newest first; the oldest are left out when there are very many.',
+        description: 'All of them without the caller, newest first.',
         tags,
         response: { 200: dataOf(Type.Array(PersonResource)) },
       },
     },
     async (request) => {
       const found = await managers(request)(userOf(request))
-      return { data: [...rowsThatFit(found.map((manager) => withAvatarUrl(manager, assetBaseUrl())))] }
+      return { data: found.map((manager) => withAvatarUrl(manager, assetBaseUrl())) }
     },
   )
 

@@ -4,11 +4,12 @@ import type { Model } from '../model.ts'
 import { cardCounts, cards, evolveCards } from './card.ts'
 import { privilegeMessages } from './messages.ts'
 import { privilegeNotifications } from './notifications.ts'
-import { evolvePackages, packages } from './packages/package.ts'
+import { evolvePackages, packageCounts, packages } from './packages/package.ts'
 import { evolvePrivileges, privileges } from './running/privilege.ts'
 
 const tables = [
   rowTable(packages, { key: ['privilege_package_id'] }),
+  rowTable(packageCounts, { key: ['list'] }),
   rowTable(cards, { key: ['card_id'] }),
   rowTable(cardCounts, { key: ['user_id'] }),
   rowTable(privileges, { key: ['user_id'] }),

@@ -49,12 +49,9 @@ export const newestPackages = (db: Db, limit: number, cursor: readonly number[] 
     .limit(limit)
     .execute()
 
-/** Listed without paging. */
-const MAX_LISTED_PACKAGES = 500
-
-/** All packages, by rank, the lowest first. */
+/** All packages, by rank, the lowest first. `MAX_PACKAGES` limits them when they are defined. */
 export const packagesByRank = (db: Db): Promise<PrivilegePackage[]> =>
-  packageRows(db).orderBy('p.rank').orderBy('p.privilege_package_id').limit(MAX_LISTED_PACKAGES).execute()
+  packageRows(db).orderBy('p.rank').orderBy('p.privilege_package_id').execute()
 
 const packageRows = (db: Db) =>
   db

@@ -49,7 +49,6 @@ export function privilegeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listPrivilegePackages',
         summary: 'All privileges by rank, the lowest first',
-        description: 'Beyond 500 those of the highest ranks are left out.',
         tags,
         response: { 200: dataOf(Type.Array(PackageResource)) },
       },

@@ -7,7 +7,8 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { countries } from './countries/country.ts'
-import { type User, type UserProfile, userProfiles, users, userUids } from './user.ts'
+import { haveRoom, roleCountKeys } from './listed-roles.ts'
+import { type User, type UserProfile, userAfter, userProfiles, users, userUids } from './user.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {
@@ -32,28 +33,36 @@ export interface DefinedUser {
   readonly profile: UserProfile
 }
 
-const refusals = ['validation_failed'] as const
+const refusals = ['validation_failed', 'holding_limit'] as const
 
 /**
  * Creates or changes users, all or none. Flags and rates are events of the ledger; uid, name and avatar are profile data.
- * Refusal: `validation_failed` (taken uids, ids or countries listed twice, unknown countries).
+ * Refusals: `validation_failed` (taken uids, ids or countries listed twice, unknown countries), `holding_limit` (too many
+ * charging agents or business managers).
  */
 export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refusals> = {
   refusals,
-  reads: (input) =>
-    input.users.flatMap((user) => [
+  reads: (input) => [
+    ...roleCountKeys,
+    ...input.users.flatMap((user) => [
       keyOf(users, user.id),
       keyOf(userProfiles, user.id),
       keyOf(userUids, user.uid ?? defaultUid(user.id)),
       ...(user.agency_countries ?? []).map(({ country_id }) => keyOf(countries, country_id)),
     ]),
+  ],
 
   decide(state, input) {
     for (const guard of [takenUidErrors, duplicateIdErrors, unknownCountryErrors, duplicateCountryErrors]) {
       const errors = guard(state, input)
       if (errors.length > 0) return refuse('validation_failed', Object.fromEntries(errors))
     }
-    return input.users.flatMap((user) => userDefinedEvents(state, user))
+    const events = input.users.flatMap((user) => userDefinedEvents(state, user))
+    const changes = events.map(({ data }) => {
+      const before = state.get(users, String(data.user_id))
+      return [before, userAfter(before, data)] as const
+    })
+    return haveRoom(state, changes) ? events : refuse('holding_limit')
   },
 
   sideWrites(state, input, { now, actor }) {
@@ -97,7 +106,7 @@ const isSameProfile = (a: ProfileFields, b: ProfileFields): boolean =>
   a.uid === b.uid && a.name === b.name && a.avatar === b.avatar
 
 /** The `user-defined` event, unless nothing changed. */
-function userDefinedEvents(state: State, user: UserFields): LedgerEvent[] {
+function userDefinedEvents(state: State, user: UserFields): LedgerEvent<'user-defined'>[] {
   const before = state.get(users, String(user.id))
   const data: EventData<'user-defined'> = {
     user_id: user.id,

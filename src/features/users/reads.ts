@@ -112,10 +112,8 @@ export const countryById = (db: Db, id: number): Promise<CountryRow | undefined>
 
 /** Newest first; `cursor` is [created_at, country_id] of the last country of the page before. */
 export const newestCountries = (db: Db, limit: number, cursor: readonly number[] | null): Promise<CountryRow[]> =>
-  countryRows(db)
+  countriesNewestFirst(db)
     .$if(cursor !== null, (query) => query.where(isAfterCursor('c.created_at', 'c.country_id', cursor ?? [])))
-    .orderBy('c.created_at', 'desc')
-    .orderBy('c.country_id', 'desc')
     .limit(limit)
     .execute()
 
@@ -124,8 +122,7 @@ const countryRows = (db: Db) =>
     .selectFrom('countries as c')
     .select(['c.country_id', 'c.name', 'c.name_ar', micros('c.created_at').as('created_at')])
 
-/** Listed without paging. There are 249 in ISO 3166. */
-const MAX_LISTED_COUNTRIES = 500
+const countriesNewestFirst = (db: Db) => countryRows(db).orderBy('c.created_at', 'desc').orderBy('c.country_id', 'desc')
 
-/** All countries, newest first. */
-export const allCountries = (db: Db): Promise<CountryRow[]> => newestCountries(db, MAX_LISTED_COUNTRIES, null)
+/** All countries, newest first. `MAX_COUNTRIES` limits them when they are defined. */
+export const allCountries = (db: Db): Promise<CountryRow[]> => countriesNewestFirst(db).execute()

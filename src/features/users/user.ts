@@ -1,7 +1,8 @@
-import type { AgencyCountry } from '../../../schema/events.ts'
+import type { AgencyCountry, EventData } from '../../../schema/events.ts'
 import { boolean, integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { countRoles } from './listed-roles.ts'
 
 /** Ledger data of users: what rules about value depend on. A user exists from the first `user-defined` event on. */
 export const users = projection('users', {
@@ -35,17 +36,23 @@ export const userUids = projection('user_uids', {
   user_id: integer(),
 })
 
+/** The user after a `user-defined` event. */
+export const userAfter = (before: User | undefined, data: EventData<'user-defined'>): User => ({
+  user_id: data.user_id,
+  charging_agent: data.charging_agent === 1,
+  allow_receive_withdraw_requests: data.allow_receive_withdraw_requests === 1,
+  business_manager: data.business_manager === 1,
+  agency_countries: data.agency_countries,
+  sessions_revoked_before: before?.sessions_revoked_before ?? 0,
+})
+
 export const evolveUsers: Evolver = {
   'user-defined': (state, { data }) => {
     const id = String(data.user_id)
-    state.set(users, id, {
-      user_id: data.user_id,
-      charging_agent: data.charging_agent === 1,
-      allow_receive_withdraw_requests: data.allow_receive_withdraw_requests === 1,
-      business_manager: data.business_manager === 1,
-      agency_countries: data.agency_countries,
-      sessions_revoked_before: state.get(users, id)?.sessions_revoked_before ?? 0,
-    })
+    const before = state.get(users, id)
+    const after = userAfter(before, data)
+    state.set(users, id, after)
+    countRoles(state, [before, after])
   },
   'sessions-revoked': (state, { data }) => {
     const id = String(data.user_id)

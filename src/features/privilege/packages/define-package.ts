@@ -4,7 +4,7 @@ import { givenName, storedName } from '../../../language/names.ts'
 import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { type PrivilegePackage, packages } from './package.ts'
+import { MAX_PACKAGES, PACKAGES, type PrivilegePackage, packageCount, packageCounts, packages } from './package.ts'
 
 /** Omitted fields keep their values. */
 export interface DefinePackage {
@@ -15,15 +15,15 @@ export interface DefinePackage {
   readonly icon_path?: string | undefined
 }
 
-const refusals = ['validation_failed'] as const
+const refusals = ['validation_failed', 'holding_limit'] as const
 
 /**
  * Creates or changes a privilege package; an identical definition writes no event. Cards granted earlier keep their
- * days. Refusal: `validation_failed` (fields that a new package must have).
+ * days. Refusals: `validation_failed` (fields that a new package must have), `holding_limit` (too many packages).
  */
 export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusals> = {
   refusals,
-  reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id)],
+  reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id), keyOf(packageCounts, PACKAGES)],
 
   decide(state, input) {
     const before = state.get(packages, String(input.privilege_package_id))
@@ -37,6 +37,7 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusal
         Object.fromEntries(missing.map(([field]) => [field, [fieldMessages.required]])),
       )
     }
+    if (before === undefined && packageCount(state) >= MAX_PACKAGES) return refuse('holding_limit')
     const { privilege_package_id } = input
     const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }
     if (before !== undefined && hasValues(before, { ...data, ...storedName(name) })) return []

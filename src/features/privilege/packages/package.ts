@@ -2,6 +2,7 @@ import { storedName } from '../../../language/names.ts'
 import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 
 /** A kind of privilege. Each card belongs to one package. */
 export const packages = projection('privilege_packages', {
@@ -18,13 +19,26 @@ export const packages = projection('privilege_packages', {
 
 export type PrivilegePackage = RowOf<typeof packages>
 
+/** Limited because they are answered without paging. */
+export const MAX_PACKAGES = 500
+
+/** How many packages there are: a single row. */
+export const packageCounts = projection('package_counts', {
+  list: text(),
+  packages: integer(),
+})
+
+export const PACKAGES = 'privilege_packages'
+
+export const packageCount = (state: State): number => state.get(packageCounts, PACKAGES)?.packages ?? 0
+
 export const evolvePackages: Evolver = {
   'privilege-package-defined': (state, { data, at }) => {
     const id = String(data.privilege_package_id)
-    state.set(packages, id, {
-      ...data,
-      ...storedName(data.name),
-      created_at: state.get(packages, id)?.created_at ?? at,
-    })
+    const before = state.get(packages, id)
+    state.set(packages, id, { ...data, ...storedName(data.name), created_at: before?.created_at ?? at })
+    if (before === undefined) {
+      state.set(packageCounts, PACKAGES, { list: PACKAGES, packages: packageCount(state) + 1 })
+    }
   },
 }

@@ -1,5 +1,6 @@
 import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 
 /** Profile data, which is not part of the ledger. */
 export const countries = projection('countries', {
@@ -12,3 +13,16 @@ export const countries = projection('countries', {
 })
 
 export type Country = RowOf<typeof countries>
+
+/** Limited because they are answered without paging. There are 249 in ISO 3166. */
+export const MAX_COUNTRIES = 500
+
+/** How many countries there are: a single row. */
+export const countryCounts = projection('country_counts', {
+  list: text(),
+  countries: integer(),
+})
+
+export const COUNTRIES = 'countries'
+
+export const countryCount = (state: State): number => state.get(countryCounts, COUNTRIES)?.countries ?? 0

@@ -6,7 +6,7 @@ import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { type Country, countries } from './country.ts'
+import { COUNTRIES, type Country, countries, countryCount, countryCounts, MAX_COUNTRIES } from './country.ts'
 
 export interface DefineCountry {
   readonly id: number
@@ -14,15 +14,21 @@ export interface DefineCountry {
   readonly name?: LocalizedName | undefined
 }
 
-const refusals = ['validation_failed'] as const
+const refusals = ['validation_failed', 'holding_limit'] as const
 
-/** Creates or renames a country. Profile data only, so no event. Refusal: `validation_failed` (a new one without a name). */
+/**
+ * Creates or renames a country. Profile data only, so no event. Refusals: `validation_failed` (a new one without a name),
+ * `holding_limit` (too many countries).
+ */
 export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
   refusals,
-  reads: ({ id }) => [keyOf(countries, id)],
+  reads: ({ id }) => [keyOf(countries, id), keyOf(countryCounts, COUNTRIES)],
 
-  decide: (state, input) =>
-    nameAfter(state, input) === undefined ? refuse('validation_failed', { name: [fieldMessages.required] }) : [],
+  decide: (state, input) => {
+    if (nameAfter(state, input) === undefined) return refuse('validation_failed', { name: [fieldMessages.required] })
+    const isNew = state.get(countries, String(input.id)) === undefined
+    return isNew && countryCount(state) >= MAX_COUNTRIES ? refuse('holding_limit') : []
+  },
 
   sideWrites(state, input, { now, actor }) {
     const before = state.get(countries, String(input.id))
@@ -35,6 +41,9 @@ export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
       updated_at: now,
       updated_by: actor,
     })
+    if (before === undefined) {
+      state.set(countryCounts, COUNTRIES, { list: COUNTRIES, countries: countryCount(state) + 1 })
+    }
   },
 
   result(state, { id }) {

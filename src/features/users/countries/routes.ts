@@ -16,7 +16,6 @@ export function countryRoutes(app: App, { reads }: Services): void {
       schema: {
         operationId: 'listCountries',
         summary: 'All countries, newest first',
-        description: 'Beyond 500 the oldest are left out.',
         tags: ['users'],
         response: { 200: dataOf(Type.Array(Country)) },
       },
