@@ -1,3 +1,4 @@
+import type { Page } from '../db/copy-out.ts'
 import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'
 import { EventRowReader } from '../ledger/storage/binary-rows/event-row-reader.ts'
@@ -6,6 +7,7 @@ import { AdaptiveThrottle } from './adaptive-throttle.ts'
 import type { CheckpointHead } from './checkpoint/checkpoint.ts'
 import type { Findings } from './finding.ts'
 import { type CheckRange, ConcurrentCheck } from './verify/concurrent-check.ts'
+import type { IndexTable } from './verify/indexes/index-row-reader.ts'
 import type { LastEvent } from './verify/integrity-checks.ts'
 import { InlineRowVerifier, type OnPageResult, type RowVerifier } from './verify/row-verifier/row-verifier.ts'
 import { WorkerRowVerifier } from './verify/row-verifier/worker-row-verifier.ts'
@@ -99,6 +101,22 @@ export class LedgerScan {
   /** The ledger must have this hash at this position. Call it before the first scan. */
   expectCheckpoint(checkpoint: CheckpointHead): void {
     this.#rowVerifier.expectCheckpoint(checkpoint)
+  }
+
+  /** Keeps which rows the ledger's indexes should have. Call it before the first scan. */
+  expectIndexes(): void {
+    this.#rowVerifier.expectIndexes()
+  }
+
+  /** Takes stored rows of an index of the ledger. */
+  async addIndexRows(table: IndexTable, page: Page): Promise<void> {
+    await this.#rowVerifier.submitIndexRows(table, page)
+    await this.onPage()
+  }
+
+  /** The blocks before a position whose rows in the indexes, which were all added, are not those that they should be. */
+  async differingBlocks(before: number): Promise<readonly number[]> {
+    return this.#rowVerifier.differingBlocks(before)
   }
 
   /**

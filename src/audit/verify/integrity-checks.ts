@@ -1,3 +1,4 @@
+import type { Page } from '../../db/copy-out.ts'
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
@@ -6,6 +7,8 @@ import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { Check, EventFinding } from '../finding.ts'
 import { BalanceChecks, type BalanceSnapshot } from './balances/balance-checks.ts'
+import { IndexDigests } from './indexes/index-digests.ts'
+import type { IndexTable } from './indexes/index-row-reader.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -22,6 +25,7 @@ export interface LastEvent {
 export class IntegrityChecks {
   readonly #balances = new BalanceChecks((check, message) => this.#addFinding(check, this.#position, message))
   #checkpoint: CheckpointHead | undefined
+  #indexes: IndexDigests | undefined
   #findings: EventFinding[] = []
   #count = 0
   #position = 0
@@ -36,6 +40,21 @@ export class IntegrityChecks {
   /** The ledger must have this hash at this position. */
   expectCheckpoint(checkpoint: CheckpointHead): void {
     this.#checkpoint = checkpoint
+  }
+
+  /** From now on the rows that the ledger's indexes should have are kept as digests. */
+  expectIndexes(): void {
+    this.#indexes = new IndexDigests(this.#balances)
+  }
+
+  /** Adds stored rows of an index. */
+  addIndexRows(table: IndexTable, page: Page): void {
+    this.#indexes?.addStored(table, page)
+  }
+
+  /** The blocks before a position, all rows of which were added, whose indexes have other rows than they should. */
+  differingBlocks(before: number): readonly number[] {
+    return this.#indexes?.differingBlocks(before) ?? []
   }
 
   /** The findings since the last call. */
@@ -72,7 +91,9 @@ export class IntegrityChecks {
       this.#hash = rows.hash ?? ''
       this.#addFinding(check, position, error instanceof Error ? error.message : String(error))
     }
+    this.#indexes?.startEvent(position)
     this.#checkBalances(rows)
+    this.#indexes?.addEvent(rows)
   }
 
   /** Checked even when other columns cannot be read. */

@@ -11,7 +11,7 @@ import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-table.ts'
-import { IndexChecks } from './index-checks.ts'
+import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
 
 export interface Verification {
@@ -57,17 +57,16 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const scan = await LedgerScan.start(snapshot, head, findings, options)
   closing.defer(() => scan.close())
   if (options.checkpoint !== null) scan.expectCheckpoint(options.checkpoint)
-  const indexChecks = new IndexChecks()
-  const checkRange = async (from: number, upTo: number): Promise<readonly Finding[]> => [
-    ...(await checkReplies(rangeSnapshot, from, upTo)),
-    // As of a position there are no tables to compare.
-    ...(asOf === null ? await indexChecks.checkFullBlocks(rangeSnapshot, upTo) : []),
-  ]
+  const indexChecks = new IndexChecks(scan)
+  // As of a position there are no tables to compare.
+  if (asOf === null) scan.expectIndexes()
+  const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
+    checkReplies(rangeSnapshot, from, upTo)
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
   while (asOf === null && !findings.isFull) {
+    await indexChecks.readFullBlocks(snapshot, scan.next - 1)
     const { position } = await snapshot.head()
-    for (const finding of await indexChecks.checkFullBlocks(rangeSnapshot, position)) findings.add(finding)
     if (position - scan.next < MAX_FROZEN_EVENTS) break
     await scan.scanUpTo(position, checkRange)
   }
@@ -82,11 +81,13 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
     findings.isFull ? [] : compareTable(snapshot, table, scan.rows, scan.onPage)
   // The row verifier, which has the balances, goes on meanwhile: their table is compared last.
-  const differences: Finding[] = asOf === null && !findings.isFull ? [...(await indexChecks.checkRest(snapshot))] : []
+  const differences: Finding[] = []
   for (const table of compared) {
     if (table.projection !== balances && differences.length < MAX_FINDINGS) differences.push(...(await compare(table)))
   }
   await scan.drain()
+  if (asOf === null && !findings.isFull && differences.length < MAX_FINDINGS)
+    differences.push(...(await indexChecks.findings(snapshot)))
   await scan.importBalances()
   for (const table of compared) if (table.projection === balances) differences.unshift(...(await compare(table)))
   if (!findings.isFull) {

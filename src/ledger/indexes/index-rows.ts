@@ -28,8 +28,8 @@ export const accountRowsSql = (after: string, upTo: string): string => `
   group by account, base`
 
 /** How an id of a user, or a list of them, stands in the data of events; other names may precede these. */
-const userFields = ['user', 'sender', 'receiver', 'creator', 'winner', 'owner', 'target', 'beneficiary']
-const userListFields = ['user', 'receiver', 'player', 'loser']
+export const userFields = ['user', 'sender', 'receiver', 'creator', 'winner', 'owner', 'target', 'beneficiary']
+export const userListFields = ['user', 'receiver', 'player', 'loser']
 
 const texts = (values: readonly string[]): string => `array[${values.map((value) => `'${value}'`).join(', ')}]`
 

@@ -91,6 +91,11 @@ export class Snapshot {
     return copyRows(this.#client, query)
   }
 
+  /** As `rows`, in PostgreSQL's binary format. */
+  binaryRows(query: string): AsyncGenerator<Page, void> {
+    return copyBinaryRows(this.#client, query)
+  }
+
   /** The rows of any query, every value as text. */
   async *pages(text: string, values: readonly unknown[] = []): AsyncGenerator<readonly TextRow[], void> {
     const cursor = this.#client.query(new Cursor<TextRow>(text, [...values], { types: asText }))

@@ -48,12 +48,16 @@ export class BalanceChecks {
     this.#isValid = true
     this.#changeCount = 0
     rows.forEachMovement(this.#addMovement)
-    if (!this.#isValid) return
+    if (!this.#isValid) {
+      this.#changeCount = 0
+      return
+    }
     for (let i = 0; i < this.#changeCount; i += 1)
       this.#sums.add(this.#changedIds[i] ?? 0, this.#changedAmounts[i] ?? 0)
     const fault = this.#findLimitViolation()
     if (fault === undefined) return this.#sums.checkpoint()
     this.#sums.rollback()
+    this.#changeCount = 0
     this.#addFinding('rules', fault)
   }
 
@@ -65,20 +69,29 @@ export class BalanceChecks {
     for (let id = 0; id < this.#names.length; id += 1) {
       const balance = this.#sums.get(id)
       if (balance === undefined) continue
-      accounts.push(this.#nameOf(id))
+      accounts.push(this.nameOf(id))
       balances.push(balance)
     }
     return { accounts, balances }
   }
 
+  /** Visits the accounts of the present event, one for each side of a movement, unless its movements were not counted. */
+  forEachChange(visit: (id: number) => void): void {
+    for (let i = 0; i < this.#changeCount; i += 1) visit(this.#changedIds[i] ?? 0)
+  }
+
+  balanceOf(id: number): number | bigint {
+    return this.#sums.get(id) ?? 0
+  }
+
   readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
-    const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
+    const debit = this.idOf(arrayItem(this.#bytes, debitAt))
+    const credit = this.idOf(arrayItem(this.#bytes, creditAt))
     const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
     const isSameCurrency = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isValid = false
-      const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
+      const movement = { debit: this.nameOf(debit), credit: this.nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }
@@ -99,13 +112,14 @@ export class BalanceChecks {
       const id = this.#changedIds[i] ?? 0
       if (((this.#kinds[id] ?? 0) & SYSTEM_FLAG) !== 0) continue
       const balance = this.#sums.get(id) ?? 0
-      if (balance < 0) return `${this.#nameOf(id)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.#nameOf(id)} exceeds the largest balance`
+      if (balance < 0) return `${this.nameOf(id)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.nameOf(id)} exceeds the largest balance`
     }
     return undefined
   }
 
-  #idOf(account: string): number {
+  /** The number of an account, which may have no movement yet. */
+  idOf(account: string): number {
     let id = this.#ids.get(account)
     if (id === undefined) {
       id = this.#sums.allocate()
@@ -116,7 +130,7 @@ export class BalanceChecks {
     return id
   }
 
-  #nameOf(id: number): string {
+  nameOf(id: number): string {
     return this.#names[id] ?? ''
   }
 }

@@ -2,18 +2,23 @@ import { parentPort } from 'node:worker_threads'
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import { lowerThreadPriority } from '../../priority/thread-priority.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
+import type { IndexTable } from '../indexes/index-row-reader.ts'
 import { IntegrityChecks } from '../integrity-checks.ts'
-import { checkPage, type PageResult } from './row-verifier.ts'
+import { addIndexPage, checkPage, type PageResult } from './row-verifier.ts'
 
 // The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
 
 export type RowVerifierTask =
   | { readonly type: 'page'; readonly page: Uint8Array }
+  | { readonly type: 'index-page'; readonly table: IndexTable; readonly page: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'expect-indexes' }
+  | { readonly type: 'find-differing-blocks'; readonly before: number }
   | { readonly type: 'expect-checkpoint'; readonly checkpoint: CheckpointHead }
   | { readonly type: 'take-balances' }
 
 export type RowVerifierMessage =
   | { readonly type: 'page-result'; readonly result: PageResult }
+  | { readonly type: 'differing-blocks'; readonly bases: readonly number[] }
   | { readonly type: 'balances'; readonly balances: BalanceSnapshot }
 
 /** Nice levels below the main thread, which has more to do. */
@@ -30,6 +35,15 @@ parentPort?.on('message', (task: RowVerifierTask) => {
       const { buffer, byteOffset, byteLength } = task.page
       return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
     }
+    case 'index-page': {
+      const { buffer, byteOffset, byteLength } = task.page
+      const page = Buffer.from(buffer, byteOffset, byteLength)
+      return post({ type: 'page-result', result: addIndexPage(checks, task.table, page) })
+    }
+    case 'expect-indexes':
+      return checks.expectIndexes()
+    case 'find-differing-blocks':
+      return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
     case 'expect-checkpoint':
       return checks.expectCheckpoint(task.checkpoint)
     case 'take-balances':

@@ -3,6 +3,7 @@ import { EventRowReader } from '../../../ledger/storage/binary-rows/event-row-re
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import type { EventFinding } from '../../finding.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
+import type { IndexTable } from '../indexes/index-row-reader.ts'
 import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 
 /** Findings of a page, and the last event on it. */
@@ -23,6 +24,12 @@ export interface RowVerifier {
   /** Waits until all pages are checked. */
   drain(): Promise<void>
   expectCheckpoint(checkpoint: CheckpointHead): void
+  /** `IntegrityChecks.expectIndexes`; call it before the first page. */
+  expectIndexes(): void
+  /** As `submit`, with stored rows of an index. */
+  submitIndexRows(table: IndexTable, rows: Page): Promise<void>
+  /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
+  differingBlocks(before: number): Promise<readonly number[]>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
   takeBalances(): Promise<BalanceSnapshot>
   /** The last event of the pages checked so far. */
@@ -38,6 +45,13 @@ export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
   const started = performance.now()
   for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
   return { findings: checks.takeFindings(), last: checks.last, durationMs: performance.now() - started }
+}
+
+/** Adds a page of an index. */
+export function addIndexPage(checks: IntegrityChecks, table: IndexTable, page: Page): PageResult {
+  const started = performance.now()
+  checks.addIndexRows(table, page)
+  return { findings: [], last: checks.last, durationMs: performance.now() - started }
 }
 
 /** Checks each page at once in the calling thread. */
@@ -57,6 +71,18 @@ export class InlineRowVerifier implements RowVerifier {
 
   expectCheckpoint(checkpoint: CheckpointHead): void {
     this.#checks.expectCheckpoint(checkpoint)
+  }
+
+  expectIndexes(): void {
+    this.#checks.expectIndexes()
+  }
+
+  async submitIndexRows(table: IndexTable, rows: Page): Promise<void> {
+    this.#onPageResult({ ...addIndexPage(this.#checks, table, rows), durationMs: 0 })
+  }
+
+  async differingBlocks(before: number): Promise<readonly number[]> {
+    return this.#checks.differingBlocks(before)
   }
 
   async takeBalances(): Promise<BalanceSnapshot> {

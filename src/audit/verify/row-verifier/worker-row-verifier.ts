@@ -3,6 +3,7 @@ import type { Page } from '../../../db/copy-out.ts'
 import { GENESIS_HASH } from '../../../ledger/storage/event-hash.ts'
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
+import type { IndexTable } from '../indexes/index-row-reader.ts'
 import type { LastEvent } from '../integrity-checks.ts'
 import type { OnPageResult, RowVerifier } from './row-verifier.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
@@ -18,6 +19,7 @@ export class WorkerRowVerifier implements RowVerifier {
   #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
   #balances: BalanceSnapshot | undefined
+  #differingBlocks: readonly number[] | undefined
   #failure: Error | undefined
   /** Resumes the caller that waits for progress or failure of the worker. */
   #wake: () => void = () => {}
@@ -35,6 +37,8 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#worker.on('message', (message: RowVerifierMessage) => {
       if (message.type === 'balances') {
         this.#balances = message.balances
+      } else if (message.type === 'differing-blocks') {
+        this.#differingBlocks = message.bases
       } else {
         this.#pending -= 1
         this.#last = message.result.last
@@ -47,9 +51,11 @@ export class WorkerRowVerifier implements RowVerifier {
   }
 
   async submit(rows: Page): Promise<void> {
-    await this.#untilPending(MAX_PENDING_PAGES - 1)
-    this.#pending += 1
-    this.#post({ type: 'page', page: rows }, [rows.buffer])
+    await this.#submit({ type: 'page', page: rows }, rows)
+  }
+
+  async submitIndexRows(table: IndexTable, rows: Page): Promise<void> {
+    await this.#submit({ type: 'index-page', table, page: rows }, rows)
   }
 
   async drain(): Promise<void> {
@@ -60,13 +66,19 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#post({ type: 'expect-checkpoint', checkpoint })
   }
 
+  expectIndexes(): void {
+    this.#post({ type: 'expect-indexes' })
+  }
+
+  async differingBlocks(before: number): Promise<readonly number[]> {
+    this.#differingBlocks = undefined
+    this.#post({ type: 'find-differing-blocks', before })
+    return this.#untilAnswered(() => this.#differingBlocks)
+  }
+
   async takeBalances(): Promise<BalanceSnapshot> {
     this.#post({ type: 'take-balances' })
-    for (;;) {
-      await this.#untilPending(0)
-      if (this.#balances !== undefined) return this.#balances
-      await new Promise<void>((resolve) => (this.#wake = resolve))
-    }
+    return this.#untilAnswered(() => this.#balances)
   }
 
   get last(): LastEvent {
@@ -76,6 +88,21 @@ export class WorkerRowVerifier implements RowVerifier {
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#abort)
     await this.#worker.terminate()
+  }
+
+  async #submit(task: RowVerifierTask, { buffer }: Page): Promise<void> {
+    await this.#untilPending(MAX_PENDING_PAGES - 1)
+    this.#pending += 1
+    this.#post(task, [buffer])
+  }
+
+  async #untilAnswered<Answer>(answer: () => Answer | undefined): Promise<Answer> {
+    for (;;) {
+      await this.#untilPending(0)
+      const answered = answer()
+      if (answered !== undefined) return answered
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
   }
 
   async #untilPending(max: number): Promise<void> {

@@ -1,9 +1,9 @@
-import { accountRowsSql, BLOCK_EVENTS, INDEX_CURSOR, termRowsSql } from '../../ledger/indexes/index-rows.ts'
-import type { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { type Finding, MAX_FINDINGS } from '../finding.ts'
+import type { Page } from '../../../db/copy-out.ts'
+import { accountRowsSql, BLOCK_EVENTS, INDEX_CURSOR, termRowsSql } from '../../../ledger/indexes/index-rows.ts'
+import type { Snapshot } from '../../../ledger/replay/snapshot.ts'
+import { type Finding, MAX_FINDINGS } from '../../finding.ts'
+import { type IndexTable, rowsBefore } from './index-row-reader.ts'
 
-/** Fewer events than this wait for a later check, as each check is a statement. */
-const MIN_CHECK_EVENTS = 2_500
 /** Events of one statement; a multiple of a block. */
 const MAX_CHECK_EVENTS = 100_000
 /** More mismatches than a report has room for, as some of them only follow from others. */
@@ -20,21 +20,18 @@ const ACCOUNT_MISMATCHES_SQL = `
     where base < $2::bigint and (base >= $1::bigint or $1::bigint = 0)
   ), joined as (
     select coalesce(e.account, i.account) as account, coalesce(e.base, i.base) as base, e.offsets as expected_offsets,
-           e.change, i.offsets, i.balance, lag(i.balance) over (
-             partition by coalesce(e.account, i.account) order by coalesce(e.base, i.base)
-           ) as balance_before
+           e.change, i.offsets, i.balance
     from expected e full join actual i on i.account = e.account and i.base = e.base
-  ), compared as (
-    -- The first row of an account follows another one, which is looked up: once for each account, not for each row.
-    select *, coalesce(balance_before, (
-      select balance from account_index p
-      where p.account = joined.account and p.base < joined.base order by p.base desc limit 1
-    ), 0) as previous from joined
   )
-  select account, base::text as base, expected_offsets::text, change::text, offsets::text, balance::text, previous::text
-  from compared
-  where change is null or balance is null or expected_offsets <> offsets or balance <> previous + change
-  order by compared.base, account
+  select joined.account, joined.base::text as base, expected_offsets::text, change::text, offsets::text,
+         joined.balance::text as balance, previous.base::text as previous_base, coalesce(previous.balance, 0)::text as previous
+  from joined left join lateral (
+    select base, balance from account_index p
+    where p.account = joined.account and p.base < joined.base order by p.base desc limit 1
+  ) previous on true
+  where change is null or joined.balance is null or expected_offsets <> offsets
+     or joined.balance <> coalesce(previous.balance, 0) + change
+  order by joined.base, joined.account
   limit ${MAX_MISMATCHES}`
 
 /** As `ACCOUNT_MISMATCHES_SQL`, of `event_index`. */
@@ -56,60 +53,80 @@ const CURSOR_SQL = `
   select h.position::text as head, coalesce((select position from ledger_cursors where name = '${INDEX_CURSOR}'), 0)::text as indexed
   from ledger_head h`
 
+interface Deviation {
+  /** Of the last row of an account that was looked at, which may be missing. */
+  readonly base: number
+  /** How much its balance was beyond the right one. The next row may follow from it. */
+  readonly amount: bigint
+}
+
+/** Where stored rows go: to the digests of the scan that reads the events. */
+export interface IndexRowReceiver {
+  addIndexRows(table: IndexTable, page: Page): Promise<void>
+  differingBlocks(before: number): Promise<readonly number[]>
+}
+
 /**
  * Compares the indexes of the ledger with its events, up to their cursor: they may lag. Full blocks never change, so that
- * they are compared while the subscriber goes on.
+ * their rows are read while the subscriber goes on, and compared by the digests of the scan. Only blocks that differ, and
+ * the last one, are compared row by row.
  */
 export class IndexChecks {
-  /** What was compared: a multiple of a block. */
-  #checked = 0
-  /** By account, how much the balance of its last row was beyond the right one. The rows after it follow from it. */
-  readonly #deviations = new Map<string, bigint>()
+  readonly #receiver: IndexRowReceiver
+  /** The rows of the blocks before it were read: a multiple of a block. */
+  #read = 0
+  readonly #deviations = new Map<string, Deviation>()
 
-  /** Compares full blocks up to a position and the cursor, if there are enough of them. */
-  async checkFullBlocks(snapshot: Snapshot, upTo: number): Promise<readonly Finding[]> {
-    const { indexed } = await readCursor(snapshot)
-    const end = fullBlocks(Math.min(upTo, indexed))
-    return end - this.#checked < MIN_CHECK_EVENTS ? [] : this.#check(snapshot, end, end)
+  constructor(receiver: IndexRowReceiver) {
+    this.#receiver = receiver
   }
 
-  /** Compares everything that was not compared yet; the snapshot is of one moment. */
-  async checkRest(snapshot: Snapshot): Promise<readonly Finding[]> {
+  /** Reads the rows of full blocks up to a position, whose events the scan has read, and the cursor. */
+  async readFullBlocks(snapshot: Snapshot, upTo: number): Promise<void> {
+    const { indexed } = await readCursor(snapshot)
+    const end = fullBlocks(Math.min(upTo, indexed))
+    if (end <= this.#read) return
+    for (const table of ['account_index', 'event_index'] as const) {
+      for await (const page of snapshot.binaryRows(rowsBefore(table, this.#read, end)))
+        await this.#receiver.addIndexRows(table, page)
+    }
+    this.#read = end
+  }
+
+  /** The findings, once all events were checked; the snapshot is of one moment. */
+  async findings(snapshot: Snapshot): Promise<readonly Finding[]> {
     const { indexed, head } = await readCursor(snapshot)
     const findings: Finding[] = []
     if (indexed > head || indexed < 0) {
       const message = `position is ${indexed}, which is not on the ledger`
       findings.push({ check: 'projection', position: null, table: 'ledger_cursors', id: INDEX_CURSOR, message })
     }
-    const upTo = Math.max(0, Math.min(indexed, head))
-    findings.push(...(await this.#check(snapshot, fullBlocks(upTo), upTo)))
-    // The block that is not full yet, and rows that no event can have led to.
-    findings.push(...(await this.#checkRange(snapshot, Number.MAX_SAFE_INTEGER, upTo)))
-    return findings
-  }
-
-  async #check(snapshot: Snapshot, end: number, upTo: number): Promise<readonly Finding[]> {
-    const findings: Finding[] = []
-    while (this.#checked < end && findings.length < MAX_FINDINGS) {
-      const next = Math.min(end, this.#checked + MAX_CHECK_EVENTS)
-      findings.push(...(await this.#checkRange(snapshot, next, upTo)))
-      this.#checked = next
+    for (const base of await this.#receiver.differingBlocks(this.#read)) {
+      if (findings.length >= MAX_FINDINGS) return findings
+      const first = Math.max(0, base)
+      findings.push(...(await this.#compareRows(snapshot, first, first + BLOCK_EVENTS, this.#read)))
     }
+    const upTo = Math.max(0, Math.min(indexed, head))
+    const full = fullBlocks(upTo)
+    for (let from = this.#read; from < full && findings.length < MAX_FINDINGS; from += MAX_CHECK_EVENTS)
+      findings.push(...(await this.#compareRows(snapshot, from, Math.min(full, from + MAX_CHECK_EVENTS), upTo)))
+    // The block that is not full yet, and rows that no event can have led to.
+    findings.push(...(await this.#compareRows(snapshot, Math.max(full, this.#read), Number.MAX_SAFE_INTEGER, upTo)))
     return findings
   }
 
-  async #checkRange(snapshot: Snapshot, end: number, upTo: number): Promise<readonly Finding[]> {
+  /** Compares the rows of blocks from one position to another, of events up to a third one. */
+  async #compareRows(snapshot: Snapshot, from: number, to: number, upTo: number): Promise<readonly Finding[]> {
     const findings: Finding[] = []
     const add = (table: string, id: string, message: string): void =>
       void findings.push({ check: 'projection', position: null, table, id, message })
-    const values = [this.#checked, end, upTo]
-    for await (const page of snapshot.pages(ACCOUNT_MISMATCHES_SQL, values)) {
+    for await (const page of snapshot.pages(ACCOUNT_MISMATCHES_SQL, [from, to, upTo])) {
       for (const row of page) {
         const message = this.#faultOf(row)
         if (message !== undefined) add('account_index', `${row['account']}:${row['base']}`, message)
       }
     }
-    for await (const page of snapshot.pages(TERM_MISMATCHES_SQL, values)) {
+    for await (const page of snapshot.pages(TERM_MISMATCHES_SQL, [from, to, upTo])) {
       for (const { base, message } of page) add('event_index', String(base), String(message))
     }
     return findings
@@ -118,10 +135,14 @@ export class IndexChecks {
   /** What is wrong with a row itself; undefined when it only follows from a wrong row before it. */
   #faultOf(row: Readonly<Record<string, string | null>>): string | undefined {
     const account = String(row['account'])
+    const before = this.#deviations.get(account)
+    // A row in between that was not looked at is right.
+    const deviation = before === undefined || Number(row['previous_base'] ?? -1) > before.base ? 0n : before.amount
     const previous = wholeUnits(row['previous'] ?? '0')
-    const expected = previous - (this.#deviations.get(account) ?? 0n) + BigInt(row['change'] ?? 0)
+    const expected = previous - deviation + BigInt(row['change'] ?? 0)
     const balance = row['balance'] ?? null
-    this.#deviations.set(account, (balance === null ? previous : wholeUnits(balance)) - expected)
+    const amount = (balance === null ? previous : wholeUnits(balance)) - expected
+    this.#deviations.set(account, { base: Number(row['base']), amount })
     if (balance === null) return 'the row is missing from the table'
     if (row['change'] === null) return 'the row does not follow from the ledger'
     if (row['offsets'] !== row['expected_offsets'])
