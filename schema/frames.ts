@@ -76,6 +76,20 @@ export type ClientFrame = {
 /** Undefined when the client gave none. */
 export type Echo = Static<typeof Echo> | undefined
 
+/** Codes of `err` frames. */
+export const FrameErrorCode = Type.Union(
+  [
+    Type.Literal('bad_frame'),
+    Type.Literal('forbidden'),
+    Type.Literal('not_room_member'),
+    Type.Literal('too_many_channels'),
+    Type.Literal('unavailable'),
+    Type.Literal('unknown_channel'),
+  ],
+  { description: 'for programs; /docs/codes says what each means' },
+)
+export type FrameErrorCode = Static<typeof FrameErrorCode>
+
 /** Sent by the service. */
 export const serverFrames = {
   ready: frame('The client is authenticated and subscribed to `user:{id}` and `global`', {
@@ -139,7 +153,7 @@ export const serverFrames = {
   err: frame('A client frame was refused', {
     t: Type.Literal('err'),
     i: Echo,
-    code: Type.String({ description: 'for programs; stable' }),
+    code: FrameErrorCode,
     message: Type.String({ description: 'for people' }),
     ch: Type.Optional({ ...Channel, description: 'the channel that was refused, or the one of the refused frame' }),
     retry: Type.Optional(Type.Literal(true, { description: 'the same request may succeed later' })),

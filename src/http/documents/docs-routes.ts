@@ -5,7 +5,9 @@ import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticate
 import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
 import { asyncapi } from './asyncapi.ts'
 import { pageHeaders } from './page-headers.ts'
-import { socketsPage } from './sockets-page.ts'
+import { codesPage } from './pages/codes-page.ts'
+import { fairnessPage } from './pages/fairness-page.ts'
+import { socketsPage } from './pages/sockets-page.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -19,7 +21,7 @@ const PAGE = `<!DOCTYPE html>
 <link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
 </head>
 <body>
-<p><a href="/docs/sockets">The websocket interface</a></p>
+<p><a href="/docs/sockets">The websocket interface</a> · <a href="/docs/codes">Codes</a> · <a href="/docs/fairness">Fair draws</a></p>
 <div id="swagger-ui"></div>
 <script src="/docs/static/swagger-ui-bundle.js"></script>
 <script src="/docs/static/swagger-ui-standalone-preset.js"></script>
@@ -55,12 +57,15 @@ const packageFiles: Readonly<Record<string, string>> = {
 }
 const packageFolder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
 
+const page = (html: () => string) => new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(html()))
+
 /** Bytes that cost an unauthenticated client as much as an ordinary request. */
 const BYTES_PER_COST = 64 * 1024
 
 /**
  * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
- * /docs/asyncapi.json, and for people at /docs/sockets. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
+ * /docs/asyncapi.json, and for people at /docs/sockets; codes at /docs/codes, and the algorithms of draws at
+ * /docs/fairness. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
  */
 export function docsRoutes(
   app: FastifyInstance,
@@ -68,10 +73,12 @@ export function docsRoutes(
   limitUnauthenticated: LimitUnauthenticated,
 ): void {
   const responses: Readonly<Record<string, PreparedResponse>> = {
-    '/docs': new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
+    '/docs': page(() => PAGE),
+    '/docs/sockets': page(() => socketsPage(asyncapi)),
+    '/docs/codes': page(codesPage),
+    '/docs/fairness': page(fairnessPage),
     '/docs/json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
     '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
-    '/docs/sockets': new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(socketsPage(asyncapi))),
     '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [

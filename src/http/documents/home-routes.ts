@@ -3,6 +3,7 @@ import type { VerifyToken } from '../auth/tokens.ts'
 import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { PreparedResponse } from '../caching/prepared-response.ts'
 import { pageHeaders } from './page-headers.ts'
+import { htmlPage } from './pages/html-page.ts'
 
 interface Link {
   readonly path: string
@@ -12,6 +13,8 @@ interface Link {
 const links: readonly Link[] = [
   { path: '/docs', title: 'The HTTP interface, to read and to try' },
   { path: '/docs/sockets', title: 'The websocket interface, to read' },
+  { path: '/docs/fairness', title: 'How draws are made, and how to verify them' },
+  { path: '/docs/codes', title: 'Codes of errors: what they mean and what to show' },
   { path: '/docs/json', title: 'The HTTP interface as an OpenAPI document' },
   { path: '/docs/asyncapi.json', title: 'The websocket interface as an AsyncAPI document' },
   { path: '/console', title: 'The console for staff' },
@@ -20,24 +23,14 @@ const links: readonly Link[] = [
   { path: '/readyz', title: 'Whether the service is ready' },
 ]
 
-const page = (shown: readonly Link[]): string => `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Live economy</title>
-</head>
-<body>
-<main>
-<h1>Live economy</h1>
+const page = (shown: readonly Link[]): string =>
+  htmlPage(
+    'Live economy',
+    `<h1>Live economy</h1>
 <ul>
 ${shown.map(({ path, title }) => `<li><a href="${path}">${title}</a></li>`).join('\n')}
-</ul>
-</main>
-</body>
-</html>
-`
+</ul>`,
+  )
 
 /** The page at /, with links to those pages that this instance answers. */
 export function homeRoutes(

@@ -1,4 +1,4 @@
-import type { CloseCode, Echo } from '../../../schema/frames.ts'
+import type { CloseCode, Echo, FrameErrorCode } from '../../../schema/frames.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Listener } from '../channels/fan-out.ts'
 
@@ -6,7 +6,7 @@ import type { Listener } from '../channels/fan-out.ts'
 export interface ChannelRefusal {
   readonly i: Echo
   readonly ch: string
-  readonly code: string
+  readonly code: FrameErrorCode
   readonly message: LocalizedText
   readonly retry?: true
 }

@@ -1,3 +1,4 @@
+import type { FrameErrorCode } from '../../../schema/frames.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { type ChannelKey, parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
 import { socketMessages } from '../messages.ts'
@@ -20,7 +21,7 @@ export interface ChannelAccess {
 
 /** Why a user may not have a channel. */
 export interface AccessRefusal {
-  readonly code: string
+  readonly code: FrameErrorCode
   readonly message: LocalizedText
 }
 

@@ -4,7 +4,7 @@ import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/pr
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
-const documents = ['/docs', '/docs/sockets', '/docs/json', '/docs/asyncapi.json']
+const documents = ['/docs', '/docs/sockets', '/docs/codes', '/docs/fairness', '/docs/json', '/docs/asyncapi.json']
 const BUNDLE = '/docs/static/swagger-ui-bundle.js'
 
 test('the page and its files are compressed if the client accepts it, and not sent again with an ETag', async (t) => {

@@ -12,7 +12,8 @@ test('the first page links to the pages that this instance answers', async (t) =
     'cache-control': 'public, no-cache',
   })
   const linked = [...page.body.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path)
-  t.same(linked, ['/docs', '/docs/sockets', '/docs/json', '/docs/asyncapi.json', '/healthz', '/readyz'])
+  const documents = ['/docs', '/docs/sockets', '/docs/fairness', '/docs/codes', '/docs/json', '/docs/asyncapi.json']
+  t.same(linked, [...documents, '/healthz', '/readyz'])
   for (const path of linked) t.equal((await app.inject(path)).statusCode, 200, path)
   t.notMatch(page.body, /<script|<style|style=|\son\w+=/)
   t.match(await app.inject({ method: 'HEAD', url: '/' }), { statusCode: 200, body: '' })

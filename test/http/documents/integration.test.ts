@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
+import { FrameErrorCode } from '../../../schema/frames.ts'
 import { loadSlices } from '../../../src/domain.ts'
+import { frameCodes, httpCodes, upgradeCodes } from '../../../src/http/documents/codes.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
 const page = readFileSync(new URL('../../../src/http/README.md', import.meta.url), 'utf8')
@@ -16,11 +18,20 @@ function codesIn(value: unknown): readonly string[] {
   return Array.isArray(list) ? [...inner, ...list.filter((code) => typeof code === 'string')] : inner
 }
 
-test('the page for integrators says what to show for every code, and for no other', async (t) => {
+test('every code of the document is explained, and no other', async (t) => {
   const { slices } = await loadSlices()
   const { app } = await createTestApp(t, slices)
-  const explained = [...section('What to show').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)
-  t.same(explained, [...new Set(codesIn(app.swagger()))].sort())
+  t.same(Object.keys(httpCodes), [...new Set(codesIn(app.swagger()))].sort())
+  t.same(
+    Object.keys(frameCodes),
+    FrameErrorCode.anyOf.map((code) => code.const),
+  )
+  const { body } = await app.inject('/docs/codes')
+  const shown = [...body.matchAll(/<tr><td><code>(\w+)<\/code><\/td><td>.+<\/td><td>.+<\/td><\/tr>/g)]
+  t.same(
+    shown.map(([, code]) => code),
+    [httpCodes, upgradeCodes, frameCodes].flatMap(Object.keys),
+  )
 })
 
 test('the page for integrators names every event of the socket', (t) => {

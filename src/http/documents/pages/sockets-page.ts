@@ -1,4 +1,5 @@
-import { isJson, type Json } from './document-schemas.ts'
+import { isJson, type Json } from '../document-schemas.ts'
+import { escapeHtml, formatParagraphs, htmlPage } from './html-page.ts'
 
 /** The AsyncAPI document as a page for people, without scripts: what is sent on each channel, with schemas and examples. */
 export function socketsPage(document: Json): string {
@@ -7,37 +8,26 @@ export function socketsPage(document: Json): string {
   const messages = isJson(parts['messages']) ? parts['messages'] : {}
   const sections = entriesOf(channels).map(([, channel]) => channelSection(channel, messages))
   const closeCodes = entriesOf(channels).flatMap(([, channel]) => Object.entries(childOf(channel, 'x-close-codes')))
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Live economy, realtime</title>
-</head>
-<body>
-<main>
-<h1>${text(childOf(document, 'info')['title'])}</h1>
-<p>${text(childOf(document, 'info')['description'])}</p>
-<p><a href="/docs">The HTTP interface</a> · <a href="/docs/asyncapi.json">This as an AsyncAPI document</a></p>
+  return htmlPage(
+    'Live economy, realtime',
+    `<h1>${text(childOf(document, 'info')['title'])}</h1>
+<p><a href="/docs">The HTTP interface</a> · <a href="/docs/codes">Codes</a> · <a href="/docs/asyncapi.json">This as an AsyncAPI document</a></p>
+${paragraphs(childOf(document, 'info')['description'])}
 ${sections.join('\n')}
-<h2>Close codes</h2>
+<h2 id="close-codes">Close codes</h2>
 <table>
 ${closeCodes.map(([code, meaning]) => `<tr><th>${text(code)}</th><td>${text(meaning)}</td></tr>`).join('\n')}
 </table>
 <h2>Schemas</h2>
 ${entriesOf(parts['schemas'])
   .map(([name, schema]) => details(name, json(schema), `schema-${name}`))
-  .join('\n')}
-</main>
-</body>
-</html>
-`
+  .join('\n')}`,
+  )
 }
 
 function channelSection(channel: Json, messages: Json): string {
   const shown = entriesOf(channel['messages']).map(([id]) => messageArticle(id, childOf(messages, id)))
-  return `<h2><code>${text(channel['address'])}</code></h2>\n<p>${text(channel['description'])}</p>\n${shown.join('\n')}`
+  return `<h2><code>${text(channel['address'])}</code></h2>\n${paragraphs(channel['description'])}\n${shown.join('\n')}`
 }
 
 function messageArticle(id: string, message: Json): string {
@@ -58,8 +48,9 @@ const json = (value: unknown): string =>
     (reference, name: string) => `<a href="#schema-${name}">${reference}</a>`,
   )
 
-const text = (value: unknown): string =>
-  (typeof value === 'string' ? value : '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+const paragraphs = (value: unknown): string => formatParagraphs(typeof value === 'string' ? value : '')
+
+const text = (value: unknown): string => escapeHtml(typeof value === 'string' ? value : '')
 
 const childOf = (parent: unknown, name: string): Json => {
   const child = isJson(parent) ? parent[name] : undefined

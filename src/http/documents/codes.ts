@@ -1,0 +1,84 @@
+import type { FrameErrorCode } from '../../../schema/frames.ts'
+
+/** What a code means, and what a client does or shows. In both, text in backticks is code. */
+interface CodeMeaning {
+  readonly means: string
+  readonly show: string
+}
+
+export type CodeMeanings = Readonly<Record<string, CodeMeaning>>
+
+/** Codes of HTTP errors. */
+export const httpCodes: CodeMeanings = {
+  already_joined: { means: 'the caller is in this game', show: 'the game' },
+  bad_request: { means: 'the request is not HTTP', show: 'nothing; a fault of the client' },
+  balance_limit: { means: 'a balance would pass 2^53-1', show: 'message' },
+  body_too_large: { means: 'over 64 KiB (1 MiB for staff)', show: 'nothing; a fault of the client' },
+  card_already_activated: { means: 'the card was used', show: 'message, and read the wallet again' },
+  forbidden: { means: 'a token of another kind: staff here, users there', show: 'nothing; a fault of the client' },
+  game_already_open: { means: 'the room has an open game', show: 'that game' },
+  game_cancelled: { means: 'it was cancelled', show: 'message, and read the game again' },
+  game_finished: { means: 'the wheel was spun', show: 'message, and read the game again' },
+  game_full: { means: 'no seat is left', show: 'message' },
+  holding_limit: { means: 'a wallet, a bag or a list that is answered whole is full', show: 'message' },
+  idempotency_key_reused: { means: 'the key was used for another request', show: 'nothing; a fault of the client' },
+  in_open_game: { means: "seated in the room's open game", show: 'message, with a way to leave the game' },
+  insufficient_balance: { means: 'less is available than it costs', show: 'message, with a way to recharge' },
+  insufficient_items: { means: 'the bag holds fewer', show: 'message, and read the bag again' },
+  internal: { means: 'a fault of the service', show: '"Something went wrong", with the `request_id`' },
+  invalid_json: { means: 'the body is not JSON in UTF-8', show: 'nothing; a fault of the client' },
+  invalid_transition: { means: 'the request is decided already', show: 'message, and read the request again' },
+  not_card_owner: { means: "somebody else's card was to be sent", show: 'message, and read the wallet again' },
+  not_enough_players: { means: 'fewer than two are in the game', show: 'message' },
+  not_found: {
+    means: 'there is no such thing, or an id that cannot be one',
+    show: 'that it is gone; leave the screen',
+  },
+  not_game_creator: { means: 'only the creator cancels', show: 'message' },
+  not_in_game: { means: 'only players and the creator spin', show: 'message' },
+  not_joined: { means: 'the caller is not in this game', show: 'the game' },
+  not_room_member: { means: 'the caller is no member of the room', show: 'a way to join' },
+  not_the_sender: { means: '`u_id` is another user', show: 'nothing; a fault of the client' },
+  not_your_card: { means: "somebody else's card was to be activated", show: 'message, and read the wallet again' },
+  not_your_decision: { means: 'another party decides this', show: 'message' },
+  not_your_withdrawal: { means: 'the caller has no part in the request', show: 'leave the screen' },
+  overloaded: { means: 'too much at once', show: 'a spinner, and retry after `Retry-After`' },
+  rate_limited: { means: 'the allowance is used up', show: 'a spinner, and retry after `Retry-After`' },
+  room_owner: { means: 'an owner cannot leave or be removed', show: 'message' },
+  same_user: { means: 'a card to oneself', show: 'message' },
+  session_expired: { means: 'the token is over', show: 'the login' },
+  too_few_days: { means: 'the card would add less than a day', show: 'message' },
+  unauthenticated: { means: 'no valid token', show: 'the login' },
+  unavailable: { means: 'the database is away', show: 'a spinner, and retry' },
+  unknown_user: { means: 'the user was not announced', show: 'the login; tell the login service' },
+  unsupported_media_type: { means: 'the body is not `application/json`', show: 'nothing; a fault of the client' },
+  validation_failed: { means: 'fields are wrong', show: 'the sentences of `errors` beside their fields' },
+  validity_limit: { means: 'a privilege would last beyond the year 9999', show: 'message' },
+}
+
+/** Codes of the refusals of a websocket's upgrade, beside those of tokens, of limits and of the app's state. */
+export const upgradeCodes: CodeMeanings = {
+  bad_handshake: {
+    means: 'the upgrade request is not one of WebSocket version 13',
+    show: 'nothing; a fault of the client',
+  },
+  not_a_websocket: {
+    means: 'an ordinary request to the address of the websocket',
+    show: 'nothing; a fault of the client',
+  },
+  origin_not_allowed: { means: 'the page is of an origin that may not connect', show: 'nothing; tell the operator' },
+  token_in_url: { means: 'a token in the address, where it would be logged', show: 'nothing; a fault of the client' },
+}
+
+/** Codes of `err` frames. */
+export const frameCodes = {
+  bad_frame: {
+    means: 'the frame is not one of those of a client, or not JSON',
+    show: 'nothing; a fault of the client',
+  },
+  forbidden: { means: "the channel is another user's", show: 'nothing; a fault of the client' },
+  not_room_member: { means: 'the user is no member of the room', show: 'a way to join' },
+  too_many_channels: { means: 'the socket is subscribed to 50 rooms', show: 'nothing; unsubscribe from one' },
+  unavailable: { means: 'the database is away; `retry` is true', show: 'nothing; send the same frame again' },
+  unknown_channel: { means: 'there is no such channel', show: 'nothing; a fault of the client' },
+} as const satisfies Readonly<Record<FrameErrorCode, CodeMeaning>>

@@ -1,0 +1,38 @@
+/** A page for people, without scripts and styles. `body` is HTML. */
+export const htmlPage = (title: string, body: string): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`
+
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+/** A line of text in which words in backticks are code and words between two asterisks are strong. */
+export const formatText = (text: string): string =>
+  escapeHtml(text)
+    .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+    .replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
+
+/** Paragraphs and lists, apart by empty lines, as documents describe with them. */
+export const formatParagraphs = (text: string): string =>
+  text
+    .split('\n\n')
+    .map((part) => (part.startsWith('- ') ? `<ul>\n${listItems(part)}\n</ul>` : `<p>${formatText(part)}</p>`))
+    .join('\n')
+
+const listItems = (list: string): string =>
+  list
+    .split('\n')
+    .map((item) => `<li>${formatText(item.replace(/^- /, ''))}</li>`)
+    .join('\n')
