@@ -16,7 +16,9 @@ const Reason = Type.String()
 
 export const GiftKind = named(
   'GiftKind',
-  Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')]),
+  Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')], {
+    description: 'lucky: every order is drawn; returnable: drawn where it has odds; standard: never drawn',
+  }),
 )
 export type GiftKind = Static<typeof GiftKind>
 

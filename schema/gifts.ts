@@ -13,13 +13,19 @@ const RoomRef = Type.Union([Id, Text(64, 1)], {
 export const InstantSend = named(
   'GiftRequest',
   Type.Object({
-    u_id: Id,
-    decoration_id: Id,
+    u_id: { ...Id, description: 'the caller' },
+    decoration_id: { ...Id, description: 'of the gift' },
     user_id: Type.Array(Id, { minItems: 1, maxItems: 100, uniqueItems: true, description: 'Ids of the receivers' }),
     quantity: Quantity,
     room_id: RoomRef,
-    is_bag: Type.Optional(Flag),
-    with_encryption: Type.Optional(Flag),
+    is_bag: Type.Optional({ ...Flag, description: "whether to send items of the caller's bag instead of paying" }),
+    with_encryption: Type.Optional({
+      ...Flag,
+      description:
+        'whether the websocket frames of this send carry image_path, video_path and current_profile_image_url encoded with ' +
+        'rot41, which moves each character from ! to ~ (94 of them) 41 places forward, after ~ on from !. Such frames have ' +
+        'enc. Answers of HTTP are never encoded',
+    }),
   }),
 )
 export type InstantSend = Static<typeof InstantSend>
@@ -32,21 +38,22 @@ export const SendResult = dataOf(
     'GiftResult',
     Type.Object(
       {
-        diamonds: Amount,
+        diamonds: { ...Amount, description: 'what the sender has now, rewards included' },
         lucky_result: Type.Object({
           code: Type.Union([Type.Literal(0), Type.Literal(1)], { description: '0: orders were drawn; 1: no draw' }),
           data: Type.Object({
             gift_id: Id,
-            gift_price: Amount,
+            gift_price: { ...Amount, description: 'diamonds of one gift' },
             OrderList: Type.Array(
               named(
                 'GiftOrder',
                 Type.Object({
-                  order_id: Type.String(),
-                  is_win: Bit,
-                  reward_num: Amount,
+                  order_id: Type.String({ description: "the send's position on the ledger, and the order's number" }),
+                  is_win: { ...Bit, description: '1 when reward_num is above 0, be it less than the stake' },
+                  reward_num: { ...Amount, description: 'diamonds that this order won, paid already' },
                 }),
               ),
+              { description: 'One for each receiver, in the order of user_id' },
             ),
           }),
         }),
@@ -62,13 +69,18 @@ export const PublishedOdds = named(
   Type.Array(
     Type.Object({
       multiplier: Type.Number({ minimum: 0, maximum: 10_000, description: 'Times the stake; at most 4 decimals' }),
-      weight: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+      weight: Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: 'The row is drawn this often in as many draws as all weights together',
+      }),
     }),
     { maxItems: 1_000 },
   ),
 )
 
 const ImageUrl = Type.String({ description: "the picture's address; empty without one" })
+const VideoUrl = Type.Union([Type.String(), Type.Null()], { description: "the video's address; null without one" })
 
 export const Decoration = named(
   'Gift',
@@ -77,11 +89,14 @@ export const Decoration = named(
     name: Type.String(),
     kind: GiftKind,
     price: Type.Integer({ minimum: 1, description: 'Diamonds' }),
-    image_path: Type.String(),
+    image_path: Type.String({ description: 'a storage path; image_url is its address' }),
     image_url: ImageUrl,
     video_path: Type.Union([Type.String(), Type.Null()], { description: 'a storage path; null without a video' }),
+    video_url: VideoUrl,
     odds: PublishedOdds,
-    odds_hash: Type.Union([Type.String(), Type.Null()]),
+    odds_hash: Type.Union([Type.String(), Type.Null()], {
+      description: 'SHA-256 of the odds, by which draws refer to them; null without odds',
+    }),
     return_to_player: Type.Union([Type.Number(), Type.Null()], {
       description: 'A fraction of the stake; null without odds',
     }),

@@ -29,7 +29,7 @@ export const sendResult = ({ diamonds, decoration_id, price, drawn, orders }: Se
   },
 })
 
-/** A gift as everyone sees it, odds included; the picture's address begins with `assetBaseUrl`. */
+/** A gift as everyone sees it, odds included; addresses of picture and video begin with `assetBaseUrl`. */
 export function publishedDecoration(
   decoration: Decoration,
   assetBaseUrl: string,
@@ -44,6 +44,7 @@ export function publishedDecoration(
     image_path: fields.image_path,
     image_url: assetUrl(fields.image_path, assetBaseUrl),
     video_path: fields.video_path,
+    video_url: fields.video_path === null ? null : assetUrl(fields.video_path, assetBaseUrl),
     odds: fields.odds.map(publishedRow),
     odds_hash: fields.odds_hash,
     return_to_player: fields.odds.length === 0 ? null : returnToPlayerFraction(fields.odds),

@@ -30,7 +30,11 @@ export function giftRoutes(app: App, services: Services): void {
           'u_id must be the caller. All receivers get the gift or none. The price, times quantity and receivers, is taken ' +
           'from the diamonds of the sender, or with is_bag the items from the bag. Each receiver is one order, drawn on its ' +
           'own where the gift has odds; rewards are paid at once, and diamonds is the balance after them. The room hears of ' +
-          'it on the websocket after this answer.',
+          'it on the websocket after this answer.\n\n' +
+          'Nobody has to be a member of the room. The stake of an order is the price times the quantity. A standard gift ' +
+          'gives the receiver the whole stake as target points, the room 3 % of all stakes as target points and ' +
+          'trophy_points for all diamonds; a lucky or returnable gift gives the receiver 10 % as target points, and the room ' +
+          'nothing. Shares are rounded down. Gifts from the bag count like paid ones.',
         tags: ['gifts'],
         body: InstantSend,
         refusals: verbs.sendGift.refusals,
