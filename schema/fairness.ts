@@ -3,7 +3,7 @@ import { Amount, Id, Instant } from './common.ts'
 import { PublishedOdds } from './gifts.ts'
 import { named } from './named.ts'
 
-const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description })
 
 export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', title: '1 to 64 of 0-9 A-Z a-z _ -' })
 export const ChooseSeed = named('SeedChoice', Type.Object({ client_seed: ClientSeed }))
@@ -12,25 +12,38 @@ export type ChooseSeed = Static<typeof ChooseSeed>
 export const PublishedChains = named(
   'LuckyChains',
   Type.Object({
-    chain: Type.String(),
-    commitment: Hex,
+    chain: Type.String({ description: 'id of the current chain: user id and number' }),
+    commitment: Hex(
+      'published before the first draw of the chain; the links of its draws lead to it. Store it: those of ended chains are ' +
+        'not listed',
+    ),
     client_seed: ClientSeed,
-    next: Type.String(),
-    next_commitment: Hex,
+    next: Type.String({ description: 'id of the chain that follows' }),
+    next_commitment: Hex('commitment of the next chain: known before its seed is chosen'),
   }),
 )
 
 export const PublishedDraw = named(
   'LuckyDraw',
   Type.Object({
-    chain: Type.String(),
-    k: Id,
-    link: Hex,
+    chain: Type.String({ description: 'id of the chain' }),
+    k: { ...Id, description: 'number of the send on its chain, from 1' },
+    link: Hex('the secret of this send; hashed k times with SHA-256, it gives the commitment of the chain'),
     client_seed: ClientSeed,
     decoration_id: Id,
-    odds_hash: Hex,
+    odds_hash: Hex('SHA-256 of the odds that were in force; showOdds answers them'),
     stake: Type.Integer({ description: 'Diamonds of each order: price times quantity' }),
-    orders: Type.Array(named('DrawnOrder', Type.Object({ order_id: Type.String(), r: Amount, reward_num: Amount }))),
+    orders: Type.Array(
+      named(
+        'DrawnOrder',
+        Type.Object({
+          order_id: Type.String(),
+          r: { ...Amount, description: 'the number drawn, from 0 to the sum of the weights less 1' },
+          reward_num: { ...Amount, description: 'diamonds won' },
+        }),
+      ),
+      { description: 'In the order of the receivers' },
+    ),
     created_at: Instant,
   }),
 )
@@ -39,10 +52,10 @@ export type PublishedDraw = Static<typeof PublishedDraw>
 export const PublishedOddsTable = named(
   'OddsTable',
   Type.Object({
-    odds_hash: Hex,
+    odds_hash: Hex('SHA-256 of the canonical JSON of decoration_id and odds, see /docs/fairness'),
     decoration_id: Id,
     odds: PublishedOdds,
-    return_to_player: Type.Number(),
+    return_to_player: Type.Number({ description: 'the expected share of the stake that is paid back, a fraction' }),
   }),
 )
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
@@ -50,30 +63,44 @@ export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 /** Empty when the player gave none. */
 const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 64 of 0-9 A-Z a-z _ -' })
 
+const committed = {
+  algorithm: Type.Literal('rr1'),
+  game_uid: Type.String(),
+  commitment: Hex('published when the game is created: SHA-256 of rr1|commit|{game_uid}| and the bytes of server_seed'),
+}
+
+/** What is published once the wheel was spun. */
+const spun = {
+  server_seed: Hex('the secret to which the commitment belongs'),
+  entries: Type.Array(
+    Type.Object({
+      entry: Type.Integer({ minimum: 1, description: "the join's position on the ledger" }),
+      user_id: Id,
+      stake: Amount,
+      client_seed: EntrySeed,
+    }),
+    { description: 'The players in the order of joining' },
+  ),
+  entries_hash: Hex('SHA-256 of the entries as lines, see /docs/fairness'),
+  draw: Type.Integer({ minimum: 0, description: 'which entry won, from 0' }),
+}
+
 /** The commitment of a spin and, once it was made, everything needed to verify it. */
 export const SpinFairness = named(
   'SpinFairness',
-  Type.Object({
-    algorithm: Type.Literal('rr1'),
-    game_uid: Type.String(),
-    commitment: Hex,
-    /** This field and those below only of a finished game. */
-    server_seed: Type.Optional(Hex),
-    entries: Type.Optional(
-      Type.Array(
-        Type.Object({
-          entry: Type.Integer({ minimum: 1, description: "the join's position on the ledger" }),
-          user_id: Id,
-          stake: Amount,
-          client_seed: EntrySeed,
-        }),
-      ),
-    ),
-    entries_hash: Type.Optional(Hex),
-    draw: Type.Optional(Type.Integer({ minimum: 0, description: 'which entry won, from 0' })),
-  }),
+  Type.Object(
+    { ...committed, ...Type.Partial(Type.Object(spun)).properties },
+    { description: 'server_seed, entries, entries_hash and draw are there once the game is finished' },
+  ),
 )
 export type SpinFairness = Static<typeof SpinFairness>
+
+/** Of a finished game. */
+export const SpunFairness = named(
+  'SpunFairness',
+  Type.Object({ ...committed, ...spun }, { description: 'Everything needed to verify the spin' }),
+)
+export type SpunFairness = Static<typeof SpunFairness>
 
 const algorithm = <Name extends string>(name: Name) => Type.Optional(Type.Literal(name))
 
@@ -86,10 +113,10 @@ export const VerifyDraw = named(
     algorithm: algorithm('lg1'),
     chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
     k: Type.Integer({ minimum: 1, maximum: 1_024 }),
-    link: Hex,
+    link: Hex('as listLuckyDraws answers it'),
     client_seed: ClientSeed,
     decoration_id: Type.Optional(Id),
-    odds_hash: Type.Optional(Hex),
+    odds_hash: Type.Optional(Hex('as listLuckyDraws answers it')),
     stake: Type.Optional(Amount),
     orders: Type.Array(
       Type.Object({
@@ -99,7 +126,7 @@ export const VerifyDraw = named(
       }),
       { minItems: 1, maxItems: 100 },
     ),
-    commitment: Type.Optional(Hex),
+    commitment: Type.Optional(Hex('of the chain, as showLuckyChain answered it before the draw')),
     odds: Type.Optional(PublishedOdds),
   }),
 )
@@ -114,14 +141,14 @@ export const VerifySpin = named(
   Type.Object({
     algorithm: algorithm('rr1'),
     game_uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
-    server_seed: Hex,
+    server_seed: Hex('of the finished game'),
     entries: Type.Array(
       Type.Object({ entry: IdOrName, user_id: IdOrName, stake: Amount, client_seed: Type.Optional(EntrySeed) }),
       { minItems: 1, maxItems: 50 },
     ),
-    entries_hash: Type.Optional(Hex),
+    entries_hash: Type.Optional(Hex('of the finished game')),
     draw: Type.Optional(Amount),
-    commitment: Type.Optional(Hex),
+    commitment: Type.Optional(Hex('as it was shown before the spin')),
   }),
 )
 export type VerifySpin = Static<typeof VerifySpin>

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Id, Instant, PersonResource, Seconds } from './common.ts'
-import { ClientSeed, SpinFairness } from './fairness.ts'
+import { ClientSeed, SpinFairness, SpunFairness } from './fairness.ts'
 import { named } from './named.ts'
 
 const uid = (description: string) => Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', description })
@@ -57,7 +57,10 @@ export type Game = Static<typeof Game>
 
 export const FinishedGame = named(
   'FinishedGame',
-  Type.Composite([Game, Type.Object({ losers: Type.Array(PersonResource) })]),
+  Type.Object(
+    { ...Game.properties, fairness: SpunFairness, losers: Type.Array(PersonResource) },
+    { description: 'A finished game, as verifyDraw takes it' },
+  ),
 )
 export type FinishedGame = Static<typeof FinishedGame>
 

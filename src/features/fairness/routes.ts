@@ -29,6 +29,10 @@ export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): vo
       schema: {
         operationId: 'verifyDraw',
         summary: 'Verify a published draw or spin, step by step',
+        description:
+          'Takes an item of listLuckyDraws, a finished game, or the fairness of one. The algorithms and worked examples are ' +
+          'at [/docs/fairness](/docs/fairness). The example is of the ledger on which it was recorded: another one answers ' +
+          'valid false, as its ledger holds no such draw.',
         tags: ['fairness'],
         body: VerifyBody,
         response: { 200: dataOf(Verdict) },

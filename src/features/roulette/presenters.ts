@@ -1,7 +1,7 @@
 import type { FinishedGame, Game as PublishedGame, PurgedGames as PublishedPurge } from '../../../schema/roulette.ts'
 import { isoMicros, plainSeconds } from '../../ledger/rules/time.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { potOf } from './game.ts'
+import { type Game, potOf, type Spin } from './game.ts'
 import type { NamedGame } from './game-lookup.ts'
 import type { PurgedGames } from './old-games/purge.ts'
 
@@ -31,12 +31,7 @@ export function publishedGame(
       algorithm: 'rr1',
       game_uid: uid,
       commitment,
-      ...(spin !== null && {
-        server_seed: spin.server_seed,
-        entries: [...game.entries],
-        entries_hash: spin.entries_hash,
-        draw: spin.draw,
-      }),
+      ...(spin !== null && publishedSpin(game, spin)),
     },
     created_at: plainSeconds(game.created_at),
     finished_at: game.ended_at === null ? null : isoMicros(game.ended_at),
@@ -45,8 +40,18 @@ export function publishedGame(
 
 export function finishedGame(named: NamedGame, assetBaseUrl: string): FinishedGame {
   const game = publishedGame(named, assetBaseUrl)
-  return { ...game, losers: game.players.filter(({ id }) => id !== game.winner?.id) }
+  const { spin } = named.game
+  if (spin === null) throw new Error(`game ${game.uid} has not been spun`)
+  const fairness = { ...game.fairness, ...publishedSpin(named.game, spin) }
+  return { ...game, fairness, losers: game.players.filter(({ id }) => id !== game.winner?.id) }
 }
+
+const publishedSpin = ({ entries }: Game, { server_seed, entries_hash, draw }: Spin) => ({
+  server_seed,
+  entries: [...entries],
+  entries_hash,
+  draw,
+})
 
 export const purgedGames = ({ games, skipped }: PurgedGames, assetBaseUrl: string): PublishedPurge => ({
   games: games.map((game) => publishedGame(game, assetBaseUrl)),

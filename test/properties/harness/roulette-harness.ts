@@ -17,7 +17,7 @@ export const FEE_PERCENT = 7
 export interface RouletteResult {
   readonly refusal: string | null
   readonly known: readonly GameRef[]
-  readonly game: (Game & Partial<FinishedGame>) | null
+  readonly game: (Game & Partial<Pick<FinishedGame, 'losers'>>) | null
   readonly purged: readonly Game[] | null
 }
 
