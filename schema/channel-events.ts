@@ -14,13 +14,16 @@ const eventData = <P extends TProperties>(description: string, properties: P) =>
 const Player = Type.Omit(Person, ['uid'])
 const Coins = Type.Integer({ minimum: 0, description: 'coins' })
 const Diamonds = Type.Integer({ minimum: 0, description: 'diamonds' })
-const ImagePath = Type.String({ description: 'a storage path; encoded with rot41 when the frame has enc' })
+const ImagePath = Type.String({
+  description: 'a storage path; listDecorations has its address. Encoded with rot41 when the frame has enc',
+})
 const VideoPath = Type.String({
-  description: 'a storage path, where the gift has a video; encoded with rot41 when the frame has enc',
+  description:
+    'a storage path, where the gift has a video; listDecorations has its address. Encoded with rot41 when the frame has enc',
 })
 const Picture = Type.Object({
-  id: Id,
-  name: Type.String(),
+  id: { ...Id, description: 'look it up in listDecorations for addresses and the name in the language of the user' },
+  name: Type.String({ description: 'in English' }),
   image_path: ImagePath,
   video_path: Type.Optional(VideoPath),
 })
@@ -62,11 +65,12 @@ const send = {
   totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 for a gift from the bag' },
   gift: Picture,
 }
-const people = { senderid: Id, receiversids: Type.Array(Type.String()) }
+const people = { senderid: Id, receiversids: Type.Array(Type.String({ description: 'id of a user' })) }
+const Quantity = { ...Id, description: 'gifts for each receiver' }
 const GiftSent = eventData('A gift without draws was sent', {
   ...send,
   ...people,
-  quantity: Id,
+  quantity: Quantity,
   roomuid: Type.String(),
   last_update: Seconds,
 })
@@ -77,20 +81,23 @@ const LuckyGiftSent = eventData(
     times: Type.Integer({ minimum: 1, description: 'consecutive sends, this one included' }),
     ...people,
     currencycount: { ...Amount, description: 'diamonds won by the consecutive sends' },
-    quantity: Id,
+    quantity: Quantity,
     roomuid: Type.String(),
     win: { ...Diamonds, description: 'diamonds that this send won' },
     last_update: Seconds,
   },
 )
 
-const WithdrawalChanged = eventData('The status of a withdrawal request changed, for its requester and its addressee', {
-  id: Id,
-  status: WithdrawalStatus,
-  amount_in_dollars: Dollars,
-  agent_benefit: Type.Boolean(),
-  updated_at: Instant,
-})
+const WithdrawalChanged = eventData(
+  'A withdrawal request was made, or its status changed; for its requester and its addressee',
+  {
+    id: Id,
+    status: WithdrawalStatus,
+    amount_in_dollars: Dollars,
+    agent_benefit: Type.Boolean(),
+    updated_at: Instant,
+  },
+)
 
 /** Events on `one-to-room:{room_uid}`. */
 export const roomEvents = {

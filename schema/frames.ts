@@ -23,7 +23,10 @@ const EchoText = Type.String({
 })
 export const Echo = Type.Optional(Type.Union([Type.Number(), EchoText], { description: 'echoed in the answer' }))
 
-const Since = Type.Optional({ ...Position, description: 'the newest position that the client has of this channel' })
+const Since = Type.Optional({
+  ...Position,
+  description: 'the newest position that the client has of this channel, with all of its frames',
+})
 
 const WantsState = Type.Optional(
   Type.Boolean({ description: 'true: the answer carries the state of the room; ignored for other channels' }),
@@ -44,14 +47,18 @@ export const clientFrames = {
     i: Echo,
     token: Token,
   }),
-  sub: frame('Subscribes to a channel; with since, what the client missed is replayed first, and with state skipped', {
-    t: Type.Literal('sub'),
-    i: Echo,
-    ch: Channel,
-    since: Since,
-    state: WantsState,
-    chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
-  }),
+  sub: frame(
+    'Subscribes to a channel. With since, what the client missed is replayed. With state, the answer carries the room ' +
+      'instead, and nothing up to its position is replayed',
+    {
+      t: Type.Literal('sub'),
+      i: Echo,
+      ch: Channel,
+      since: Since,
+      state: WantsState,
+      chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
+    },
+  ),
   subMany: frame(
     'Subscribes to several channels; each is answered by its own subbed or err, in any order. A channel that is named ' +
       'twice is answered twice.',
@@ -67,8 +74,15 @@ export const clientFrames = {
       since: Type.Optional(Type.Never({ description: 'not beside `chs`: each channel has its own' })),
     },
   ),
-  unsub: frame('Unsubscribes from a channel', { t: Type.Literal('unsub'), i: Echo, ch: Channel }),
-  ping: frame('Asks for a pong', { t: Type.Literal('ping'), i: Echo }),
+  unsub: frame('Unsubscribes from a channel: the same name as in its latest sub', {
+    t: Type.Literal('unsub'),
+    i: Echo,
+    ch: Channel,
+  }),
+  ping: frame(
+    'Asks for a pong; no client has to. There is no pong of a client: libraries answer pings of the protocol',
+    { t: Type.Literal('ping'), i: Echo },
+  ),
 } as const
 export type ClientFrame = {
   [T in keyof typeof clientFrames]: Static<(typeof clientFrames)[T]>
@@ -95,25 +109,28 @@ export const serverFrames = {
   ready: frame('The client is authenticated and subscribed to `user:{id}` and `global`', {
     t: Type.Literal('ready'),
     user_id: Id,
-    position: Position,
-    heartbeat: Type.Integer({ description: 'seconds between two heartbeats (hb)' }),
+    position: { ...Position, description: 'where the ledger is; events of `user:{id}` after it follow' },
+    heartbeat: Type.Integer({ description: 'seconds between two heartbeats: a ping of the protocol, and hb' }),
   }),
   refreshed: frame('The token was renewed', { t: Type.Literal('refreshed'), i: Echo }),
-  subbed: frame('The client is subscribed: all events of the channel after `position` follow as `ev` frames', {
-    t: Type.Literal('subbed'),
-    i: Echo,
-    ch: Channel,
-    position: Position,
-    resumed: Type.Boolean({
-      description:
-        'false: some events after since can no longer be replayed; reload by REST. With state: some events after since ' +
-        'are not sent, as the state includes them',
-    }),
-    state: Type.Optional({
-      ...RoomResource,
-      description: 'the room as GET /v1/rooms/{uid} answers it, as of `position`; only when it was asked for',
-    }),
-  }),
+  subbed: frame(
+    'The client is subscribed: all events of the channel after `position` follow as `ev` frames, missed ones first',
+    {
+      t: Type.Literal('subbed'),
+      i: Echo,
+      ch: Channel,
+      position: Position,
+      resumed: Type.Boolean({
+        description:
+          'false: some events after since can no longer be replayed; reload by REST. With state: some events after since ' +
+          'are not sent, as the state includes them',
+      }),
+      state: Type.Optional({
+        ...RoomResource,
+        description: 'the room as GET /v1/rooms/{uid} answers it, as of `position`; only when it was asked for',
+      }),
+    },
+  ),
   unsubbed: frame(
     'The client is unsubscribed: nothing more of this channel follows. With code it comes unasked, and the channel can ' +
       'be subscribed to again only by a member of the room.',
@@ -139,7 +156,10 @@ export const serverFrames = {
       description: 'the position, and the index of the frame in its ledger event, from 0',
     }),
     enc: Type.Optional(
-      Type.Literal('rot41', { description: 'paths and addresses of pictures are encoded with rot41' }),
+      Type.Literal('rot41', {
+        description:
+          'image_path, video_path and current_profile_image_url are encoded: each character from ! to ~ is moved 41 places forward, after ~ on from !',
+      }),
     ),
     data: Type.Object({}),
   }),
@@ -147,7 +167,10 @@ export const serverFrames = {
     t: Type.Literal('ev'),
     ch: Channel,
     event: Type.String(),
-    position: Type.Optional(Position),
+    position: Type.Optional({
+      ...Position,
+      description: 'every event up to it is taken into account, maybe later ones, too',
+    }),
     data: Type.Object({}),
   }),
   err: frame('A client frame was refused', {
@@ -159,7 +182,7 @@ export const serverFrames = {
     retry: Type.Optional(Type.Literal(true, { description: 'the same request may succeed later' })),
   }),
   pong: frame('The answer to a ping', { t: Type.Literal('pong'), i: Echo }),
-  hb: frame('Heartbeat', { t: Type.Literal('hb') }),
+  hb: frame('Heartbeat; needs no answer', { t: Type.Literal('hb') }),
   bye: frame('The instance stops, or has no room for another socket now; the close follows', {
     t: Type.Literal('bye'),
     code: Type.Integer({ description: 'the close code that follows' }),
@@ -179,7 +202,7 @@ export const closeCodes = {
   4103: 'maintenance began: show its screen, and poll app-status until it ends',
   4108: 'more than 20 frames in a second: back off, then resume with since',
   4200: 'the instance stops: reconnect after retry_ms of the bye frame, and resume with since',
-  4201: 'no pong came back: reconnect and resume with since',
+  4201: 'two pings of the protocol were not answered: reconnect and resume with since',
   4202: 'the token expired: reconnect with a new one and resume with since',
 } as const
 export type CloseCode = keyof typeof closeCodes

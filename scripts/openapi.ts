@@ -62,6 +62,7 @@ const app = await build({
   metrics,
   isReady: async () => true,
   docs: false,
+  publicUrl: () => '',
   assetDir: null,
   allowedOrigins: [],
   refusalResponseOf,

@@ -70,6 +70,8 @@ export interface AppParts {
   readonly allowedOrigins: readonly string[]
   /** Whether /docs is answered. */
   readonly docs: boolean
+  /** The service's address for clients, without a slash at its end. */
+  readonly publicUrl: () => string
   /** The status of each refusal, for the documents. */
   readonly refusalResponseOf: RefusalResponseOf
   /** The registry of sockets, and the origins that may open them; without it there are no websockets. */
@@ -126,7 +128,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   serviceRoutes(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitUnauthenticated })
   const mayRemember = (request: FastifyRequest): boolean =>
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
-  if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated)
+  if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated, parts.publicUrl)
   homeRoutes(app, verifyToken, limitUnauthenticated)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
   assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)

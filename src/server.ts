@@ -138,6 +138,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metrics,
     isReady: readiness(database.probe, tail, executor),
     docs: config.docs,
+    publicUrl: () => address.url,
     assetDir: config.assetDir,
     allowedOrigins: config.allowedOrigins,
     refusalResponseOf,

@@ -72,6 +72,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     metrics,
     isReady: async () => true,
     docs: false,
+    publicUrl: () => '',
     assetDir: null,
     allowedOrigins: [],
     refusalResponseOf,

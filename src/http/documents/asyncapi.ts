@@ -3,7 +3,9 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, closeCodes, serverFrames } from '../../../schema/frames.ts'
+import { socketPaths } from '../socket-upgrade.ts'
 import { DocumentSchemas, type Json } from './document-schemas.ts'
+import { socketGuide } from './socket-guide.ts'
 
 type Messages = Readonly<Record<string, Json>>
 
@@ -70,25 +72,31 @@ const operation = (action: 'send' | 'receive', name: string, summary: string, me
   messages: Object.values(refs(messages, `#/channels/${name}/messages`)),
 })
 
-/** The AsyncAPI document of the websocket, made of the schemas of its frames. */
+/** Where clients open the websocket: the service's public address, without a slash at its end. */
+function serverAt(publicUrl: string): Json {
+  const { host, protocol, pathname } = new URL(publicUrl)
+  return {
+    host,
+    protocol: protocol === 'https:' ? 'wss' : 'ws',
+    ...(pathname !== '/' && { pathname }),
+    description: `At ${socketPaths.join(', ')}, which are the same`,
+    security: [{ $ref: '#/components/securitySchemes/bearer' }],
+  }
+}
+
+/** The AsyncAPI document of the websocket of a service at this address, made of the schemas of its frames. */
+export const asyncapiAt = (publicUrl: string): Json => ({ ...asyncapi, servers: { own: serverAt(publicUrl) } })
+
+/** The same for a service with the default settings. */
 export const asyncapi: Json = {
   asyncapi: '3.0.0',
   info: {
     title: 'Live economy, realtime',
     version: '1.0.0',
-    description:
-      'One websocket per client: plain JSON text frames, one object each. Frames name their channel in `ch`, so one ' +
-      'socket serves all subscriptions of a client. Clients act over HTTP; no frame moves value.',
+    description: socketGuide,
   },
   defaultContentType: 'application/json',
-  servers: {
-    own: {
-      host: '127.0.0.1:3000',
-      protocol: 'ws',
-      description: 'Where the service listens; wss behind a proxy. Also under /api/v1/ws and /v1/ws.',
-      security: [{ $ref: '#/components/securitySchemes/bearer' }],
-    },
-  },
+  servers: { own: serverAt('http://127.0.0.1:3000') },
   channels: {
     socket: channel(
       '/ws',
@@ -103,21 +111,29 @@ export const asyncapi: Json = {
     ),
     room: channel(
       'one-to-room:{room_uid}',
-      'Events of a room, for its members; subscribed with a sub frame.',
+      'Events of a room, for its members; subscribed with a sub frame. The room may be named by its uid or by its id: it is ' +
+        'one channel, and its frames carry the name of the latest sub. Whoever joins or leaves the room is not announced: ' +
+        'getRoom answers how many members there are, and listRoomMembers who. The service has no list of the rooms of a ' +
+        'user: a client joins the room that it shows (joinRoom, harmless for a member) and then subscribes.',
       roomMessages,
       {
-        parameters: { room_uid: { description: 'uid of the room' } },
+        parameters: { room_uid: { description: 'uid of the room, or else its id' } },
       },
     ),
     user: channel(
       'user:{id}',
-      'Events and state of a user, for that user only; subscribed automatically.',
+      'Events and state of a user, for that user only; subscribed automatically, from now on. To resume it, send a sub ' +
+        'with since.',
       userMessages,
       {
         parameters: { id: { description: 'id of the user' } },
       },
     ),
-    global: channel('global', 'Events and state for everyone; subscribed automatically.', globalMessages),
+    global: channel(
+      'global',
+      'Events and state for everyone; subscribed automatically. Nothing is replayed.',
+      globalMessages,
+    ),
   },
   operations: {
     command: operation('receive', 'socket', 'Authentication, subscriptions and pings of clients', clientMessages),

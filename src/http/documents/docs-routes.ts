@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { VerifyToken } from '../auth/tokens.ts'
 import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
-import { asyncapi } from './asyncapi.ts'
+import { asyncapiAt } from './asyncapi.ts'
 import { pageHeaders } from './page-headers.ts'
 import { codesPage } from './pages/codes-page.ts'
 import { fairnessPage } from './pages/fairness-page.ts'
@@ -71,14 +71,17 @@ export function docsRoutes(
   app: FastifyInstance,
   verify: VerifyToken,
   limitUnauthenticated: LimitUnauthenticated,
+  publicUrl: () => string,
 ): void {
   const responses: Readonly<Record<string, PreparedResponse>> = {
     '/docs': page(() => PAGE),
-    '/docs/sockets': page(() => socketsPage(asyncapi)),
+    '/docs/sockets': page(() => socketsPage(asyncapiAt(publicUrl()))),
     '/docs/codes': page(codesPage),
     '/docs/fairness': page(fairnessPage),
     '/docs/json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
-    '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
+    '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () =>
+      Buffer.from(JSON.stringify(asyncapiAt(publicUrl()))),
+    ),
     '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [

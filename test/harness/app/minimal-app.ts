@@ -191,6 +191,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     metrics,
     isReady: async () => true,
     docs: true,
+    publicUrl: () => 'https://live.test/economy',
     assetDir: null,
     allowedOrigins: [],
     refusalResponseOf,

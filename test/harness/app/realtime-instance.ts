@@ -156,6 +156,7 @@ export async function startInstance(
     metrics,
     isReady: async () => true,
     docs: true,
+    publicUrl: () => 'http://127.0.0.1:3000',
     assetDir: null,
     allowedOrigins: [],
     refusalResponseOf,

@@ -118,6 +118,7 @@ export async function createTestApp(
     metrics: new Metrics(),
     isReady: async () => true,
     docs: true,
+    publicUrl: () => 'http://127.0.0.1:3000',
     assetDir: null,
     allowedOrigins: [],
     refusalResponseOf,

@@ -1,7 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/prepared-response.ts'
+import { asyncapiAt } from '../../../src/http/documents/asyncapi.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { socketPaths } from '../../../src/http/socket-upgrade.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
 const documents = ['/docs', '/docs/sockets', '/docs/codes', '/docs/fairness', '/docs/json', '/docs/asyncapi.json']
@@ -95,6 +97,17 @@ test('the page of the websocket shows every message with an example', async (t) 
   for (const [, schema = ''] of body.matchAll(/href="#([^"]+)"/g))
     t.ok(body.includes(`<details id="${schema}">`), schema)
   t.notMatch(body, /<script|<style|style=|\son\w+=/)
+})
+
+test('the document and the page of the websocket name the public address of the service', async (t) => {
+  const { app } = await createMinimalApp(t)
+  const { servers } = (await app.inject('/docs/asyncapi.json')).json()
+  t.match(servers.own, { host: 'live.test', protocol: 'wss', pathname: '/economy' })
+  const { body } = await app.inject('/docs/sockets')
+  t.match(body, '<code>wss://live.test/economy</code>')
+  for (const path of socketPaths) t.ok(body.includes(path), path)
+  t.match(body, '<li><strong>Resuming.</strong> After a reconnect')
+  t.match(asyncapiAt('http://10.0.0.7:8080')['servers'], { own: { host: '10.0.0.7:8080', protocol: 'ws' } })
 })
 
 test('unauthenticated clients are charged for the bytes of documents, users are not', async (t) => {

@@ -13,6 +13,9 @@ export function socketsPage(document: Json): string {
     `<h1>${text(childOf(document, 'info')['title'])}</h1>
 <p><a href="/docs">The HTTP interface</a> · <a href="/docs/codes">Codes</a> · <a href="/docs/asyncapi.json">This as an AsyncAPI document</a></p>
 ${paragraphs(childOf(document, 'info')['description'])}
+${entriesOf(document['servers'])
+  .map(([, server]) => serverSection(server))
+  .join('\n')}
 ${sections.join('\n')}
 <h2 id="close-codes">Close codes</h2>
 <table>
@@ -24,6 +27,9 @@ ${entriesOf(parts['schemas'])
   .join('\n')}`,
   )
 }
+
+const serverSection = (server: Json): string =>
+  `<p>Server: <code>${text(server['protocol'])}://${text(server['host'])}${text(server['pathname'])}</code>. ${text(server['description'])}.</p>`
 
 function channelSection(channel: Json, messages: Json): string {
   const shown = entriesOf(channel['messages']).map(([id]) => messageArticle(id, childOf(messages, id)))
