@@ -75,6 +75,33 @@ test('each listener gets what is appended while it is there, once and in order, 
   t.end()
 })
 
+test('what is appended together is pushed together: a client that gets another frame after it has all of it', (t) => {
+  const appendOrSend = oneof(integer({ min: 1, max: 3 }), constantFrom('slice', 'catch up', 'join'))
+  const holds = property(array(appendOrSend, { maxLength: 60 }), (steps) => {
+    const fanOut = new FanOut()
+    const members: FanOutMember[] = []
+    const lastPushed: number[] = []
+    const lastAppended = new Set<number>()
+    const push = (frames: Buffer) => void lastPushed.push(numbersIn(frames, 'one').at(-1) ?? -1)
+    const add = () => void members.push(fanOut.add('one', { language: 'en', push }))
+    add()
+    add()
+    let appended = 0
+    for (const next of steps) {
+      if (typeof next === 'number') {
+        fanOut.append(Array.from({ length: next }, () => `${appended++}}`))
+        lastAppended.add(appended - 1)
+      } else if (next === 'slice') fanOut.sendUntil(ENDED)
+      else if (next === 'join') add()
+      else for (const member of members.slice(0, 1)) fanOut.catchUp(member)
+    }
+    while (fanOut.isPending) fanOut.sendUntil(MORE)
+    return lastPushed.every((number) => lastAppended.has(number))
+  })
+  t.doesNotThrow(() => assert(holds))
+  t.end()
+})
+
 test('listeners get sentences in their language, before and after frames without any', (t) => {
   const fanOut = new FanOut()
   const got: string[] = []
