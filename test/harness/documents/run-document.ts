@@ -3,6 +3,7 @@ import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { newDataDir } from '../postgres/embedded.ts'
+import { checkedOrigin } from '../process/checked-origin.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
 import { type Example, examplesOf, fileOf, readDocument } from './documents.ts'
@@ -36,6 +37,7 @@ const DOCUMENTED_ADDRESS = '127.0.0.1:3000'
 export interface Session {
   readonly shell: Shell
   readonly service: ServiceProcess
+  /** Where commands find the service. */
   readonly address: string
 }
 
@@ -48,7 +50,8 @@ export async function startSession(t: Test): Promise<Session> {
   const limits = { RATE_LIMIT: '', ADDRESS_LIMIT: '', DAILY_WRITE_BYTES: '' }
   const service = await startService(t, { DATA_DIR: dataDir, ...KEYS, ...limits }, port)
   const shell = openShell(t, folder, { DATA_DIR: dataDir, ...KEYS })
-  return { shell, service, address: `127.0.0.1:${port}` }
+  const { host } = new URL(await checkedOrigin(t, service.origin))
+  return { shell, service, address: host }
 }
 
 const DAY_MS = 86_400_000
@@ -74,7 +77,7 @@ function checkoutIn(parent: string): string {
 const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 
 /** Runs the commands of a document in order, and compares their outputs with those in the document. */
-export async function runDocument(t: Test, path: string, { shell, address }: Session): Promise<void> {
+export async function runDocument(t: Test, path: string, { shell, service, address }: Session): Promise<void> {
   const text = readDocument(path)
   const outputs = new Map<Example, string>()
   let differs = false
@@ -90,7 +93,10 @@ export async function runDocument(t: Test, path: string, { shell, address }: Ses
         continue
       }
       const { output, code } = await shell.run(asRun(command, address))
-      const text = output.replaceAll(address, DOCUMENTED_ADDRESS).trimEnd()
+      const text = output
+        .replaceAll(address, DOCUMENTED_ADDRESS)
+        .replaceAll(new URL(service.origin).host, DOCUMENTED_ADDRESS)
+        .trimEnd()
       t.equal(code, 0, `${path}: ${command}\n${text}`)
       if (text !== '') printed.push(text)
     }

@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { checkedOrigin } from '../../harness/process/checked-origin.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
@@ -9,7 +10,7 @@ import { type RoomClientProcess, startRoomClient } from './room-client-process.t
 
 const base = '/v1/rooms/R1/games/roulette'
 
-async function play(service: ServiceProcess, user: number, path: string, body?: object) {
+async function play(service: Pick<ServiceProcess, 'origin' | 'output'>, user: number, path: string, body?: object) {
   const response = await fetch(`${service.origin}${base}/${path}`, {
     method: /^\d/.test(path) ? 'DELETE' : 'POST',
     headers: {
@@ -30,7 +31,8 @@ test('the documented clients receive all events of a game, also those during an 
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const port = await reservePort()
   const first = await startService(t, environment, port)
-  const other = await startService(t, environment, await reservePort())
+  const second = await startService(t, environment, await reservePort())
+  const other = { output: () => second.output(), origin: await checkedOrigin(t, second.origin) }
   const url = `ws://127.0.0.1:${port}/ws`
   const token = tokenIn(first.output(), 'user 2')
   const kinds = ['node', 'browser', ...(kotlinIsMissing === false ? (['kotlin'] as const) : [])] as const
