@@ -96,6 +96,7 @@ export const Withdrawal = named(
       }),
     ),
   }),
+  'A withdrawal request with its status and its parties, where what belongs to the other type is null',
 )
 export type Withdrawal = Static<typeof Withdrawal>
 
@@ -136,6 +137,7 @@ export const ChargingAgent = named(
     ...PersonResource.properties,
     countries: Type.Array(Type.Object({ id: Id, name: Type.String(), diamonds_per_dollar: Id })),
   }),
+  'A user who pays diamonds for dollars, with the countries served and the rate in each',
 )
 export type ChargingAgent = Static<typeof ChargingAgent>
 
@@ -161,6 +163,7 @@ export const InstantTransfer = named(
     receiver: PersonResource,
     created_at: Instant,
   }),
+  "A transfer of the requester's dollars to a user, who received diamonds for them",
 )
 export type InstantTransfer = Static<typeof InstantTransfer>
 
@@ -218,5 +221,6 @@ export const SalaryReport = named(
     already_paid: Type.Array(PaidDeposit),
     refused: Type.Array(Type.Object({ ...deposit, code: Type.String(), message: Type.String() })),
   }),
+  'The deposits that were paid now, those that had been paid before, and those that were refused, with the reason',
 )
 export type SalaryReport = Static<typeof SalaryReport>

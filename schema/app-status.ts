@@ -26,7 +26,11 @@ export const Update = named(
 
 export const Nothing = named('NoUpdate', statusBody('none', {}))
 
-export const AppStatus = named('AppStatus', Type.Union([Maintenance, Update, Nothing]))
+export const AppStatus = named(
+  'AppStatus',
+  Type.Union([Maintenance, Update, Nothing]),
+  'What the client has to show before anything else: maintenance, an update, or nothing',
+)
 export type AppStatus = Static<typeof AppStatus>
 
 /** Read from the headers or from the query. A value that cannot be read counts as absent. */
@@ -87,6 +91,7 @@ export const AppMode = named(
     block_unidentified: Type.Union([Type.Null(), ClientType]),
     updated_at: Type.Union([Instant, Type.Null()], { description: 'null if it was never set' }),
   }),
+  'Whether the app is in maintenance, with what clients then show, and who is asked to update',
 )
 export type AppMode = Static<typeof AppMode>
 
@@ -126,6 +131,7 @@ export const Release = named(
     created_at: Instant,
     updated_at: Instant,
   }),
+  'The newest version for a type of client, and the oldest one that may be used',
 )
 export type Release = Static<typeof Release>
 

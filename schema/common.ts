@@ -142,5 +142,6 @@ export const PersonResource = named(
     ...Person.properties,
     avatar_url: Type.String({ description: "the avatar's address; empty without one" }),
   }),
+  'A user as others see them: id, name, uid and picture',
 )
 export type PersonResource = Static<typeof PersonResource>

@@ -23,7 +23,11 @@ export const RegisterDevice = named(
 export const DeviceParams = Type.Object({ token: DeviceToken })
 
 /** A registered device; its token is not repeated. */
-export const Device = named('Device', Type.Object({ platform: Platform, language: Language, created_at: Instant }))
+export const Device = named(
+  'Device',
+  Type.Object({ platform: Platform, language: Language, created_at: Instant }),
+  'A device that push notifications go to; its token is not repeated',
+)
 export type Device = Static<typeof Device>
 
 export const DeviceRemoved = Type.Object({ meta: Type.Object({ message: Type.String() }) })

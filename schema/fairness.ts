@@ -21,6 +21,7 @@ export const PublishedChains = named(
     next: Type.String({ description: 'id of the chain that follows' }),
     next_commitment: Hex('commitment of the next chain: known before its seed is chosen'),
   }),
+  "The caller's running chain of lucky draws and the next one, each with its commitment",
 )
 
 export const PublishedDraw = named(
@@ -46,6 +47,7 @@ export const PublishedDraw = named(
     ),
     created_at: Instant,
   }),
+  'A send of the caller with all that proves its draws',
 )
 export type PublishedDraw = Static<typeof PublishedDraw>
 
@@ -57,6 +59,7 @@ export const PublishedOddsTable = named(
     odds: PublishedOdds,
     return_to_player: Type.Number({ description: 'the expected share of the stake that is paid back, a fraction' }),
   }),
+  'The odds with this hash, as they were published',
 )
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 

@@ -19,6 +19,7 @@ export const Checkpoint = named(
       description: 'base64, of the text "ledger checkpoint\\nposition …\\nhash …\\nat …\\n"',
     }),
   }),
+  'Where the ledger ended, signed, to be kept elsewhere',
 )
 export type Checkpoint = Static<typeof Checkpoint>
 
@@ -49,6 +50,7 @@ export const LedgerEventRecord = named(
     request_id: Type.String(),
     hash: Type.String({ description: 'SHA-256 over all of the event and the hash before it' }),
   }),
+  'An event of the ledger as it is stored',
 )
 export type LedgerEventRecord = Static<typeof LedgerEventRecord>
 
@@ -81,6 +83,7 @@ export const TrialBalance = named(
       }),
     ),
   }),
+  'The sums of all accounts by kind and currency; each currency adds up to 0',
 )
 export type TrialBalance = Static<typeof TrialBalance>
 
@@ -132,6 +135,7 @@ export const AccountStatement = named(
     lines: Type.Array(StatementLine),
     closing: Units('after the last one'),
   }),
+  'The movements of an account, between its opening and its closing balance',
 )
 
 export const ExplainQuery = Type.Object({
@@ -165,6 +169,7 @@ export const ExplainedBalance = named(
     sum: Units('of the sources: the balance, or the books are wrong'),
     latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
   }),
+  'A balance with what is held of it, and the movements that it is made of',
 )
 
 export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to verify')) })

@@ -102,11 +102,16 @@ export const Decoration = named(
     }),
     created_at: Instant,
   }),
+  'A gift that can be sent, with its price in diamonds and its odds',
 )
 export type Decoration = Static<typeof Decoration>
 
 /** A gift as operators see it: with its name as it was given. */
-export const DefinedDecoration = named('DefinedGift', Type.Object({ ...Decoration.properties, name: LocalizedName }))
+export const DefinedDecoration = named(
+  'DefinedGift',
+  Type.Object({ ...Decoration.properties, name: LocalizedName }),
+  'A gift as operators see it, with its name as it was given',
+)
 export type DefinedDecoration = Static<typeof DefinedDecoration>
 
 /** Rows of a gift's odds; few, because the catalogue of 500 gifts is sent whole. */
@@ -132,10 +137,15 @@ const heldItem = { decoration_id: Id, quantity: Id }
 export const BagItem = named(
   'BagItem',
   Type.Object({ ...heldItem, name: Type.String(), image_path: Type.String(), image_url: ImageUrl }),
+  'A gift that the user holds, and how many of it',
 )
 
 /** What a user holds of a gift after it was added. */
-export const AddedBagItems = named('AddedBagItems', Type.Object({ user_id: Id, ...heldItem }))
+export const AddedBagItems = named(
+  'AddedBagItems',
+  Type.Object({ user_id: Id, ...heldItem }),
+  'What a user holds of a gift after some of it was added',
+)
 
 export const AddBagItems = named(
   'BagGrant',

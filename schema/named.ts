@@ -11,10 +11,13 @@ export interface SchemaName {
 
 /**
  * Names a schema that clients would name: the OpenAPI and AsyncAPI documents list it once and refer to it. Validation
- * does not see the name. One name stands for one schema.
+ * does not see the name. One name stands for one schema. The description begins with an article: the documents continue
+ * "A list of …, each" with it.
  */
-export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
-  Object.assign({ ...schema }, { [NAME]: { name, schema } satisfies SchemaName })
+export function named<Schema extends TSchema>(name: string, schema: Schema, description?: string): Schema {
+  const described = description === undefined ? schema : { ...schema, description }
+  return Object.assign({ ...described }, { [NAME]: { name, schema: described } satisfies SchemaName })
+}
 
 /** Validates as `schema`, and is documented as `shown`: where validation cannot say what clients should send or read. */
 export const documentedAs = <Schema extends TSchema>(schema: Schema, shown: TSchema): Schema =>

@@ -58,6 +58,7 @@ export const UserRecord = named(
     agency_countries: Type.Array(AgencyCountry),
     created_at: Instant,
   }),
+  'A user as operators see them, with flags and the countries served',
 )
 export type UserRecord = Static<typeof UserRecord>
 
@@ -84,12 +85,17 @@ export const RevokedStaffSessions = named(
     /** Tokens issued before are no longer valid. */
     sessions_revoked_before: Instant,
   }),
+  'The member of staff, whose tokens from before sessions_revoked_before are refused',
 )
 export type RevokedStaffSessions = Static<typeof RevokedStaffSessions>
 
 export const DefineCountry = named('CountryDefinition', Type.Object({ name: Type.Optional(Name) }))
 
-export const CountryRecord = named('CountryRecord', Type.Object({ id: Id, name: LocalizedName, created_at: Instant }))
+export const CountryRecord = named(
+  'CountryRecord',
+  Type.Object({ id: Id, name: LocalizedName, created_at: Instant }),
+  'A country as operators see it, with its name as it was given',
+)
 export type CountryRecord = Static<typeof CountryRecord>
 
 export const DefineRoom = named(
@@ -118,6 +124,7 @@ export const RoomRecord = named(
     trophy_points: Amount,
     created_at: Instant,
   }),
+  'A room as operators define it, with its trophy points',
 )
 export type RoomRecord = Static<typeof RoomRecord>
 

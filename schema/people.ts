@@ -7,5 +7,9 @@ export const UserSearch = Type.Object({ search: SearchWord })
 
 export const UserParams = Type.Object({ id: { ...PathId, description: 'id of the user' } })
 
-export const Country = named('Country', Type.Object({ id: Id, name: Type.String() }))
+export const Country = named(
+  'Country',
+  Type.Object({ id: Id, name: Type.String() }),
+  'A country in which dollars can be withdrawn',
+)
 export type Country = Static<typeof Country>

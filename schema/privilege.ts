@@ -18,6 +18,7 @@ export const WalletCard = named(
     valid_days: Type.Integer({ minimum: 1, description: 'Days that the card adds when it is activated' }),
     created_at: { ...Instant, description: 'When the card entered the wallet: ISO 8601, UTC, microseconds' },
   }),
+  'A stored card, which its owner can activate or send to another user',
 )
 export type WalletCard = Static<typeof WalletCard>
 
@@ -26,10 +27,13 @@ export const CardParams = Type.Object({ wallet_card_id: PathId })
 const Meta = Type.Object({ message: Type.String() })
 
 export const Activated = Type.Object({
-  data: Type.Object({
-    days_added: Type.Integer({ minimum: 1, description: 'Days actually added' }),
-    valid_until: Seconds,
-  }),
+  data: Type.Object(
+    {
+      days_added: Type.Integer({ minimum: 1, description: 'Days actually added' }),
+      valid_until: Seconds,
+    },
+    { description: 'The days that the card added, and until when the privilege is active now' },
+  ),
   meta: Meta,
 })
 
@@ -67,6 +71,7 @@ export const PackageResource = named(
     icon_path: Type.String(),
     icon_url: Type.String({ description: "the icon's address; empty without one" }),
   }),
+  'A kind of privilege: its rank, and the days that a new card of it adds',
 )
 export type PackageResource = Static<typeof PackageResource>
 
@@ -74,6 +79,7 @@ export type PackageResource = Static<typeof PackageResource>
 export const PackageRecord = named(
   'PrivilegePackageRecord',
   Type.Object({ ...PackageResource.properties, name: LocalizedName, created_at: Instant }),
+  'A privilege package as operators see it, with its name as it was given',
 )
 export type PackageRecord = Static<typeof PackageRecord>
 

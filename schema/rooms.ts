@@ -28,7 +28,11 @@ const listedRoom = {
 }
 
 /** A room in a list. */
-export const ListedRoom = named('ListedRoom', Type.Object(listedRoom))
+export const ListedRoom = named(
+  'ListedRoom',
+  Type.Object(listedRoom),
+  'A room with its owner and the number of its members',
+)
 export type ListedRoom = Static<typeof ListedRoom>
 
 export const RoomResource = named(
@@ -37,10 +41,15 @@ export const RoomResource = named(
     ...listedRoom,
     active_roulette_game: Type.Union([Game, Type.Null()], { description: 'the open game, if there is one' }),
   }),
+  'A room with its owner, the number of its members and its open game, if there is one',
 )
 export type RoomResource = Static<typeof RoomResource>
 
-export const RoomMember = named('RoomMember', Type.Object({ ...PersonResource.properties, joined_at: Instant }))
+export const RoomMember = named(
+  'RoomMember',
+  Type.Object({ ...PersonResource.properties, joined_at: Instant }),
+  'A member of the room, with the time of joining',
+)
 export type RoomMember = Static<typeof RoomMember>
 
 /** The answer of a request that leaves nothing to show. */

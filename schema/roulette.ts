@@ -52,15 +52,14 @@ export const Game = named(
     created_at: Seconds,
     finished_at: Type.Union([Instant, Type.Null()], { description: 'when it was finished or cancelled' }),
   }),
+  'A game of roulette with its players and, once it is finished, its winner and the proof of the spin',
 )
 export type Game = Static<typeof Game>
 
 export const FinishedGame = named(
   'FinishedGame',
-  Type.Object(
-    { ...Game.properties, fairness: SpunFairness, losers: Type.Array(PersonResource) },
-    { description: 'A finished game, as verifyDraw takes it' },
-  ),
+  Type.Object({ ...Game.properties, fairness: SpunFairness, losers: Type.Array(PersonResource) }),
+  'A finished game with its winner, the losers and the proof of the spin, as verifyDraw takes it',
 )
 export type FinishedGame = Static<typeof FinishedGame>
 

@@ -57,6 +57,7 @@ export const HistoryItem = named(
       description: "where it came from or went to: another user, or an account's name",
     }),
   }),
+  "A movement of the caller's value, with the balance after it",
 )
 export type HistoryItem = Static<typeof HistoryItem>
 

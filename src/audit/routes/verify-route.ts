@@ -27,7 +27,12 @@ export function verifyRoute(app: App, { reads }: FinanceServices): void {
           'verification runs at a time; it ends when the client disconnects.',
         tags: ['finance'],
         querystring: VerifyQuery,
-        response: { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } },
+        response: {
+          200: {
+            description: 'Lines of JSON: the progress and, at the end, what was found',
+            content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+          },
+        },
       },
     },
     async (request, reply) => {

@@ -122,7 +122,7 @@ function describeSuccesses(
     if (Number(status) >= 400 || !isMutable(response)) continue
     if (response['description'] === 'Default Response') {
       const schema = schemaIn(response)
-      response['description'] = describeSuccess(schema, schemas) ?? operation['summary'] ?? 'Success'
+      response['description'] = describeSuccess(schema, schemas) ?? (checks === null ? operation['summary'] : 'Success')
     }
     if (Object.keys(headers).length > 0) response['headers'] = headers
   }

@@ -34,6 +34,21 @@ test('every code of the document is explained, and no other', async (t) => {
   )
 })
 
+test('every success says in words what it is', async (t) => {
+  const { slices } = await loadSlices()
+  const { app } = await createTestApp(t, slices)
+  const { components, paths } = Object(app.swagger())
+  const names = Object.keys(Object(components.schemas))
+  const operations = Object.values<object>(paths).flatMap((path) => Object.values<ReturnType<typeof Object>>(path))
+  for (const { operationId, responses } of operations) {
+    for (const [status, { description }] of Object.entries<ReturnType<typeof Object>>(responses)) {
+      if (Number(status) >= 400) continue
+      const isName = names.some((name) => [name, `A list of ${name}`].includes(description))
+      t.notOk(isName || description === 'Success', `${operationId}: ${description}`)
+    }
+  }
+})
+
 test('the page for integrators names every event of the socket', (t) => {
   const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((list) => Object.keys(list))
   const named = section('Events of the socket').replaceAll('`-', '`roulette-wheel-')

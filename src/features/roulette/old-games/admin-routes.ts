@@ -22,7 +22,13 @@ export function rouletteAdminRoutes(app: App, services: Services): void {
         body: PurgeGames,
         refusals: verbs.purgeGames.refusals,
         response: {
-          200: Type.Object({ data: Type.Array(Game), meta: Type.Object({ skipped: Type.Array(SkippedGame) }) }),
+          200: Type.Object(
+            { data: Type.Array(Game), meta: Type.Object({ skipped: Type.Array(SkippedGame) }) },
+            {
+              description:
+                'The games that were cancelled, or with dry_run would be; meta.skipped lists those that cannot be refunded',
+            },
+          ),
         },
       },
     },
