@@ -80,6 +80,11 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
   const seen = await read('GET', '/v1/wallet', undefined, at)
   t.ok(seen.position >= sent.position, 'a read waits for the position that it sends back')
   t.equal(seen.text, (await write('GET', '/v1/wallet')).text)
+  const movements = async (send: Send): Promise<unknown> =>
+    JSON.parse((await send('GET', '/v1/wallet/history?limit=200', undefined, at)).text).data
+  const history = await movements(read)
+  t.match(history, [{ id: new RegExp(`^${sent.position}-`), type: 'gift-drawn' }])
+  t.same(history, await movements(write))
   await until(() => client.frames.some((text) => text.includes(`"position":"${sent.position}"`)))
 
   await standby.admin('select pg_wal_replay_pause()')
