@@ -23,12 +23,16 @@ export interface ChannelAccess {
 export interface AccessRefusal {
   readonly code: FrameErrorCode
   readonly message: LocalizedText
+  readonly retry?: true
 }
 
 export const NOT_ROOM_MEMBER = {
   code: 'not_room_member',
   message: socketMessages.not_room_member,
 } as const satisfies AccessRefusal
+
+/** Of who left while the request was answered, and may have joined again since. */
+export const LEFT_MEANWHILE = { ...NOT_ROOM_MEMBER, retry: true } as const satisfies AccessRefusal
 
 /** The channel that a user means by a name, if the user may subscribe to it. */
 export async function accessChannel(

@@ -6,7 +6,7 @@ import type { Client } from '../sockets/client.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
 import { type AnswerParts, answerSub, type OnLoaded, type Subscriber } from './answer-sub.ts'
 import { answerWithState, type StateParts } from './answer-with-state.ts'
-import { type AccessRefusal, type ChannelAccess, NOT_ROOM_MEMBER } from './channel-access.ts'
+import { type AccessRefusal, type ChannelAccess, LEFT_MEANWHILE, NOT_ROOM_MEMBER } from './channel-access.ts'
 import type { ChannelRequest, SubFrame } from './channel-request.ts'
 import { resumeWithinBudget } from './resume-within-budget.ts'
 import { Subscription } from './subscription.ts'
@@ -85,7 +85,7 @@ export class Subscriptions {
     if (this.#isEnded) return
     const roomId = roomIdOf(key)
     const leftAt = roomId === null ? undefined : this.#leftMeanwhile?.get(roomId)
-    if (leftAt !== undefined && leftAt > (position ?? 0)) return this.#refuse(request, NOT_ROOM_MEMBER)
+    if (leftAt !== undefined && leftAt > (position ?? 0)) return this.#refuse(request, LEFT_MEANWHILE)
     const existing = this.#byChannel.get(key)
     if (existing === undefined && roomId !== null && this.#roomCount >= MAX_ROOMS) {
       return this.#refuse(request, TOO_MANY_ROOMS)
@@ -93,7 +93,7 @@ export class Subscriptions {
     const subscription = existing ?? this.#open(key, request.ch, 'resuming')
     await this.#answer(subscription, existing === undefined, request, onLoaded)
     const isAnswered = subscription.confirmed === request
-    if (subscription.isRemoved && !isAnswered && !this.#isEnded) this.#refuse(request, NOT_ROOM_MEMBER)
+    if (subscription.isRemoved && !isAnswered && !this.#isEnded) this.#refuse(request, LEFT_MEANWHILE)
   }
 
   #answer(subscription: Subscription, isNew: boolean, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {

@@ -75,6 +75,25 @@ test('who left while a sub was looked up is refused', async (t) => {
   }
 })
 
+test('who leaves and joins again while a sub is answered is told to try again, and then subscribed', async (t) => {
+  const { hub, client } = hubOfUser()
+  let isFirst = true
+  const { subscriptions, frames } = client({
+    memberRoom: async (uid) => {
+      const { position } = hub
+      if (isFirst) await hub.onEvents([leftEvent(position + 1), roomEvent(position + 2)])
+      isFirst = false
+      return { ...memberOf(uid), position }
+    },
+  })
+  await hub.onEvents([roomEvent(1)])
+  const sub = { t: 'sub', i: 7, ch: ROOM } as const
+  await subscriptions.subscribe(sub)
+  t.match(frames.splice(0), [{ t: 'err', i: 7, ch: ROOM, code: 'not_room_member', retry: true }])
+  await subscriptions.subscribe(sub)
+  t.match(frames.splice(0), [{ t: 'subbed', i: 7, ch: ROOM }])
+})
+
 test('who left and joined again before a sub is subscribed, and not told of the leaving', async (t) => {
   const { hub, client } = hubOfUser()
   const { subscriptions, frames } = client({ memberRoom: async (uid) => ({ ...memberOf(uid), position: 3 }) })
@@ -110,7 +129,7 @@ test('who leaves while a backlog is loaded is refused, and told once if subscrib
   await hub.onEvents([leftEvent(11, 1, 2)])
   loaded.resolve()
   await first
-  t.match(frames.splice(0), [{ t: 'err', i: 1, ch: 'one-to-room:R2', code: 'not_room_member' }])
+  t.match(frames.splice(0), [{ t: 'err', i: 1, ch: 'one-to-room:R2', code: 'not_room_member', retry: true }])
   t.equal(referencesOf('room:2'), 0)
 
   loaded = Promise.withResolvers()
