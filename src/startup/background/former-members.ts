@@ -22,11 +22,14 @@ type ReadCandidates = (db: Kysely<Tables>, limit: number, last: Candidate | unde
  */
 const PAUSES_MS = [0, 60_000, 120_000, 240_000, 480_000, 960_000]
 const MAX_BACKOFF_MS = 60_000
+/** How long an instance waits before it asks again whether another one still records members. */
+const LOCK_POLL_INTERVAL_MS = 5_000
 
 /**
- * Puts the members of rooms on the ledger who joined before joining was an event, and owners who are no members; one
- * instance at a time, in the background, until `cleanUp`. Members are members meanwhile, too. It may be killed at any
- * moment: each command records its members and deletes their former rows in one transaction.
+ * Puts owners of rooms who are no members on the ledger, then the members who joined before joining was an event; in the
+ * background, until `cleanUp`. Members are members meanwhile, too. One instance at a time does it, and the others wait for
+ * it. It may be killed at any moment: each command records its members and deletes their former rows in one transaction,
+ * and another instance goes on.
  */
 export function startRecordingFormerMembers(
   executor: Pick<Executor, 'run'>,
@@ -57,7 +60,8 @@ export function startRecordingFormerMembers(
     return recorded
   }
 
-  const pass = async (): Promise<void> => {
+  /** False when another instance is at it. */
+  const pass = async (): Promise<boolean> => {
     const client = await connect(url, 'economy members')
     try {
       // Ends with the session, however that ends.
@@ -65,10 +69,12 @@ export function startRecordingFormerMembers(
         'select pg_try_advisory_lock(hashtextextended($1, 0)) as is_locked',
         [lockName(url, 'former members')],
       )
-      if (rows[0]?.is_locked !== true) return
-      const members = await recordAll(formerMembersAfter)
+      if (rows[0]?.is_locked !== true) return false
+      // There are fewer of them.
       const owners = await recordAll(ownersWithoutMembership)
+      const members = await recordAll(formerMembersAfter)
       if (members + owners > 0) log.info({ members, owners }, 'members of rooms recorded on the ledger')
+      return true
     } finally {
       await client.end()
     }
@@ -79,9 +85,12 @@ export function startRecordingFormerMembers(
       await pause(ms)
       for (let failures = 0; !signal.aborted; ) {
         try {
-          await pass()
+          const isDone = await pass()
           failureLog.succeeded(run)
-          break
+          failures = 0
+          if (isDone) break
+          log.debug('another instance records members of rooms; waiting for it')
+          await pause(LOCK_POLL_INTERVAL_MS)
         } catch (error) {
           failureLog.failed(error, run)
           failures += 1

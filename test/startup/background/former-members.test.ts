@@ -1,11 +1,17 @@
+import { Type } from '@sinclair/typebox'
+import { pino } from 'pino'
 import { test } from 'tap'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import { MAX_RECORDED_MEMBERS } from '../../../src/features/rooms/members/record-members.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
 import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
+import { startRecordingFormerMembers } from '../../../src/startup/background/former-members.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
@@ -98,5 +104,50 @@ test('members of the version before are recorded once, through a kill and by two
   const before = await queryRows(database, 'select * from room_memberships order by room_id, user_id')
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   t.same(await queryRows(database, 'select * from room_memberships order by room_id, user_id'), before)
+  t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('owners are recorded first, and another instance goes on when the recording one is killed', async (t) => {
+  const database = await testDatabase(t)
+  let waits = 0
+  const log = pino({ level: 'debug' }, { write: (line) => (waits += Number(line.includes('waiting for it'))) })
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  const ids = Array.from({ length: OWNED_ROOMS }, (_, i) => 100 + i)
+  await Promise.all([1, ...ids].map((room_id) => ledger.runOk(defineFormerly, { room_id, owner_id: 2 })))
+  await queryRows(
+    database,
+    `insert into room_profiles select room_id, 'F' || room_id, 'Former', '', '2025-01-01', now(), 'test' from rooms;
+     insert into room_members select 1, 1000 + n, '2026-01-01' from generate_series(1, 2000) n`,
+  )
+  const recording = new HelperProcess(new URL('recording-process.ts', import.meta.url), {})
+  t.teardown(() => recording.stop())
+  await recording.call({ url: database.serviceUrl }, Type.Null())
+  const members = 'select count(*), count(*) filter (where user_id = 2) as owners from room_memberships'
+  const first = String(MAX_RECORDED_MEMBERS)
+  t.same(await queryRows(database, members), [{ count: first, owners: first }])
+
+  const subscriberPool = openPool(database.serviceUrl, { max: 2, application_name: 'waiting under test' }, log)
+  t.teardown(() => subscriberPool.end())
+  let attempts = 0
+  const start = (): AsyncDisposableStack => {
+    const instance = new AsyncDisposableStack()
+    t.teardown(() => instance.disposeAsync())
+    const { executor } = ledger
+    const run: typeof executor.run = (command) => {
+      attempts += 1
+      return executor.run(command)
+    }
+    startRecordingFormerMembers({ run }, { url: database.serviceUrl, subscriberPool }, log, instance, [0])
+    return instance
+  }
+  const [stopped] = [start(), start()]
+  await until(() => waits === 2)
+  await stopped?.disposeAsync()
+  t.equal(attempts, 0, 'they wait for the first one; one that stops does not wait any longer')
+  process.kill(recording.pid, 'SIGKILL')
+  await until(() => isRecorded(database))
+  t.same(await queryRows(database, members), [
+    { count: String(2_000 + OWNED_ROOMS + 1), owners: String(OWNED_ROOMS + 1) },
+  ])
   t.same((await verifyDatabase(database)).findings, [])
 })

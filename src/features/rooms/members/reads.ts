@@ -54,7 +54,10 @@ export interface MemberRow {
   readonly joined_at: Micros
 }
 
-/** The members of a room, newest first; `cursor` is [joined_at, user_id] of the last one of the page before. */
+/**
+ * The members of a room, newest first; `cursor` is [joined_at, user_id] of the last one of the page before. `offset 0` keeps
+ * PostgreSQL from joining all members of the room for it: only those of the page are looked up.
+ */
 export async function membersOf(
   db: Db,
   roomId: number,
@@ -70,7 +73,7 @@ export async function membersOf(
           union all
           (select m.user_id, m.joined_at from room_members m
            where m.room_id = ${roomId} and ${isOnPage}
-             and not exists (select from room_memberships o where o.room_id = m.room_id and o.user_id = m.user_id)
+             and not exists (select from room_memberships o where o.room_id = m.room_id and o.user_id = m.user_id offset 0)
            order by m.joined_at desc, m.user_id desc limit ${limit})) m
     join user_profiles u on u.user_id = m.user_id
     order by m.joined_at desc, m.user_id desc
