@@ -34,6 +34,9 @@ const PLACEHOLDERS = [0, 1, 2, 3, 11, 100].map((count): unknown =>
   Object.assign(Object(count), { en: 'Ann', ar: 'آن' }),
 )
 
+/** Messages that clients know without a full stop. */
+const FIXED_ENGLISH = /^features\/roulette\/|^realtime\/messages\.ts not_room_member$/
+
 const ARABIC_LETTER = /\p{Script=Arabic}/u
 
 test('every message is a sentence in both languages, whatever fills its placeholders', (t) => {
@@ -42,6 +45,9 @@ test('every message is a sentence in both languages, whatever fills its placehol
     const texts = typeof message === 'function' ? PLACEHOLDERS.map((value) => message(value, value, value)) : [message]
     for (const { en, ar } of texts) {
       t.match(en, /\w/, name)
+      // Messages about a field begin in lower case: the field is their subject.
+      if (/^[A-Z]/.test(en) && !FIXED_ENGLISH.test(name))
+        t.match(en, /[.?!]$/, `${name} ends like a sentence in English`)
       t.match(ar, ARABIC_LETTER, name)
       t.match(ar, /[.؟!]$/, `${name} ends like a sentence`)
       t.notMatch(ar, /undefined|NaN\b(?!\.)|[٠-٩]|^\s|\s$| {2}/, name)

@@ -1,3 +1,5 @@
+import { extname } from 'node:path'
+
 /** The files that are served, by the ending of their name in lower case, with their media types. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
@@ -10,5 +12,4 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The media type of a file by its name; undefined for a file that is not served. */
-export const mediaTypeOf = (name: string): string | undefined =>
-  mediaTypes.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+export const mediaTypeOf = (name: string): string | undefined => mediaTypes.get(extname(name).slice(1).toLowerCase())

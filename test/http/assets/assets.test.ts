@@ -107,7 +107,16 @@ test('nothing else is served', async (t) => {
   const { dir, outside } = folderWithSecret(t)
   mkdirSync(join(dir, '.hidden'))
   mkdirSync(join(dir, 'folder.png'))
-  for (const name of ['.hidden/a.png', '.secret.png', 'page.html', 'noending', 'a.png.txt', '.png', 'a\\b.png']) {
+  for (const name of [
+    '.hidden/a.png',
+    '.secret.png',
+    'page.html',
+    'noending',
+    'a.png.txt',
+    '.png',
+    'png',
+    'a\\b.png',
+  ]) {
     writeFileSync(join(dir, name), 'secret')
   }
   symlinkSync(join(outside, 'secret.png'), join(dir, 'link.png'))
@@ -128,6 +137,7 @@ test('nothing else is served', async (t) => {
     '.hidden/a.png',
     '.secret.png',
     '.png',
+    'png',
     'page.html',
     'noending',
     'a.png.txt',
