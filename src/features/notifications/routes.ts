@@ -1,7 +1,7 @@
 import { PageQuery } from '../../../schema/common.ts'
 import { InboxPage, MarkedRead, MarkRead } from '../../../schema/notifications.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { readPage, toPage } from '../../http/pages.ts'
+import { pageBody, readPage, rowsThatFit } from '../../http/pages.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { type NotificationMapper, notificationsOf } from '../../notifications/event-notification.ts'
 import { findNames, type NameLookups } from '../../notifications/names.ts'
@@ -41,7 +41,8 @@ export function notificationRoutes(
       const { db, inbox } = sources(request)
       const user_id = userOf(request)
       const { entries, unread } = await inbox({ userId: user_id, limit: limit + 1, before: cursor?.[0] ?? null })
-      const notifications = entries.flatMap((entry) =>
+      const stored = entries.slice(0, limit)
+      const notifications = stored.flatMap((entry) =>
         notificationsOf(mapper, entry.event)
           .filter((notification) => notification.user_id === user_id)
           .map((notification) => ({ entry, notification })),
@@ -55,7 +56,12 @@ export function notificationRoutes(
       const rows = notifications.map(({ entry, notification }) =>
         inboxNotification(entry, notification, names, language),
       )
-      const { data, meta } = toPage(rows, limit, ({ id }) => [id])
+      const data = rowsThatFit(rows)
+      const last = data.at(-1)
+      const endsEarly = last !== undefined && data.length < rows.length
+      const page = endsEarly ? stored.filter(({ event }) => event.position >= last.id) : stored
+      // By what is stored: the last entries of a page may be of events that notify nobody any more.
+      const { meta } = pageBody(page, endsEarly || entries.length > limit, ({ event }) => [event.position])
       return { data: [...data], meta: { ...meta, unread } }
     },
   )

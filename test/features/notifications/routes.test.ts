@@ -63,6 +63,19 @@ test('everybody reads what concerns them, newest first, page by page', async (t)
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
+test('a page goes on after notifications that can no longer be rendered', async (t) => {
+  const { list, database } = await inboxApp(t)
+  const whole = await list(4)
+  await queryRows(
+    database,
+    'insert into notifications select 4, position, 100 + position from ledger_events order by position desc limit 2',
+  )
+  const first = await list(4, '?limit=2')
+  t.same(first.data, [])
+  t.same((await list(4, `?limit=6&cursor=${first.meta.next_cursor}`)).data, whole.data)
+  t.same((await list(4)).data, whole.data)
+})
+
 test('in the language of the request, with names as they are', async (t) => {
   const { list, operator } = await inboxApp(t)
   const arabic = 'وصلك امتياز \u2068Gold\u2069 من \u2068User 1\u2069، وتجده في محفظة امتيازاتك.'
