@@ -7,7 +7,7 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { indexUpTo, positionsOf, runRandomCommands } from '../../ledger/indexes/index-fixture.ts'
+import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
 import { seedLedger } from '../seed-ledger.ts'
 
 test('events are found by type and user, wherever the index ends', async (t) => {
@@ -17,15 +17,14 @@ test('events are found by type and user, wherever the index ends', async (t) => 
   await ledger.runOk(defineCountry, { id: 1, name: 'Egypt' })
   await ledger.runOk(defineUsers, { listed: true, users: [{ id: 7, business_manager: true }, { id: 8 }] })
   // In another block of the index than the definitions of those whom it names.
-  await runRandomCommands(ledger, 1_300)
+  await growLedger(ledger, database, 800)
   await ledger.runOk(credit, { user_id: 2, currency: 'dollars', amount: 100, reason: 'salary' })
   const request = { type: 'cash', caller_id: 2, target_id: 7, beneficiary_id: 8, country_id: 1 } as const
   await ledger.runOk(requestWithdrawal(null), { ...request, agent_benefit: false, amount: 100, details: null })
-  await runRandomCommands(ledger, 1_300)
+  await growLedger(ledger, database, 1_600)
   const db = readDb(t, database)
   const { signal } = new AbortController()
   const { head } = await positionsOf(database)
-  t.ok(head > 1_500)
   const types = [null, 'gift-sent', 'instant-transfer-made', 'user-defined', 'card-granted']
   const users = [null, 1, 3, 7, 8, 99]
   const filters = types.flatMap((type) => users.map((user) => ({ type, user })))

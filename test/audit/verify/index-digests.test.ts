@@ -6,7 +6,7 @@ import { checkPage } from '../../../src/audit/verify/row-verifier/row-verifier.t
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { indexUpTo, positionsOf, runRandomCommands } from '../../ledger/indexes/index-fixture.ts'
+import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
 import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { tamper } from '../verify-database.ts'
 
@@ -32,11 +32,10 @@ test('the digests of sound indexes are those of the events, and any change is se
   const sound = await testDatabase(t)
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, sound)
-    await runRandomCommands(createTestExecutor(inner, sound.serviceUrl), 1_500)
+    await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 1_200)
   })
   const { head } = await positionsOf(sound)
   await indexUpTo(sound, head)
-  t.ok(head > 1_100)
   t.same(await differingBlocks(sound, 1_000), [])
   t.same(await differingBlocks(sound, 500), [])
 
@@ -71,7 +70,7 @@ test('a balance beyond the numbers that are exact has a digest too', async (t) =
   const sound = await testDatabase(t)
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, sound)
-    await runRandomCommands(createTestExecutor(inner, sound.serviceUrl), 600)
+    await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 600)
   })
   const movement = `debit = '{issuance:bank:coins,issuance:bank:coins,issuance:bank:coins,issuance:bank:coins}',
     credit = '{house:bank:coins,house:bank:coins,house:bank:coins,house:bank:coins}',

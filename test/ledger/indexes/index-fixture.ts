@@ -97,6 +97,11 @@ export async function runRandomCommands({ run }: TestExecutor, count: number): P
   )
 }
 
+/** Runs random commands until the ledger has at least so many events. */
+export async function growLedger(ledger: TestExecutor, database: TestDatabase, events: number): Promise<void> {
+  while ((await positionsOf(database)).head < events) await runRandomCommands(ledger, 100)
+}
+
 export async function readLedger(database: TestDatabase): Promise<readonly LedgerEntry[]> {
   const rows = await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)
   return rows.map(parseEntry)
