@@ -27,6 +27,7 @@ export const readHeading = async (
 /** The heading of a report on a period, which also says where that begins. */
 export interface PeriodHeading extends Heading {
   readonly from_position: number
+  /** Null for a period without events. */
   readonly from_at: string | null
 }
 
@@ -35,7 +36,10 @@ export async function readPeriodHeading(
   asked: string,
   { first, last, untilNow }: ResolvedPeriod,
 ): Promise<PeriodHeading> {
-  const [from_at, heading] = await Promise.all([readIsoTime(db, first), readHeading(db, asked, last, untilNow)])
+  const [from_at, heading] = await Promise.all([
+    first > last ? null : readIsoTime(db, first),
+    readHeading(db, asked, last, untilNow),
+  ])
   return { ...heading, from_position: first, from_at }
 }
 

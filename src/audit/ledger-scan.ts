@@ -114,6 +114,11 @@ export class LedgerScan {
     await this.onPage()
   }
 
+  /** Notices meanwhile that a service became busy, or idle. */
+  async endIndexRange(): Promise<void> {
+    await this.#checkLoad()
+  }
+
   /** The blocks before a position whose rows in the indexes, which were all added, are not those that they should be. */
   async differingBlocks(before: number): Promise<readonly number[]> {
     return this.#rowVerifier.differingBlocks(before)

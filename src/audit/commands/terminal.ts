@@ -52,7 +52,12 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
     },
     async write(text) {
       if (broken !== undefined) throw broken
-      if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {})
+      if (stdout.write(text)) return
+      // Removes the listeners of the one that did not happen.
+      const waiting = new AbortController()
+      const { signal } = waiting
+      await Promise.race([once(stdout, 'drain', { signal }), once(stdout, 'close', { signal })]).catch(() => {})
+      waiting.abort()
     },
     async flushed() {
       // Called back when all text before it was written, or failed.

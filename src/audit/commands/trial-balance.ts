@@ -62,14 +62,10 @@ async function runByAccount(audit: CommandContext, { asOf, from, to, csv, json }
   if (asOf !== undefined && to !== undefined) throw new Error('--as-of and --to exclude each other.')
   return withQueryContext(audit, async (db, context) => {
     const head = await headOf(db)
-    const end = asOf && (await resolveAsOf(db, asOf, head, 'as-of'))
-    const period = await resolvePeriod(
-      db,
-      { from: from ?? null, to: end ? { position: end.last } : (to ?? null) },
-      head,
-    )
-    const untilNow = end?.untilNow ?? period.untilNow
-    const heading = await readPeriodHeading(db, audit.asked, { ...period, untilNow })
+    if (asOf !== undefined) await resolveAsOf(db, asOf, head, 'as-of')
+    const end = asOf === undefined ? { to: to ?? null } : ({ to: asOf, endField: 'as-of' } as const)
+    const period = await resolvePeriod(db, { from: from ?? null, ...end }, head)
+    const heading = await readPeriodHeading(db, audit.asked, period)
     const format = csv ? 'csv' : json ? 'json' : 'text'
     return printAccountBalances(audit.terminal, heading, readAccountTotals(db, period, context), format)
   })

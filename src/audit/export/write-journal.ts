@@ -72,8 +72,9 @@ async function readOpeningBalances(
     let sum = balances.get(account)
     if (sum === undefined) balances.set(account, (sum = new ExactSum()))
     sum.add(amount)
+    // At once: there are many of games and withdrawals that have ended.
+    if (sum.value === 0n) balances.delete(account)
   })
-  for (const [account, sum] of balances) if (sum.value === 0n) balances.delete(account)
   return balances
 }
 
@@ -98,7 +99,8 @@ export class JournalFiles implements JournalSink, AsyncDisposable {
     this.paths.push(path)
   }
 
-  readonly write = async (text: string): Promise<void> => void (await this.#open?.write(text))
+  // `write` may write only a part.
+  readonly write = async (text: string): Promise<void> => this.#open?.appendFile(text)
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#open?.close()

@@ -185,7 +185,10 @@ export class ShadowTables {
       // No deadlock: every command locks the head before any table. Readers of the head do not wait for this lock.
       await this.#client.query(`lock table ${live}.ledger_head in exclusive mode`)
       await catchUp()
+      // The time-out of a lock counts for each table.
+      await this.#client.query(`set local statement_timeout = '${SWAP_LOCK_TIMEOUT}'`)
       await this.#client.query(`lock table ${this.#definitions.map(({ name }) => `${live}.${name}`).join(', ')}`)
+      await this.#client.query('set local statement_timeout = 0')
       for (const { name, owner } of this.#definitions) {
         await this.#client.query(`alter table ${shadow}.${name} owner to ${escapeIdentifier(owner)}`)
         for (const grant of await readGrants(this.#client, this.#schemas, name)) await this.#client.query(grant)
@@ -213,9 +216,9 @@ export class ShadowTables {
   }
 }
 
-/** lock_not_available, deadlock_detected */
+/** lock_not_available, deadlock_detected, query_canceled */
 const isLockConflict = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
+  error instanceof Error && 'code' in error && ['55P03', '40P01', '57014'].some((code) => code === error.code)
 
 const isIndex = ({ name }: TableDefinition): boolean => indexTables.some((table) => table === name)
 

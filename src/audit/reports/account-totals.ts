@@ -78,16 +78,23 @@ export class AccountSums implements Disposable {
   /** All accounts in order, each once. */
   *sorted(): Generator<AccountTotals, void> {
     const sources = [...this.#runs.map(readRun), this.#sortedInMemory()]
-    let heads = sources.map((source) => source.next())
-    for (;;) {
-      let least: string | undefined
-      for (const { value, done } of heads) {
-        if (!done && (least === undefined || value.key < least)) least = value.key
+    try {
+      let heads = sources.map((source) => source.next())
+      for (;;) {
+        let least: string | undefined
+        for (const { value, done } of heads) {
+          if (!done && (least === undefined || value.key < least)) least = value.key
+        }
+        if (least === undefined) return
+        const key = least
+        yield heads
+          .flatMap((head) => (head.done || head.value.key !== key ? [] : [head.value.totals]))
+          .reduce(addTotals)
+        heads = heads.map((head, i) => (head.done || head.value.key !== key ? head : (sources[i]?.next() ?? head)))
       }
-      if (least === undefined) return
-      const key = least
-      yield heads.flatMap((head) => (head.done || head.value.key !== key ? [] : [head.value.totals])).reduce(addTotals)
-      heads = heads.map((head, i) => (head.done || head.value.key !== key ? head : (sources[i]?.next() ?? head)))
+    } finally {
+      // Closes their files when the reader stops early.
+      for (const source of sources) source.return()
     }
   }
 

@@ -11,6 +11,8 @@ export const AS_OF_FORMAT = 'a position (34), a day (2026-11-21) or a time in UT
 const asOfPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/
 const DAY_MICROS = 86_400_000_000
+/** Of the time in Kiribati, which is furthest from UTC. */
+const MAX_ZONE_HOURS = 14
 
 /** Null when the text is none of them. A time without a zone is in UTC. */
 export function parseAsOf(text: string): AsOf | null {
@@ -29,6 +31,7 @@ export function parseAsOf(text: string): AsOf | null {
   if (![...parsed, date.getUTCMinutes(), date.getUTCSeconds()].every((part, i) => part === numbers[i])) return null
   const begins = date.getTime() * 1000 + Number((fraction ?? '').padEnd(6, '0'))
   if (hour === undefined) return { begins, ends: begins + DAY_MICROS - 1 }
+  if (Number(zoneHour ?? 0) > MAX_ZONE_HOURS || Number(zoneMinute ?? 0) > 59) return null
   const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000_000 * (sign === '-' ? -1 : 1)
   return { begins: begins - zone, ends: begins - zone }
 }

@@ -24,6 +24,8 @@ export interface PeriodQuery {
   readonly from: AsOf | null
   /** Null: up to now. */
   readonly to: AsOf | null
+  /** What the end is called where it was asked for; default: to. */
+  readonly endField?: 'to' | 'as-of'
 }
 
 /**
@@ -32,19 +34,19 @@ export interface PeriodQuery {
  */
 export async function resolvePeriod(
   db: Kysely<Tables>,
-  { from, to }: PeriodQuery,
+  { from, to, endField = 'to' }: PeriodQuery,
   head: number,
 ): Promise<ResolvedPeriod> {
   if (from !== null && to !== null && 'begins' in from && 'begins' in to && from.begins > to.ends)
-    throw endsBeforeStart()
+    throw endsBeforeStart(endField)
   const { last, untilNow } = to === null ? { last: head, untilNow: null } : await resolveEnd(db, to, head)
   if (from === null) return { first: 1, last, untilNow }
   if ('position' in from) {
-    if (from.position > last) throw from.position > head ? beyondHead('from', head) : endsBeforeStart()
+    if (from.position > last) throw from.position > head ? beyondHead('from', head) : endsBeforeStart(endField)
     return { first: from.position, last, untilNow }
   }
   const first = (await lastPositionUntil(db, from.begins - 1, head)) + 1
-  if (first > last + 1) throw endsBeforeStart()
+  if (first > last + 1) throw endsBeforeStart(endField)
   return { first, last, untilNow }
 }
 
@@ -134,4 +136,4 @@ async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number)
 
 const beyondHead = (field: string, head: number): InvalidQuery =>
   new InvalidQuery(field, auditMessages.ledger_end(head))
-const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', auditMessages.before_from)
+const endsBeforeStart = (field: string): InvalidQuery => new InvalidQuery(field, auditMessages.before_from)

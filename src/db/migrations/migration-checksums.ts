@@ -9,6 +9,8 @@ export type MigrationTexts = ReadonlyMap<string, string>
 const FORMER_CHECKSUMS: Readonly<Record<string, string>> = {
   // It named schema public, where all ledgers were.
   '0016-room-member-counts': '8863e3e74055021ef933bd9a30f3c7f53685ad3ada61d9fb9fd76c3079d8e1ae',
+  // Its comments and the name of a subquery were other words.
+  '0025-notifications': '8ea59a9b014b930734dad9163f16a83dccb87fac775e0faf65a02cae41b2ce18',
 }
 
 /** The names of migrations whose text differs from the stored checksum. */

@@ -64,8 +64,8 @@ export class Subscriptions {
   }
 
   /**
-   * The user is no longer a member of a room as of a position: what came before is sent, then `unsubbed`, and nothing
-   * after. To be called before a message after the position is delivered.
+   * The user is no longer a member of a room as of a position: what came before is sent, save of a replay that is under
+   * way, then `unsubbed`, and nothing after. To be called before a message after the position is delivered.
    */
   leaveRoom(roomId: number, position: number): void {
     this.#leftMeanwhile?.set(roomId, position)

@@ -84,6 +84,16 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
       finding('account_index', 'user:77:coins:500000', foreign),
     ],
     [
+      'a row beyond all positions',
+      `insert into account_index values ('user:77:coins', 9007199254740991, '{3}', 5)`,
+      finding('account_index', 'user:77:coins:9007199254740991', foreign),
+    ],
+    [
+      'terms beyond all positions',
+      `insert into event_index values (9223372036854775807, '{1}')`,
+      finding('event_index', '9223372036854775807', foreign),
+    ],
+    [
       'terms',
       'update event_index set terms = terms[2:] where base = 500',
       finding('event_index', '500', 'terms are not those of its events'),

@@ -10,14 +10,14 @@ const MAX_CHECK_EVENTS = 100_000
 const MAX_MISMATCHES = 1_000
 
 /**
- * Rows of `account_index` for the blocks after $1 and up to $2, of events up to $3, that differ from what follows from
- * the events and from the account's row before.
+ * Rows of `account_index` for the blocks after $1 and up to $2, null for all later ones, of events up to $3, that differ
+ * from what follows from the events and from the account's row before.
  */
 const ACCOUNT_MISMATCHES_SQL = `
   with expected as materialized (${accountRowsSql('$1::bigint', 'least($2::bigint, $3::bigint)')}),
   actual as materialized (
     select account, base, offsets, balance from account_index
-    where base < $2::bigint and (base >= $1::bigint or $1::bigint = 0)
+    where ($2::bigint is null or base < $2::bigint) and (base >= $1::bigint or $1::bigint = 0)
   ), joined as (
     select coalesce(e.account, i.account) as account, coalesce(e.base, i.base) as base, e.offsets as expected_offsets,
            e.change, i.offsets, i.balance
@@ -38,7 +38,7 @@ const ACCOUNT_MISMATCHES_SQL = `
 const TERM_MISMATCHES_SQL = `
   with expected as materialized (${termRowsSql('$1::bigint', 'least($2::bigint, $3::bigint)')}),
   actual as materialized (
-    select base, terms from event_index where base < $2::bigint and (base >= $1::bigint or $1::bigint = 0)
+    select base, terms from event_index where ($2::bigint is null or base < $2::bigint) and (base >= $1::bigint or $1::bigint = 0)
   )
   select coalesce(e.base, i.base)::text as base,
          case when e.base is null then 'the row does not follow from the ledger'
@@ -63,6 +63,8 @@ interface Deviation {
 /** Where stored rows go: to the digests of the scan that reads the events. */
 export interface IndexRowReceiver {
   addIndexRows(table: IndexTable, page: Page): Promise<void>
+  /** Between two queries. */
+  endIndexRange(): Promise<void>
   differingBlocks(before: number): Promise<readonly number[]>
 }
 
@@ -86,11 +88,16 @@ export class IndexChecks {
     const { indexed } = await readCursor(snapshot)
     const end = fullBlocks(Math.min(upTo, indexed))
     if (end <= this.#read) return
-    for (const table of ['account_index', 'event_index'] as const) {
-      for await (const page of snapshot.binaryRows(rowsBefore(table, this.#read, end)))
-        await this.#receiver.addIndexRows(table, page)
+    // In ranges: a long query would keep the database from vacuuming.
+    while (this.#read < end) {
+      const to = Math.min(end, this.#read + MAX_CHECK_EVENTS)
+      for (const table of ['account_index', 'event_index'] as const) {
+        for await (const page of snapshot.binaryRows(rowsBefore(table, this.#read, to)))
+          await this.#receiver.addIndexRows(table, page)
+      }
+      this.#read = to
+      await this.#receiver.endIndexRange()
     }
-    this.#read = end
   }
 
   /** The findings, once all events were checked; the snapshot is of one moment. */
@@ -111,12 +118,12 @@ export class IndexChecks {
     for (let from = this.#read; from < full && findings.length < MAX_FINDINGS; from += MAX_CHECK_EVENTS)
       findings.push(...(await this.#compareRows(snapshot, from, Math.min(full, from + MAX_CHECK_EVENTS), upTo)))
     // The block that is not full yet, and rows that no event can have led to.
-    findings.push(...(await this.#compareRows(snapshot, Math.max(full, this.#read), Number.MAX_SAFE_INTEGER, upTo)))
+    findings.push(...(await this.#compareRows(snapshot, Math.max(full, this.#read), null, upTo)))
     return findings
   }
 
-  /** Compares the rows of blocks from one position to another, of events up to a third one. */
-  async #compareRows(snapshot: Snapshot, from: number, to: number, upTo: number): Promise<readonly Finding[]> {
+  /** Compares the rows of blocks from one position to another, or of all later ones, of events up to a third one. */
+  async #compareRows(snapshot: Snapshot, from: number, to: number | null, upTo: number): Promise<readonly Finding[]> {
     const findings: Finding[] = []
     const add = (table: string, id: string, message: string): void =>
       void findings.push({ check: 'projection', position: null, table, id, message })

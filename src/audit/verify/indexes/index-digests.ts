@@ -12,10 +12,11 @@ interface BlockDifference {
   b: number
 }
 
-type Row = KeyedDigest & { base: number }
+type Row = KeyedDigest & { base: number; count: number }
 
-/** What is added after the offsets of a row, and instead of what the service does not write. */
-const END_OF_OFFSETS = -1
+/** What a row begins with, so that none of one table has the digest of one of the other. */
+const tableWords: Readonly<Record<IndexTable, number>> = { account_index: 1, event_index: 2 }
+/** What is added instead of what the service does not write. */
 const NOT_WRITTEN_BY_SERVICE = -2
 
 /**
@@ -61,11 +62,16 @@ export class IndexDigests {
     for (const rows = new IndexRowReader(table, page); rows.next(); ) {
       const digest = new KeyedDigest()
       const { base } = rows
+      digest.add(tableWords[table])
       if (table === 'account_index') digest.add(this.#balances.idOf(rows.account))
       digest.addInteger(base)
-      if (!rows.forEachItem((item) => digest.add(item))) digest.add(NOT_WRITTEN_BY_SERVICE)
+      let count = 0
+      const isList = rows.forEachItem((item) => {
+        digest.add(item)
+        count += 1
+      })
+      digest.add(isList ? count : NOT_WRITTEN_BY_SERVICE)
       if (table === 'account_index') {
-        digest.add(END_OF_OFFSETS)
         const { balance } = rows
         if (balance === undefined) digest.add(NOT_WRITTEN_BY_SERVICE)
         else digest.addInteger(balance)
@@ -86,18 +92,21 @@ export class IndexDigests {
   readonly #addChange = (account: number): void => {
     let row = this.#rows[account]
     if (row === undefined) {
-      row = Object.assign(new KeyedDigest(), { base: Number.NaN })
+      row = Object.assign(new KeyedDigest(), { base: Number.NaN, count: 0 })
       this.#rows[account] = row
       this.#userTerms[account] = userTerm(this.#balances.nameOf(account)) ?? null
     }
     if (row.base !== this.#base) {
       row.base = this.#base
+      row.count = 0
       row.restart()
+      row.add(tableWords.account_index)
       row.add(account)
       row.addInteger(this.#base)
       this.#accounts.push(account)
     }
     row.add(this.#offset)
+    row.count += 1
   }
 
   readonly #addTerm = (term: number): void => void this.#terms.push(term)
@@ -108,25 +117,26 @@ export class IndexDigests {
       const term = this.#userTerms[account] ?? null
       if (term !== null) this.#terms.push(term)
       if (row === undefined) continue
-      row.add(END_OF_OFFSETS)
+      row.add(row.count)
       row.addInteger(this.#balances.balanceOf(account))
       this.#add(this.#base, row, 1)
     }
     if (this.#terms.length > 0) {
       const digest = new KeyedDigest()
+      digest.add(tableWords.event_index)
       digest.addInteger(this.#base)
-      let previous: number | undefined
-      for (const term of Int32Array.from(this.#terms).sort()) {
-        if (term !== previous) digest.add(term)
-        previous = term
-      }
+      const terms = new Set(Int32Array.from(this.#terms).sort())
+      for (const term of terms) digest.add(term)
+      digest.add(terms.size)
       this.#add(this.#base, digest, 1)
     }
     this.#accounts = []
     this.#terms = []
   }
 
-  #add(base: number, { a, b }: KeyedDigest, sign: 1 | -1): void {
+  #add(base: number, digest: KeyedDigest, sign: 1 | -1): void {
+    digest.finish()
+    const { a, b } = digest
     let difference = this.#differences.get(base)
     if (difference === undefined) this.#differences.set(base, (difference = { a: 0, b: 0 }))
     difference.a = (difference.a + sign * a) | 0

@@ -1,12 +1,12 @@
 import { getRandomValues } from 'node:crypto'
 
-/** Random for each run, so that no wrong row can be made to have the digest of the right one. */
-const [keyA = 0, keyB = 0] = getRandomValues(new Int32Array(2))
+/** Random for each run: whoever changes rows cannot choose changes that have no effect on the sums of digests. */
+const [keyA = 0, keyB = 0, lastKeyA = 0, lastKeyB = 0] = getRandomValues(new Int32Array(4))
 const MULTIPLIER_A = 0x2c1b3c6d
 const MULTIPLIER_B = 0x297a2d39
 const HIGH_WORD = 2 ** 32
 
-/** A digest, in two words of 32 bits, of the words that are added to it in their order. */
+/** A digest, in two words of 32 bits, of the words that are added to it in their order. `finish` ends it. */
 export class KeyedDigest {
   a = keyA
   b = keyB
@@ -25,6 +25,12 @@ export class KeyedDigest {
     this.b = b ^ (b >>> 13)
   }
 
+  /** Before digests are summed, as the last words only reach a few bits: each then depends on all words and another key. */
+  finish(): void {
+    this.a = mixBits(this.a ^ lastKeyA)
+    this.b = mixBits(this.b ^ lastKeyB)
+  }
+
   /** Adds any integer; a number must be a safe one, a bigint beyond those. */
   addInteger(value: number | bigint): void {
     if (typeof value === 'number') {
@@ -35,4 +41,11 @@ export class KeyedDigest {
       for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 32n) this.add(Number(rest & 0xffffffffn))
     }
   }
+}
+
+/** The last step of MurmurHash3: every bit of the result depends on every bit of the word. */
+function mixBits(word: number): number {
+  let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
 }
