@@ -17,6 +17,7 @@ const Reason = Type.String()
 export const GiftKind = named(
   'GiftKind',
   Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')], {
+    title: 'lucky, returnable or standard',
     description: 'lucky: every order is drawn; returnable: drawn where it has odds; standard: never drawn',
   }),
 )

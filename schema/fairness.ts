@@ -3,7 +3,7 @@ import { Amount, Id, Instant } from './common.ts'
 import { PublishedOdds } from './gifts.ts'
 import { named } from './named.ts'
 
-const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description })
+const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', title: '64 of 0-9 a-f', description })
 
 export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', title: '1 to 64 of 0-9 A-Z a-z _ -' })
 export const ChooseSeed = named('SeedChoice', Type.Object({ client_seed: ClientSeed }))
