@@ -48,7 +48,10 @@ export const RequestWithdrawal = named(
       Type.Object({
         type: Type.Literal('gold_agent'),
         target_user_id: { ...Id, description: 'the charging agent' },
-        beneficiary_user_id: { ...Id, description: 'who receives the diamonds' },
+        beneficiary_user_id: {
+          ...Id,
+          description: 'whom the agent pays the diamonds, outside this service: the ledger moves dollars only',
+        },
         ...commonFields,
       }),
     ),
@@ -82,7 +85,10 @@ export const Withdrawal = named(
     beneficiary_user: nullable(PersonResource),
     business_manager: nullable(PersonResource),
     country: Country,
-    diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
+    diamonds_per_dollar: {
+      ...nullable(Id),
+      description: "the charging agent's rate when it was requested; for people, as diamonds are not moved here",
+    },
     created_at: Instant,
     updated_at: Instant,
     bank_details: nullable(BankDetails),

@@ -119,10 +119,12 @@ export type PageQuery = Static<typeof PageQuery>
 export const ErrorBody = named(
   'Error',
   Type.Object({
-    message: Type.String(),
-    code: Type.String(),
-    errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
-    request_id: Type.String(),
+    message: Type.String({ description: 'for people, in the language of the request' }),
+    code: Type.String({ description: 'for programs; stable. /docs/codes says what each means and what to show' }),
+    errors: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Sentences for people, by field' }),
+    ),
+    request_id: Type.String({ description: 'for reports to the operator' }),
   }),
 )
 export type ErrorBody = Static<typeof ErrorBody>

@@ -9,10 +9,17 @@ export const Notification = named(
     {
       title: Type.String(),
       body: Type.String(),
-      type: Type.String({ description: 'where the app shows it: reward or withdrawal' }),
-      identifier: Type.String({
-        description: 'what it is about: privilege-package-wallet, instant-transfer or agency-withdrawal',
+      type: Type.Union([Type.Literal('reward'), Type.Literal('withdrawal')], {
+        description: 'where the app shows it',
       }),
+      identifier: Type.Union(
+        [Type.Literal('privilege-package-wallet'), Type.Literal('instant-transfer'), Type.Literal('agency-withdrawal')],
+        {
+          description:
+            'what it is about: a received privilege card, a received instant transfer, or a request for a withdrawal or a ' +
+            'change of its status',
+        },
+      ),
       withdrawal_id: Type.Optional({ ...Id, description: 'of an agency-withdrawal: the request' }),
     },
     { description: 'What a user is notified of, by push and on the own channel' },
@@ -24,7 +31,10 @@ export type Notification = Static<typeof Notification>
 export const InboxNotification = named(
   'InboxNotification',
   Type.Object({
-    id: { ...Id, description: 'position of the event; higher is newer' },
+    id: {
+      ...Id,
+      description: 'position of the event, as in the `notification` frame of the websocket; higher is newer',
+    },
     ...Notification.properties,
     created_at: Instant,
     read_at: Type.Union([Instant, Type.Null()], { description: 'null while it is unread' }),

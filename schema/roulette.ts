@@ -19,7 +19,7 @@ export const CreateGame = named(
   Type.Object({
     game_price: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'coins' }),
     max_players: Type.Integer({ minimum: 2, maximum: 50 }),
-    join_admin: Type.Optional({ ...Flag, description: 'whether the creator joins at once' }),
+    join_admin: Type.Optional({ ...Flag, description: 'whether the creator joins at once; not if absent' }),
     client_seed: Type.Optional({ ...ClientSeed, description: "the creator's share in the spin, with join_admin" }),
   }),
 )
@@ -49,8 +49,10 @@ export const Game = named(
     from: PersonResource,
     winner: Type.Union([PersonResource, Type.Null()]),
     fairness: SpinFairness,
-    created_at: Seconds,
-    finished_at: Type.Union([Instant, Type.Null()], { description: 'when it was finished or cancelled' }),
+    created_at: { ...Seconds, description: 'YYYY-MM-DD HH:MM:SS, UTC' },
+    finished_at: Type.Union([Instant, Type.Null()], {
+      description: 'when it was finished or cancelled; ISO 8601 with microseconds, unlike created_at',
+    }),
   }),
   'A game of roulette with its players and, once it is finished, its winner and the proof of the spin',
 )

@@ -4,7 +4,7 @@ import { Text } from './common.ts'
 export const SearchWord = {
   ...Text(64, 1),
   description:
-    'a uid, or the beginning of a name of at least 2 characters; 1 to 64 characters, upper and lower case alike',
+    'a uid, or the beginning of a name; 1 to 64 characters, upper and lower case alike. A single character finds a uid only',
 }
 
 const MIN_NAME_CHARACTERS = 2

@@ -11,7 +11,7 @@ const notification = {
   body: 'Aya sent VIP',
   type: 'reward',
   identifier: 'privilege-package-wallet',
-}
+} as const
 const delivery = { token: 'device-1', position: 12, notification }
 
 function sender({ account, origin }: FcmServer, signal = new AbortController().signal): Send {
@@ -38,7 +38,7 @@ test('messages have all fields of a notification and share an access token', asy
 
 test('the id of a withdrawal is sent as text, as FCM requires', async (t) => {
   const fcm = await fcmServer(t)
-  const about = { type: 'withdrawal', identifier: 'agency-withdrawal' }
+  const about = { type: 'withdrawal', identifier: 'agency-withdrawal' } as const
   await sender(fcm)({ ...delivery, notification: { ...notification, ...about, withdrawal_id: 38 } })
   t.match(fcm.received[0]?.message, {
     notification: { title: 'New privilege', body: 'Aya sent VIP' },

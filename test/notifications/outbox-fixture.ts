@@ -4,6 +4,7 @@ import type { Language } from '../../schema/languages.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
+import type { AddressedNotification } from '../../src/notifications/notifier.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -49,11 +50,11 @@ export async function openOutbox(t: Test): Promise<OutboxFixture> {
   }
 }
 
-export const notificationTo = (position: number, user_id: number) => ({
+export const notificationTo = (position: number, user_id: number): AddressedNotification => ({
   position,
   user_id,
   notification: {
-    en: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'test' },
-    ar: { title: 'امتياز جديد', body: `للمستخدم ${user_id}`, type: 'reward', identifier: 'test' },
+    en: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'privilege-package-wallet' },
+    ar: { title: 'امتياز جديد', body: `للمستخدم ${user_id}`, type: 'reward', identifier: 'privilege-package-wallet' },
   },
 })

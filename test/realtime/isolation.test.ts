@@ -223,7 +223,7 @@ test('an event whose notification cannot be composed delays no other notificatio
   }
   const db = readDb(t, await testDatabase(t))
   const at = storedEvent
-  const text = { title: 't', body: 'b', type: 'reward', identifier: 'x' }
+  const text = { title: 't', body: 'b', type: 'reward', identifier: 'instant-transfer' } as const
   const addressed = (position: number) => ({
     position,
     user_id: 1,

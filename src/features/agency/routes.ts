@@ -160,7 +160,9 @@ export function agencyRoutes(app: App, services: Services): void {
         summary: 'Decide a request as its agent or manager, or take back a pending request of the caller',
         description:
           'The agent or manager approves or rejects a pending request, and marks an approved one as transferred; the ' +
-          'requester may only reject a pending one. Approving takes the dollars from the wallet; rejecting frees the hold.',
+          'requester may only reject a pending one. Approving takes the dollars from the wallet; rejecting frees the hold, or ' +
+          'pays back what was approved. No change moves diamonds: the agent pays them to the beneficiary outside this ' +
+          'service.',
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,

@@ -34,7 +34,8 @@ export function giftRoutes(app: App, services: Services): void {
           'Nobody has to be a member of the room. The stake of an order is the price times the quantity. A standard gift ' +
           'gives the receiver the whole stake as target points, the room 3 % of all stakes as target points and ' +
           'trophy_points for all diamonds; a lucky or returnable gift gives the receiver 10 % as target points, and the room ' +
-          'nothing. Shares are rounded down. Gifts from the bag count like paid ones.',
+          'nothing. Shares are rounded down. Gifts from the bag count like paid ones. Each further receiver counts as ' +
+          `${COST_PER_ADDITIONAL_RECEIVER} requests in the rate limit.`,
         tags: ['gifts'],
         body: InstantSend,
         refusals: verbs.sendGift.refusals,

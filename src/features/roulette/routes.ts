@@ -144,7 +144,9 @@ export function rouletteRoutes(app: App, services: Services): void {
         operationId: 'finishRoulette',
         summary: 'Spin the wheel and pay the winner',
         description:
-          'For the creator and the players, of whom there must be two. The answer shows what proves the spin.',
+          'For the creator and the players, of whom there must be two; a full game does not spin by itself. The answer shows ' +
+          'what proves the spin; verifyDraw takes it as it is. A game that nobody finishes is cancelled after a while, and ' +
+          'all stakes are refunded: after 2 minutes without players, and by default 60 minutes after it was created.',
         tags,
         params: GameParams,
         refusals: verbs.finishGame.refusals,

@@ -23,7 +23,7 @@ export function userRoutes(app: App, { reads, settings }: Services): void {
         summary: 'Users by uid, or by the beginning of their name',
         description:
           'The user with exactly this uid comes first, then users whose name begins with the word, by name and id; ' +
-          'at most 20. A name is looked for from 2 characters on. Each request counts ten times in the rate limit.',
+          'at most 20. A single character finds a uid only.',
         tags,
         querystring: UserSearch,
         response: { 200: dataOf(Type.Array(PersonResource)) },

@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { RefusalStatusOf } from '../errors/refusals.ts'
 import { completeDocument } from './complete-document.ts'
 import { DocumentSchemas } from './document-schemas.ts'
+import { httpGuide } from './http-guide.ts'
 import { describeOperation, type OperationDetails } from './operations.ts'
 
 /** Stands for `$ref`, which the plugin would resolve itself. */
@@ -18,23 +19,7 @@ export async function describeRoutes(app: FastifyInstance, statusOf: RefusalStat
       info: {
         title: 'Live economy',
         version: '1.0.0',
-        description:
-          'Wallets, gifts, lucky draws, roulette and privileges of a live-streaming app.\n\n' +
-          '- **Paths.** Every client route answers under /api/v1 and /v1, with and without a slash at its end.\n' +
-          '- **Tokens.** A JWT of the login service, as a bearer token: app users have no `role`, staff has `operator` or ' +
-          '`finance`. Staff uses /admin/v1 only; finance may only read there.\n' +
-          '- **Order of checks.** App state (503, 426), token (401, 440, 403), rate limit (429), form of the request (400, ' +
-          '413, 415, 422, and 404 for an id that cannot be one), then business rules in the order of the codes that an ' +
-          'operation lists for 404, 403 and 422.\n' +
-          '- **Errors.** `code` is for programs and stable, `message` is for people, `errors` has sentences by field.\n' +
-          '- **Retries.** Every POST, PUT and DELETE takes an `Idempotency-Key`. The same key with the same request answers ' +
-          'the first answer again for at least 24 hours and changes nothing; with another request it is 422 ' +
-          '`idempotency_key_reused`. Answers of checks (400, 401, 413, 415, 426, 429, 440, 5xx and a wrong form) are not ' +
-          'remembered.\n' +
-          '- **Fresh reads.** Send the `X-Ledger-Position` of a write with the next read: it is not older.\n' +
-          '- **Language.** `lang` (header or query), else `Accept-Language`: `ar` or `en`.\n' +
-          '- **Fields.** Unknown ones are ignored; null for an optional one is an absent one.\n' +
-          '- **Lists** are newest first and take `limit` and `cursor`; `meta.next_cursor` is null on the last page.',
+        description: httpGuide,
       },
       externalDocs: { url: '/docs/sockets', description: 'The websocket interface' },
       servers: [{ url: '/' }],

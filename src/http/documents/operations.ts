@@ -34,7 +34,13 @@ export function describeOperation(
   const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
   const isWrite = route.method !== 'GET'
   const { refusals = null, needsNoToken = false, ...shown } = schema
-  const headers = isChecked ? (isWrite ? idempotencyHeader : isClients && positionHeader) : undefined
+  const answersNotModified = isJson(schema.response) && 304 in schema.response
+  const headers = {
+    ...(isChecked && isWrite && idempotencyHeader),
+    ...(isChecked && isClients && !isWrite && positionHeader),
+    ...(answersNotModified && etagHeader),
+  }
+  const description = withCost(shown.description, route.config?.cost)
   const described = {
     operationId: operationId(url, route),
     security: isChecked ? [...(needsNoToken ? [{}] : []), { bearer: [] }] : [],
@@ -43,7 +49,8 @@ export function describeOperation(
     ...(isJson(schema.params) && { params: schemas.convertFields(schema.params) }),
     ...(isJson(schema.querystring) && { querystring: schemas.convertFields(schema.querystring) }),
     ...(isJson(schema.response) && { response: schemas.convertFields(schema.response) }),
-    ...(headers && { headers }),
+    ...(Object.keys(headers).length > 0 && { headers: { type: 'object', properties: headers } }),
+    ...(description !== undefined && { description }),
   }
   const details = {
     operationId: described.operationId,
@@ -56,25 +63,38 @@ export function describeOperation(
   return { schema: described, details }
 }
 
+/** Adds what a request to the operation costs to its description. */
+function withCost(description: string | undefined, cost: number | undefined): string | undefined {
+  if (cost === undefined) return description
+  const sentence = `Counts as ${cost} requests in the rate limit.`
+  return description === undefined ? sentence : `${description} ${sentence}`
+}
+
 const idempotencyHeader = {
-  type: 'object',
-  properties: {
-    'Idempotency-Key': {
-      type: 'string',
-      pattern: '^[\\x20-\\x7e]{1,255}$',
-      description: 'The same key with the same request returns the first response again and changes nothing',
-    },
+  'Idempotency-Key': {
+    type: 'string',
+    pattern: '^[\\x20-\\x7e]{1,255}$',
+    description:
+      'The same key with the same request returns the first response again and changes nothing. 1 to 255 printable ' +
+      'ASCII characters, such as a UUID; one key for one intention of a caller, whatever the operation',
   },
 }
 
 const positionHeader = {
-  type: 'object',
-  properties: {
-    'X-Ledger-Position': {
-      type: 'string',
-      pattern: '^[0-9]{1,15}$',
-      description: 'A position from an earlier response: what is read is not older. A malformed one is ignored',
-    },
+  'X-Ledger-Position': {
+    type: 'string',
+    pattern: '^[0-9]{1,15}$',
+    description:
+      'A position from an earlier response: what is read is not older, unless that position is not reached in time. The ' +
+      'same header of the response says up to where it is. A malformed one is ignored',
+  },
+}
+
+const etagHeader = {
+  'If-None-Match': {
+    type: 'string',
+    description:
+      'The ETag of the response that the client has: if it has not changed, the answer is 304 without a body',
   },
 }
 

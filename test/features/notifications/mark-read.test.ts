@@ -9,7 +9,9 @@ const text = () => ({ title: { en: '', ar: '' }, body: { en: '', ar: '' } })
 
 /** Every card that moves tells its receiver. */
 const evolveInbox = createInboxEvolver({
-  'card-moved': ({ data }) => [{ user_id: data.to_user_id, type: '', identifier: '', namedIds: {}, text }],
+  'card-moved': ({ data }) => [
+    { user_id: data.to_user_id, type: 'reward', identifier: 'privilege-package-wallet', namedIds: {}, text },
+  ],
 })
 
 const moved = (to_user_id: number): LedgerEvent<'card-moved'> => ({

@@ -48,6 +48,9 @@ export function memberRoutes(
       schema: {
         operationId: 'joinRoom',
         summary: 'Join a room, by uid or id; joining again has no effect',
+        description:
+          'A GET that writes: retry it freely, and never let it be prefetched. Nobody else is told of it: the room channel of ' +
+          'the websocket has no event for who joins or leaves.',
         tags,
         params: RoomParams,
         refusals: verbs.joinRoom.refusals,

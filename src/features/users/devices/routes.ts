@@ -17,6 +17,16 @@ export function deviceRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'registerDevice',
         summary: 'Register a device for push notifications; its token then belongs to the caller only',
+        description:
+          'The token is that of Firebase Cloud Messaging. What a device gets, where all values of data are strings, ' +
+          '`type` and `identifier` are those of the inbox, and `withdrawal_id` is there for an agency-withdrawal only:\n\n' +
+          '```json\n' +
+          '{"notification": {"title": "Withdrawal approved", "body": "…"}, "data": {"type": "withdrawal", ' +
+          '"identifier": "agency-withdrawal", "withdrawal_id": "41"}, "android": {"notification": {"tag": ' +
+          '"agency-withdrawal-57"}}}\n' +
+          '```\n\n' +
+          'The tag (on iOS the apns-collapse-id) ends in the position of the event, which is the id of the notification in ' +
+          'the inbox. A message may come twice; the second one replaces the first.',
         tags,
         body: RegisterDevice,
         refusals: verbs.registerDevice.refusals,

@@ -20,7 +20,9 @@ export function walletHistoryRoutes(app: App, { reads }: Services): void {
           'Without a currency: of all currencies. An amount on hold has not moved yet: it is listed once the withdrawal ' +
           'is approved. Pages do not shift while new movements arrive. meta.indexed_up_to is the position up to which ' +
           'movements are indexed; what came after it is searched, so that nothing is missing. While more than 5,000 ' +
-          'events are not indexed, newest movements are answered with 500 unavailable: try again a little later.',
+          'events are not indexed, newest movements are answered with 500 unavailable: try again a little later. Nothing ' +
+          'here is translated. Who took part in an instant transfer is answered by pageInstantTransfers: its id is the ' +
+          'number before the dash of the id here.',
         tags: ['wallet'],
         querystring: WalletHistoryQuery,
         response: { 200: WalletHistory },
