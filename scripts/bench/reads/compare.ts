@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { connect } from '../../../src/db/connect.ts'
 import { runAndExit } from '../run/run-and-exit.ts'
 import { Servers } from '../run/servers.ts'
 import { seed } from '../seed.ts'
@@ -25,7 +24,7 @@ async function compare(cleanUp: AsyncDisposableStack): Promise<string> {
   const { DATABASE_URL, DATABASE_OWNER_URL, DATA_DIR } = Value.Parse(Environment, process.env)
   const database = { serviceUrl: DATABASE_URL, ownerUrl: DATABASE_OWNER_URL }
   await seed(database, population)
-  await seedReads({ asOwner: async ({ ownerUrl }, text) => runText(ownerUrl, text) }, database, population)
+  await seedReads(database, population)
 
   const servers = new Servers(DATA_DIR, cleanUp, { ASSET_BASE_URL: 'http://assets.test' })
   const ours = await servers.ours(database)
@@ -40,15 +39,6 @@ async function compare(cleanUp: AsyncDisposableStack): Promise<string> {
     lines.push(`${name}: ${answer}`)
   }
   return lines.join('\n')
-}
-
-async function runText(url: string, text: string): Promise<void> {
-  const client = await connect(url, 'bench')
-  try {
-    await client.query(text)
-  } finally {
-    await client.end()
-  }
 }
 
 await runAndExit(compare)

@@ -11,6 +11,7 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { activateCard } from '../../../src/features/privilege/activate.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
@@ -58,17 +59,7 @@ type Run = <Input, Result>(verb: Verb<Input, Result>, input: Input, actor?: stri
  * Gives users something to read: balances, bags, cards, privileges and histories, rooms with members and an open game,
  * a catalogue with odds. The database has to be seeded.
  */
-export async function seedReads(
-  cluster: Pick<BenchCluster, 'asOwner'>,
-  database: DatabaseUrls,
-  { users, rooms, historyUsers }: ReadableState,
-): Promise<void> {
-  await cluster.asOwner(
-    database,
-    `insert into room_members (room_id, user_id)
-       select room, 1 + (room - 1 + place * 7) % ${users}
-       from generate_series(1, ${rooms}) as room, generate_series(0, ${PLAYERS}) as place`,
-  )
+export async function seedReads(database: DatabaseUrls, { users, rooms, historyUsers }: ReadableState): Promise<void> {
   await using closing = new AsyncDisposableStack()
   const executor = openExecutor(database.serviceUrl)
   closing.defer(() => executor.close())
@@ -90,6 +81,7 @@ export async function seedReads(
   }
   await seedCatalogues(run)
   await seedBelongings(run, users)
+  await seedMembers(run, users, rooms)
   await seedGames(run, users, rooms)
   await seedHistories(run, users, historyUsers)
 }
@@ -138,9 +130,19 @@ async function seedBelongings(run: Run, users: number): Promise<void> {
   }
 }
 
+const memberOf = (room: number, place: number, users: number): number => 1 + ((room - 1 + (place - 1) * 7) % users)
+
+/** One more than play. */
+async function seedMembers(run: Run, users: number, rooms: number): Promise<void> {
+  for (const place of upTo(PLAYERS + 1)) {
+    await Promise.all(
+      upTo(rooms).map((room_id) => run(joinRoom, { caller_id: memberOf(room_id, place, users), room_id })),
+    )
+  }
+}
+
 /** The players of a room's game are its first members. */
-const playersOf = (room: number, users: number): number[] =>
-  upTo(PLAYERS).map((place) => 1 + ((room - 1 + (place - 1) * 7) % users))
+const playersOf = (room: number, users: number): number[] => upTo(PLAYERS).map((place) => memberOf(room, place, users))
 
 async function seedGames(run: Run, users: number, rooms: number): Promise<void> {
   const open = openGame({ spins: spinSeeds(keys.FAIRNESS_KEY), feePercent: 0 })
@@ -199,7 +201,7 @@ export async function prepareReads(
   database: DatabaseUrls,
   population: Omit<ReadableState, 'historyUsers'>,
 ): Promise<void> {
-  await seedReads(cluster, database, { ...population, historyUsers: HISTORY_USERS })
+  await seedReads(database, { ...population, historyUsers: HISTORY_USERS })
   await cluster.asOwner(database, cursorsAtHead)
   await cluster.asOwner(database, 'vacuum (analyze)')
   await cluster.asAdmin(['checkpoint'])
