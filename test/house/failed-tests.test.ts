@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { failedTests } from '../run/failed-tests.ts'
+import { failureDetails } from '../run/failure-details.ts'
 
 const cases: readonly (readonly [what: string, tap: string, failed: readonly string[]])[] = [
   [
@@ -107,3 +108,34 @@ for (const [what, tap, failed] of cases) {
     t.end()
   })
 }
+
+test('assertions and errors that failed are shown with their diagnostics, and nothing around them', (t) => {
+  const tap = `# Subtest: test/a.test.ts
+    # Subtest: outer
+        not ok 1 - should be equal
+          ---
+          diff: |
+            -1
+            +2
+          ...
+        ok 2 - fine
+        not ok 3 - expected to throw
+          ---
+          stack: |
+            at here
+          ...
+        1..3
+    not ok 1 - outer # time=1ms
+      ---
+      at:
+        lineNumber: 1
+      ...
+    1..1
+not ok 1 - test/a.test.ts # time=2ms`
+  t.same(failureDetails(tap), [
+    'not ok 1 - should be equal\n  ---\n  diff: |\n    -1\n    +2',
+    'not ok 3 - expected to throw\n  ---\n  stack: |\n    at here',
+  ])
+  t.equal(failureDetails(`${tap}\n`.repeat(15)).length, 20)
+  t.end()
+})

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { failedTests } from './failed-tests.ts'
+import { failureDetails } from './failure-details.ts'
 
-// Runs tap and, when something failed, ends with the list of it: in the output of all tests it is hard to find.
+// Runs tap and, when something failed, ends with what and why: in the output of all tests it is hard to find.
 
 const tap = fileURLToPath(new URL('../../node_modules/.bin/tap', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'economy-tests-'))
@@ -31,6 +32,7 @@ if (isTerminal && existsSync(file)) output = readFileSync(file, 'utf8')
 rmSync(folder, { recursive: true })
 process.exitCode = child.exitCode ?? 1
 if (process.exitCode !== 0) {
+  for (const detail of failureDetails(output)) console.log(detail)
   const failed = failedTests(output)
   console.log(
     ['', failed.length === 0 ? 'Failed, and no test says why.' : 'Failed:', ...failed].join('\n  ').trimStart(),
