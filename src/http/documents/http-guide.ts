@@ -8,7 +8,7 @@ const megabytes = (text: unknown): string => count(Number(text) / 1_000_000)
 
 /** What a client has to know of all operations. */
 export const httpGuide =
-  'Wallets, gifts, lucky draws, roulette and privileges of a live-streaming app. Beside this page: ' +
+  'Wallets, gifts, lucky draws, roulette and privileges of a live-streaming app. See also: ' +
   '[the websocket](/docs/sockets), [what every code means](/docs/codes), [how draws are made](/docs/fairness).\n\n' +
   '- **Paths.** Every client route answers under /api/v1 and /v1, with and without a slash at its end.\n' +
   '- **Tokens.** A JWT of the login service, as a bearer token: app users have no `role`, staff has `operator` or ' +
