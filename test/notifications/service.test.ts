@@ -98,7 +98,12 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   )
   t.same(cursor, { past: 't' })
 
-  const metrics = await (await fetch(`${second.origin}/metrics`)).text()
+  // An attempt is counted after its row was deleted.
+  let metrics = ''
+  await until(async () => {
+    metrics = await (await fetch(`${second.origin}/metrics`)).text()
+    return /^push_attempts_total\{outcome="delivered"\} [1-9]/m.test(metrics)
+  })
   t.match(metrics, /^push_attempts_total\{outcome="delivered"\} 1$/m)
   t.match(metrics, /^push_attempts_total\{outcome="gone"\} 0$/m)
 
