@@ -69,19 +69,13 @@ export class ChannelIndex {
     }
   }
 
-  /**
-   * Does not wait until the rows are on disk: the subscriber's cursor is stored after them, so that a crash that loses rows
-   * takes it back, too. Gifts are 1.12 times as fast as with a wait, as commands then need not wait for these writes.
-   */
   async #add(rows: readonly (IndexEntry & { readonly channel: ChannelKey })[]): Promise<void> {
     await this.#pool.query({
       name: 'add channel index entries',
-      text: `with mode as materialized (
-               select set_config('synchronous_commit', 'off', true)
-             ), added as (
+      text: `with added as (
                insert into live_announcements (channel, position, prev, at)
                select a.channel, a.position, a.prev, to_timestamp(a.at / 1000.0)
-               from mode, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) as a (channel, position, prev, at)
+               from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) as a (channel, position, prev, at)
                on conflict do nothing
              )
              insert into live_channels as c (channel, last)
