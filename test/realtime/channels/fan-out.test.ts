@@ -154,7 +154,8 @@ test('a big channel is sent in slices, and a small one that comes meanwhile goes
   const slices = [bigGot]
   small.append(['1}'])
   scheduler.schedule([small])
-  for (let before = bigGot; bigGot < 500; before = bigGot) {
+  // Whether its last slice was the last may show in the next turn only.
+  for (let before = bigGot; bigGot < 500 || flushes.length < 2; before = bigGot) {
     await turn()
     if (bigGot > before) slices.push(bigGot - before)
   }
