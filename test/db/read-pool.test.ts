@@ -7,6 +7,7 @@ import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { DEADLINE_MS } from '../harness/until.ts'
 
 test('a read is rejected at once when too many wait', async (t) => {
   const { serviceUrl } = await testDatabase(t)
@@ -16,23 +17,15 @@ test('a read is rejected at once when too many wait', async (t) => {
   const read = () => sql`select 1 as one`.execute(db)
   t.match(await read(), { rows: [{ one: 1 }] })
   const only = await pool.connect()
+  // On a busy machine a thousand reads may take longer than a read may wait; that limit has a test of its own, below.
+  pool.options.connectionTimeoutMillis = DEADLINE_MS
   const waiting = Array.from({ length: 1_000 }, read)
   while (pool.waitingCount < 1_000) await new Promise((resolve) => setImmediate(resolve))
   const refused = await read().catch((error: unknown) => error)
   t.ok(refused instanceof PoolExhausted)
   t.match(problemOf(refused), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
   only.release()
-  const served = await Promise.allSettled(waiting)
-  t.ok(
-    served.some(({ status }) => status === 'fulfilled'),
-    'those that waited are served',
-  )
-  // On a busy machine a thousand reads may take longer than each of them may wait.
-  const unserved = served.flatMap((result) => (result.status === 'rejected' ? [problemOf(result.reason).code] : []))
-  t.same(
-    [...new Set(unserved)].filter((code) => code !== 'overloaded'),
-    [],
-  )
+  t.equal((await Promise.all(waiting)).length, 1_000, 'those that waited are served')
   t.match(await read(), { rows: [{ one: 1 }] })
 })
 

@@ -126,22 +126,18 @@ test('a channel that did not fit into a read is among the first of the next one'
   // Others come all the time.
   loads.push(...keys(131, 52).map(load))
   await turnsUntil(() => known.has(key(131)))
-  // Until each of them has its own.
-  for (let turns = 0; turns < 10; turns += 1) await turn()
+  // Until each of them has its own: at least one is handed over in each turn.
+  for (let turns = 0; turns < 131; turns += 1) await turn()
   for (let read = 0; loaded < 130; read += 1) {
     await turnsUntil(() => ends.length > read || loaded === 130)
     ends[read]?.()
   }
   await Promise.all(loads)
-  // On a busy machine fewer come in time for the first reads.
-  const deferred = reads.map((channels) => channels.slice(15))
-  t.ok(
-    deferred.some(({ length }, i) => length > 0 && length < (reads[i + 1]?.length ?? 0)),
-    'some come before others',
-  )
-  for (const [i, channels] of deferred.entries()) t.same(reads[i + 1]?.slice(0, channels.length) ?? [], channels)
-  t.same(
-    reads.flatMap((channels) => channels.slice(0, 15)),
-    keys(131, 2),
-  )
+  // On a busy machine fewer come in time for the first read; those after it are full.
+  const ofFirst = reads[0]?.length ?? 0
+  t.ok(ofFirst >= 1 && ofFirst <= 50, `${ofFirst} in the first read`)
+  const expected = [keys(1 + ofFirst, 2)]
+  for (let first = 2 + Math.min(15, ofFirst); first <= 131; first += 15)
+    expected.push(keys(Math.min(first + 49, 131), first))
+  t.same(reads, expected)
 })
