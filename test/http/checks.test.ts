@@ -218,29 +218,31 @@ test('a token must have the configured audience and issuer, and not be valid for
   }
 })
 
-test('operators may do everything under /admin/v1, finance may read, users get 403', async (t) => {
+test('operators may do everything under /admin/v1, finance may read and make checks, users get 403', async (t) => {
   const { app } = await createMinimalApp(t)
-  const table: readonly (readonly [object, number, number, number])[] = [
-    // claims, GET, PUT, unknown path
-    [{ sub: 'ann', role: 'operator' }, 200, 200, 404],
-    [{ sub: 'fin', role: 'finance' }, 200, 403, 404],
-    [{ sub: 5, role: 'operator' }, 200, 200, 404],
-    [{}, 403, 403, 403],
-    [{ sub: '100' }, 403, 403, 403],
-    [{ role: 'king' }, 403, 403, 403],
-    [{ sub: '', role: 'operator' }, 401, 401, 401],
-    [{ sub: 'a\nb', role: 'operator' }, 401, 401, 401],
-    [{ sub: 'é', role: 'operator' }, 401, 401, 401],
-    [{ sub: 'x'.repeat(101), role: 'operator' }, 401, 401, 401],
-    [{ sub: 'ann', role: 'operator', exp: now - 1 }, 440, 440, 440],
+  const table: readonly (readonly [object, number, number, number, number])[] = [
+    // claims, GET, PUT, POST that finance may send, unknown path
+    [{ sub: 'ann', role: 'operator' }, 200, 200, 200, 404],
+    [{ sub: 'fin', role: 'finance' }, 200, 403, 200, 404],
+    [{ sub: 5, role: 'operator' }, 200, 200, 200, 404],
+    [{}, 403, 403, 403, 403],
+    [{ sub: '100' }, 403, 403, 403, 403],
+    [{ role: 'king' }, 403, 403, 403, 403],
+    [{ sub: '', role: 'operator' }, 401, 401, 401, 401],
+    [{ sub: 'a\nb', role: 'operator' }, 401, 401, 401, 401],
+    [{ sub: 'é', role: 'operator' }, 401, 401, 401, 401],
+    [{ sub: 'x'.repeat(101), role: 'operator' }, 401, 401, 401, 401],
+    [{ sub: 'ann', role: 'operator', exp: now - 1 }, 440, 440, 440, 440],
   ]
-  for (const [claims, get, put, unknown] of table) {
+  for (const [claims, get, put, post, unknown] of table) {
     const headers = bearer(token({ ...claims }))
     const name = JSON.stringify(claims).slice(0, 60)
     t.equal((await app.inject({ url: '/admin/v1/things', headers })).statusCode, get, `GET ${name}`)
     t.equal((await app.inject({ method: 'HEAD', url: '/admin/v1/things', headers })).statusCode, get, `HEAD ${name}`)
     const written = await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: { text: 'x' } })
     t.equal(written.statusCode, put, `PUT ${name}`)
+    const checked = await app.inject({ method: 'POST', url: '/admin/v1/checks', headers })
+    t.equal(checked.statusCode, post, `POST ${name}`)
     t.equal((await app.inject({ url: '/admin/v1/nothing', headers })).statusCode, unknown, `unknown ${name}`)
   }
   const { data } = (

@@ -105,6 +105,7 @@ export const minimalSlice: Slice = {
     app.put('/things', { schema: { body: Type.Object({ text: Type.String() }) } }, async (request) => ({
       data: request.body.text.length,
     }))
+    app.post('/checks', { config: { mayFinanceWrite: true } }, async () => ({ data: null }))
   },
 }
 
