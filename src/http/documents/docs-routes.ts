@@ -17,6 +17,7 @@ const PAGE = `<!DOCTYPE html>
 <title>Live economy</title>
 <link rel="stylesheet" href="/docs/static/swagger-ui.css">
 <link rel="stylesheet" href="/docs/static/index.css">
+<link rel="stylesheet" href="/docs/static/start.css">
 <link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" sizes="32x32">
 <link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
 </head>
@@ -40,6 +41,12 @@ const START = `window.ui = SwaggerUIBundle({
   plugins: [SwaggerUIBundle.plugins.DownloadUrl],
   layout: 'StandaloneLayout',
 })
+`
+
+/** The package sets a light background that its own dark mode does not change. */
+const START_STYLE = `html.dark-mode body {
+  background: #1c2022;
+}
 `
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -82,6 +89,7 @@ export function docsRoutes(
     '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () =>
       Buffer.from(JSON.stringify(asyncapiAt(publicUrl()))),
     ),
+    '/docs/static/start.css': new PreparedResponse(STYLE_TYPE, async () => Buffer.from(START_STYLE)),
     '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [

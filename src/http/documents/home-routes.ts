@@ -4,6 +4,7 @@ import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticate
 import { PreparedResponse } from '../caching/prepared-response.ts'
 import { pageHeaders } from './page-headers.ts'
 import { htmlPage } from './pages/html-page.ts'
+import { PAGE_STYLE_PATH, pageStyle } from './pages/page-style.ts'
 
 interface Link {
   readonly path: string
@@ -32,20 +33,26 @@ ${shown.map(({ path, title }) => `<li><a href="${path}">${title}</a></li>`).join
 </ul>`,
   )
 
-/** The page at /, with links to those pages that this instance answers. */
+/** The page at /, with links to those pages that this instance answers, and the style sheet of pages. */
 export function homeRoutes(
   app: FastifyInstance,
   verify: VerifyToken,
   limitUnauthenticated: LimitUnauthenticated,
 ): void {
   // Made at the first request: by then every route is registered.
-  const answer = new PreparedResponse('text/html; charset=utf-8', async () =>
+  const home = new PreparedResponse('text/html; charset=utf-8', async () =>
     Buffer.from(page(links.filter(({ path }) => app.hasRoute({ method: 'GET', url: path })))),
   )
-  app.get('/', { schema: { hide: true } }, async (request, reply) => {
-    const refusal = hasValidToken(request, verify) ? undefined : limitUnauthenticated(request)
-    if (refusal !== undefined) throw refusal
-    reply.headers(pageHeaders)
-    return answer.send(request, reply, await answer.variantFor(request))
-  })
+  const style = new PreparedResponse('text/css; charset=utf-8', async () => Buffer.from(pageStyle))
+  for (const [path, answer] of [
+    ['/', home],
+    [PAGE_STYLE_PATH, style],
+  ] as const) {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      const refusal = hasValidToken(request, verify) ? undefined : limitUnauthenticated(request)
+      if (refusal !== undefined) throw refusal
+      reply.headers(pageHeaders)
+      return answer.send(request, reply, await answer.variantFor(request))
+    })
+  }
 }

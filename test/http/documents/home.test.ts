@@ -11,7 +11,7 @@ test('the first page links to the pages that this instance answers', async (t) =
     'x-content-type-options': 'nosniff',
     'cache-control': 'public, no-cache',
   })
-  const linked = [...page.body.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path)
+  const linked = [...page.body.matchAll(/<a href="([^"]+)"/g)].map(([, path = '']) => path)
   const documents = ['/docs', '/docs/sockets', '/docs/fairness', '/docs/codes', '/docs/json', '/docs/asyncapi.json']
   t.same(linked, [...documents, '/healthz', '/readyz'])
   for (const path of linked) t.equal((await app.inject(path)).statusCode, 200, path)

@@ -22,11 +22,13 @@ ${table(frameCodes)}
   )
 
 const table = (codes: CodeMeanings): string => `<table>
-<tr><th>code</th><th>means</th><th>show</th></tr>
+<thead><tr><th>code</th><th>means</th><th>show</th></tr></thead>
+<tbody>
 ${Object.entries(codes)
   .map(
     ([code, { means, show }]) =>
       `<tr><td><code>${code}</code></td><td>${formatText(means)}</td><td>${formatText(show)}</td></tr>`,
   )
   .join('\n')}
+</tbody>
 </table>`

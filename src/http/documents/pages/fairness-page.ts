@@ -78,7 +78,7 @@ ${json('rr1-example', spinExample)}
 ${code('rr1-mac', 'c04bc31bf8484646622b8c67e708dd5efca8077b6c520ede05242ab1683919cb')}
 <p>The first word is <code>c04bc31bf8484646</code>; modulo 3 it is 1, so the second entry wins: user 8.</p>
 
-<h2 id="program">A program</h2>
+<h2 id="a-program">A program</h2>
 <p>For Node.js, without packages. It reads either example from standard input and prints <code>valid</code> or
 <code>not valid</code>. The service itself answers that its ledger holds no such draws: they are examples.</p>
 ${code('program', verifier)}`,

@@ -1,4 +1,6 @@
-/** A page for people, without scripts and styles. `body` is HTML. */
+import { PAGE_STYLE_PATH } from './page-style.ts'
+
+/** A page for people, without scripts. `body` is HTML. */
 export const htmlPage = (title: string, body: string): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -6,6 +8,7 @@ export const htmlPage = (title: string, body: string): string => `<!DOCTYPE html
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
+<link rel="stylesheet" href="${PAGE_STYLE_PATH}">
 </head>
 <body>
 <main>

@@ -19,7 +19,9 @@ ${entriesOf(document['servers'])
 ${sections.join('\n')}
 <h2 id="close-codes">Close codes</h2>
 <table>
+<tbody>
 ${closeCodes.map(([code, meaning]) => `<tr><th>${text(code)}</th><td>${text(meaning)}</td></tr>`).join('\n')}
+</tbody>
 </table>
 <h2>Schemas</h2>
 ${entriesOf(parts['schemas'])
