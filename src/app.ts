@@ -9,6 +9,8 @@ import {
   type onRequestHookHandler,
 } from 'fastify'
 import type { JwtKey } from './config/jwt-key.ts'
+import { consoleRoutes } from './console/console.ts'
+import type { ConsoleOptions } from './console/console-services.ts'
 import { demoPictures } from './demo/pictures.ts'
 import type { Services } from './features/services.ts'
 import type { Slice } from './features/slice.ts'
@@ -74,6 +76,8 @@ export interface AppParts {
   readonly publicUrl: () => string
   /** The status of each refusal, for the documents. */
   readonly refusalResponseOf: RefusalResponseOf
+  /** Staff's pages; without it there is no console. */
+  readonly console?: ConsoleOptions
   /** The registry of sockets, and the origins that may open them; without it there are no websockets. */
   readonly realtime?: {
     readonly createRegistry: (verifyToken: VerifyToken) => ConnectionRegistry
@@ -207,6 +211,16 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     })
     for (const { adminRoutes } of slices) adminRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
   })
+  if (parts.console !== undefined) {
+    await consoleRoutes(app, {
+      options: parts.console,
+      services,
+      verifyToken,
+      limitUnauthenticated,
+      afterSession: [...limit, ...chooseStaffReads(services.reads)],
+      logFailure: (error, request, status) => requestLog.failed(error, request, status),
+    })
+  }
   return app
 }
 

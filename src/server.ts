@@ -4,6 +4,8 @@ import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
+import { isLoopback } from './config/loopback.ts'
+import { SignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
 import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
@@ -112,7 +114,9 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   if (config.production) warnAboutOpenRoutes(config, log)
   warnAboutFileLimit(log)
 
-  const finance = createFinanceSlice(checkpointSigner(keys.checkpoint))
+  const checkpoints = checkpointSigner(keys.checkpoint)
+  const finance = createFinanceSlice(checkpoints)
+  const signInCodes = config.production || !isLoopback(config.host) ? null : new SignInCodes()
   const app = await build({
     slices: [...slices, finance],
     services: {
@@ -142,6 +146,14 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     assetDir: config.assetDir,
     allowedOrigins: config.allowedOrigins,
     refusalResponseOf,
+    console: {
+      cookieKey: keys.pii,
+      production: config.production,
+      isOwnOrigin: address.isOwnOrigin,
+      signInCodes,
+      checkpoints,
+      dataDir: config.dataDir,
+    },
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))
@@ -153,7 +165,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     async () => election?.start(),
     (err) => log.error({ err }, 'the election of the writer does not start'),
   )
-  await printBanner(app, database.db, config, address, keys.jwt)
+  await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()
 }

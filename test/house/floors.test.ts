@@ -51,6 +51,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/erasure/', 'src/demo/'],
   ['src/domain.ts'],
   ['src/audit/'],
+  ['src/console/'],
   ['src/app.ts', 'src/startup/'],
   ['src/server.ts'],
 ]

@@ -30,6 +30,11 @@ export function decorateCaller(app: FastifyInstance): void {
   })
 }
 
+/** Sets `request.caller` to a member of staff whom another check than `staffCheck` has found. */
+export function setStaffCaller(request: FastifyRequest, caller: Extract<Caller, { kind: 'staff' }>): void {
+  request[callerSymbol] = caller
+}
+
 /**
  * The token check of client routes: users only. Cached users, nearly all, are checked without a promise or a query.
  * Failed authentications are charged to the address.

@@ -8,11 +8,13 @@ export class PublicAddress {
   readonly #config: Pick<Config, 'publicUrl' | 'assetBaseUrl' | 'allowedOrigins'>
   #url: string
   #origins: ReadonlySet<string>
+  #ownOrigins: ReadonlySet<string>
 
   constructor(config: Pick<Config, 'publicUrl' | 'assetBaseUrl' | 'allowedOrigins' | 'port'>) {
     this.#config = config
     this.#url = ''
     this.#origins = new Set()
+    this.#ownOrigins = new Set()
     this.setPort(config.port)
   }
 
@@ -21,7 +23,8 @@ export class PublicAddress {
     const { publicUrl, allowedOrigins } = this.#config
     const own = publicUrl === null ? [`http://127.0.0.1:${port}`, `http://localhost:${port}`] : [publicUrl]
     this.#url = publicUrl ?? `http://127.0.0.1:${port}`
-    this.#origins = new Set([...own.map((url) => new URL(url).origin), ...allowedOrigins])
+    this.#ownOrigins = new Set(own.map((url) => new URL(url).origin))
+    this.#origins = new Set([...this.#ownOrigins, ...allowedOrigins])
   }
 
   /** Without a slash at its end. */
@@ -36,4 +39,7 @@ export class PublicAddress {
 
   /** Whether pages of this origin may open sockets. */
   readonly isAllowedOrigin = (origin: string): boolean => this.#origins.has(origin)
+
+  /** Whether this is the service's own address, and not only one that may call it. */
+  readonly isOwnOrigin = (origin: string): boolean => this.#ownOrigins.has(origin)
 }

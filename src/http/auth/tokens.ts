@@ -23,6 +23,7 @@ const claims = TypeCompiler.Compile(
     role: Type.Optional(Type.Unknown()),
     aud: Type.Optional(Type.Unknown()),
     iss: Type.Optional(Type.Unknown()),
+    name: Type.Optional(Type.Unknown()),
   }),
 )
 
@@ -48,6 +49,8 @@ export interface Token {
   /** Seconds since 1970. */
   readonly issuedAt: number
   readonly expiresAt: number
+  /** What the holder is called; null where the token has no usable `name`. */
+  readonly name: string | null
 }
 
 /** Verifies a token; returns a 401 or 440 for an invalid one. Never throws. */
@@ -115,8 +118,11 @@ function parseClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: Toke
     return undefined
   }
   const caller = callerOf(String(payload.sub), 'role' in payload ? { role: payload.role } : null)
-  return caller === undefined ? undefined : { caller, issuedAt: payload.iat, expiresAt: payload.exp }
+  const { iat: issuedAt, exp: expiresAt, name } = payload
+  return caller === undefined ? undefined : { caller, issuedAt, expiresAt, name: isName(name) ? name : null }
 }
+
+const isName = (name: unknown): name is string => typeof name === 'string' && name.length >= 1 && name.length <= 100
 
 /** Undefined for an invalid `sub`; null for an unknown role. */
 function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller | null | undefined {

@@ -21,7 +21,7 @@ export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): Fa
   sendError(request, reply, notFound())
 
 /** The app's checks run before everything under these. */
-const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1']
+const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1', '/console']
 
 /**
  * Requests whose path cannot be decoded: Fastify rejects them before routing, and no hook sees them. They are routed

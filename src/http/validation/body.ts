@@ -28,6 +28,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     [hiddenMediaType]: string | undefined
   }
+  interface FastifyContextConfig {
+    /** A page's route, whose body is a form. */
+    takesForms?: true
+  }
 }
 
 /**
@@ -77,12 +81,16 @@ const checkBodyHeaders: preParsingHookHandler = (request, _reply, _payload, done
   const { method, headers } = request
   const type = headers['content-type']
   // Fastify ignores the type of a GET.
-  if (type !== undefined && method !== 'GET' && (type !== JSON_TYPE || hasNoBody(headers))) {
+  if (type !== undefined && method !== 'GET' && (type !== JSON_TYPE || hasNoBody(headers)) && !isForm(request, type)) {
     request[hiddenMediaType] = type
     delete headers['content-type']
   }
   done()
 }
+
+/** A form of a page, on a route that takes forms. */
+const isForm = ({ routeOptions }: FastifyRequest, type: string): boolean =>
+  routeOptions.config.takesForms === true && /^application\/x-www-form-urlencoded(;|$)/i.test(type)
 
 const hasNoBody = (headers: FastifyRequest['headers']): boolean => {
   const length = headers['content-length']

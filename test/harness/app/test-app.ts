@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
+import { SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
@@ -24,9 +25,10 @@ import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.
 import { DocumentedResponses } from '../http/documented-responses.ts'
 import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 interface Test {
-  teardown(work: () => Promise<void>): void
+  teardown(work: () => Promise<void> | void): void
 }
 
 /** A response; `body` is its parsed JSON. */
@@ -90,7 +92,8 @@ export async function createTestApp(
     applied.apply(events)
   })
   const sessions = sessionsIn(db)
-  const finance = createFinanceSlice(checkpointSigner('a checkpoint key for tests'))
+  const checkpoints = checkpointSigner('a checkpoint key for tests')
+  const finance = createFinanceSlice(checkpoints)
   const app = await build({
     slices: [...slices, finance],
     services: {
@@ -122,6 +125,14 @@ export async function createTestApp(
     assetDir: null,
     allowedOrigins: [],
     refusalResponseOf,
+    console: {
+      cookieKey: 'a key of cookies that is only for tests',
+      production: false,
+      isOwnOrigin: (origin) => origin === 'http://127.0.0.1:3000',
+      signInCodes: new SignInCodes(),
+      checkpoints,
+      dataDir: temporaryFolder(t),
+    },
   })
   await app.ready()
   t.teardown(() => app.close())

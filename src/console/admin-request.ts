@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { HttpError } from '../http/errors/http-error.ts'
+import { staffOf } from './session/session-check.ts'
+
+export interface AdminRequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Under /admin/v1, with its query: `/withdrawals/38/approve`. */
+  readonly path: string
+  readonly body?: unknown
+  /** From the form, so that a form that is sent twice acts once. */
+  readonly idempotencyKey?: string
+}
+
+/** What /admin/v1 answered. */
+export interface AdminResponse {
+  readonly status: number
+  /** Parsed; null for an empty body. */
+  readonly body: unknown
+}
+
+/** Sends a request to /admin/v1 in this process, with the token of the session: the same checks, verbs and refusals. */
+export type AdminRequest = (request: FastifyRequest, options: AdminRequestOptions) => Promise<AdminResponse>
+
+export const adminRequests =
+  (app: FastifyInstance): AdminRequest =>
+  async (request, { method = 'GET', path, body, idempotencyKey }) => {
+    const response = await app.inject({
+      method,
+      url: `/admin/v1${path}`,
+      remoteAddress: request.ip,
+      headers: {
+        authorization: `Bearer ${staffOf(request).token}`,
+        'accept-language': 'en',
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    })
+    return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() }
+  }
+
+/** The body of a response that must not be an error; throws it as one otherwise, for the page of errors. */
+export function bodyOf({ status, body }: AdminResponse): unknown {
+  if (status < 400) return body
+  throw adminError({ status, body })
+}
+
+/** An error of /admin/v1 as one of a page. */
+export function adminError({ status, body }: AdminResponse): HttpError {
+  const { code, message, errors } = Object(body)
+  const text = typeof message === 'string' ? message : 'The request failed.'
+  const fields: [string, { en: string; ar: string }[]][] = Object.entries(Object(errors)).map(([name, texts]) => [
+    name,
+    Array.isArray(texts) ? texts.map((line) => ({ en: String(line), ar: String(line) })) : [],
+  ])
+  return new HttpError(
+    status,
+    typeof code === 'string' ? code : 'failed',
+    { en: text, ar: text },
+    fields.length === 0 ? {} : { errors: Object.fromEntries(fields) },
+  )
+}

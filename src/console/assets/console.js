@@ -1,0 +1,114 @@
+// The frame of every page: keys, local times, and the menu of small screens. Pages work without it.
+
+const search = document.querySelector('#q')
+const TIMES_KEY = 'console-times'
+
+/** Whether a key was meant for a field. */
+const isTyping = (target) => target instanceof HTMLElement && target.closest('input, textarea, select') !== null
+
+const keys = [
+  ['/', 'Search'],
+  ['g h', 'Home'],
+  ['g a', 'Accounts'],
+  ['g e', 'Events'],
+  ['g u', 'Users'],
+  ['g w', 'Withdrawals'],
+  ['g p', 'Proposals'],
+  ['g v', 'Verify'],
+  ['n', 'Next page of a table'],
+  ['?', 'This list'],
+]
+const pages = { h: '', a: '/accounts', e: '/events', u: '/users', w: '/withdrawals', p: '/proposals', v: '/verify' }
+
+function showKeys() {
+  const open = document.querySelector('dialog.keys-list')
+  if (open) return open.close()
+  const dialog = document.createElement('dialog')
+  dialog.className = 'keys-list'
+  dialog.setAttribute('aria-label', 'Keys')
+  const article = document.createElement('article')
+  const heading = document.createElement('h2')
+  heading.textContent = 'Keys'
+  const list = document.createElement('dl')
+  list.className = 'facts'
+  for (const [key, meaning] of keys) {
+    const row = document.createElement('div')
+    const term = document.createElement('dt')
+    const text = document.createElement('dd')
+    const kbd = document.createElement('kbd')
+    kbd.textContent = key
+    term.append(kbd)
+    text.textContent = meaning
+    row.append(term, text)
+    list.append(row)
+  }
+  const close = document.createElement('button')
+  close.type = 'button'
+  close.textContent = 'Close'
+  close.addEventListener('click', () => dialog.close())
+  article.append(heading, list, close)
+  dialog.append(article)
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
+let first = ''
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  const { key } = event
+  if (first === 'g' && key in pages) {
+    location.assign(`/console${pages[key]}`)
+  } else if (key === '/' && search) {
+    event.preventDefault()
+    search.focus()
+    search.select()
+  } else if (key === '?') {
+    showKeys()
+  } else if (key === 'n') {
+    document.querySelector('a[rel=next]')?.click()
+  }
+  first = key === 'g' ? 'g' : ''
+})
+for (const hint of document.querySelectorAll('.keys[hidden]')) hint.hidden = false
+
+// Times are written in UTC. Local ones stand in the same places, in the same form.
+const switchButton = document.querySelector('[data-times]')
+const two = (number) => String(number).padStart(2, '0')
+
+function localTime(date) {
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+}
+
+function showTimes(root = document) {
+  const isLocal = localStorage.getItem(TIMES_KEY) === 'local'
+  for (const time of root.querySelectorAll('time[datetime]')) {
+    time.dataset.utc ??= time.textContent
+    time.textContent = isLocal ? localTime(new Date(time.dateTime)) : time.dataset.utc
+    time.title = isLocal ? time.dataset.utc : ''
+  }
+  if (switchButton) switchButton.textContent = isLocal ? 'Show times in UTC' : 'Show local times'
+}
+
+if (switchButton) {
+  switchButton.closest('.time-switch').hidden = false
+  switchButton.addEventListener('click', () => {
+    localStorage.setItem(TIMES_KEY, localStorage.getItem(TIMES_KEY) === 'local' ? 'utc' : 'local')
+    showTimes()
+  })
+}
+showTimes()
+// Parts that htmx puts in place have times of their own.
+document.addEventListener('htmx:after:swap', () => showTimes())
+
+// A form is sent once.
+document.addEventListener('submit', ({ target }) => {
+  if (!(target instanceof HTMLFormElement) || target.method !== 'post') return
+  setTimeout(() => {
+    for (const button of target.querySelectorAll('button[type=submit]')) button.disabled = true
+  })
+})
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('form[method=post] button[type=submit]')) button.disabled = false
+})

@@ -1,0 +1,100 @@
+import { formatAmount, formatDecimal } from '../../audit/format.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+
+/** One value of a table or a list of facts: what people read, and what exports write. */
+export interface Cell {
+  readonly kind: 'text' | 'number' | 'time' | 'code' | 'status'
+  readonly text: string
+  /** For an export: numbers as such, amounts as decimals, times in ISO 8601. */
+  readonly value: string | number | null
+  /** A page that the value leads to. */
+  readonly href?: string
+  /** ISO 8601, for a time. */
+  readonly datetime?: string
+  /** The tone of a status: it is also said by its word, never by colour alone. */
+  readonly tone?: Tone
+}
+
+export type Tone = 'good' | 'waiting' | 'bad' | 'neutral'
+
+const EMPTY = '—'
+
+export const textCell = (text: string | null | undefined, href?: string): Cell => ({
+  kind: 'text',
+  text: text === null || text === undefined || text === '' ? EMPTY : text,
+  value: text ?? null,
+  ...linkTo(href),
+})
+
+/** An identifier, a hash or a code, in letters of one width. */
+export const codeCell = (text: string | null | undefined, href?: string): Cell => ({
+  ...textCell(text, href),
+  kind: 'code',
+})
+
+export const numberCell = (value: number | bigint | null | undefined, href?: string): Cell => ({
+  kind: 'number',
+  text: value === null || value === undefined ? EMPTY : formatCount(value),
+  value: value === null || value === undefined ? null : String(value),
+  ...linkTo(href),
+})
+
+/** An amount in the currency's smallest unit; dollars, which are kept in cents, are shown with them. */
+export const amountCell = (currency: string, units: bigint | number | null | undefined, href?: string): Cell => ({
+  kind: 'number',
+  text: units === null || units === undefined ? EMPTY : formatUnits(currency, units),
+  value: units === null || units === undefined ? null : formatDecimal(currency, units),
+  ...linkTo(href),
+})
+
+/** A time in microseconds since 1970, or as ISO 8601. */
+export function timeCell(at: number | bigint | string | null | undefined, href?: string): Cell {
+  if (at === null || at === undefined) return { kind: 'time', text: EMPTY, value: null }
+  const iso = typeof at === 'string' ? at : isoMicros(Number(at))
+  return { kind: 'time', text: formatTime(iso), value: iso, datetime: iso, ...linkTo(href) }
+}
+
+export const statusCell = (word: string, tone: Tone = 'neutral', href?: string): Cell => ({
+  kind: 'status',
+  text: word.replaceAll('_', ' '),
+  value: word,
+  tone,
+  ...linkTo(href),
+})
+
+const linkTo = (href: string | undefined): { href?: string } => (href === undefined ? {} : { href })
+
+/** With a minus sign that cannot be overlooked or break at the end of a line. */
+export const formatUnits = (currency: string, units: bigint | number): string =>
+  formatAmount(currency, BigInt(units)).replace('-', '\u2212')
+
+export const formatCount = (value: number | bigint): string => value.toLocaleString('en').replace('-', '\u2212')
+
+/** `2026-11-24 02:47:18 UTC`; the whole ISO time stands beside it for scripts. */
+export const formatTime = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+
+/** How long ago something was, in one unit: `3 min`. */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 48 * 3_600) return `${Math.floor(seconds / 3_600)} h`
+  return `${Math.floor(seconds / 86_400)} days`
+}
+
+/** A word of the wire as people read it: `agent_dollars` is `agent dollars`. */
+export const formatWord = (word: string): string => word.replaceAll(/[_-]/g, ' ')
+
+/** What templates call to show values. */
+export const format = {
+  text: textCell,
+  code: codeCell,
+  number: numberCell,
+  amount: amountCell,
+  time: timeCell,
+  status: statusCell,
+  units: formatUnits,
+  count: formatCount,
+  age: formatAge,
+  word: formatWord,
+} as const

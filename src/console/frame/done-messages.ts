@@ -1,0 +1,10 @@
+/** What a page says after an act, by the code in its address: no text of an address is ever shown. */
+const doneMessages = {
+  proposed: 'A proposal was made. Another member of staff has to approve it.',
+} as const
+
+export type DoneCode = keyof typeof doneMessages
+
+/** The message of a code; null for an unknown one. */
+export const doneMessage = (code: unknown): string | null =>
+  typeof code === 'string' && Object.hasOwn(doneMessages, code) ? (doneMessages[code as DoneCode] ?? null) : null

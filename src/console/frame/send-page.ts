@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { assetAddress } from '../assets/assets.ts'
+import { staffOrNull } from '../session/session-check.ts'
+import { format } from './cells.ts'
+import { doneMessage } from './done-messages.ts'
+import { isoNow } from './iso-now.ts'
+import { navigationFor, roleNames } from './navigation.ts'
+import type { Template } from './template.ts'
+
+/** Scripts that a page may need beside that of the frame. */
+export type PageScript = 'htmx' | 'chart'
+
+export interface Page<Data extends object> {
+  /** Of the window; the page's first heading says the same. */
+  readonly title: string
+  readonly data: Data
+  readonly status?: number
+  readonly scripts?: readonly PageScript[]
+}
+
+/** What the frame around every page shows. */
+interface Frame {
+  readonly title: string
+  readonly csrf: string
+  /** A new idempotency key for each form. */
+  readonly formKey: () => string
+  /** What was just done; null for nothing. */
+  readonly done: string | null
+  readonly navigation: ReturnType<typeof navigationFor>
+  readonly staff: { readonly name: string; readonly role: string; readonly mayWrite: boolean } | null
+  readonly q: string
+  /** The address of this page, for links that come back to it. */
+  readonly address: string
+  readonly now: string
+  readonly asset: typeof assetAddress
+  readonly scripts: readonly PageScript[]
+}
+
+/** Sends a page in the frame. Templates get its data, `frame`, and `format` to show values. */
+export async function sendPage<Data extends object>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  template: Template<Data>,
+  { title, data, status = 200, scripts = [] }: Page<Data>,
+): Promise<FastifyReply> {
+  const staff = staffOrNull(request)
+  const [path = '/console'] = request.originalUrl.split('?', 1)
+  const { q, done } = Object(request.query)
+  const frame: Frame = {
+    title,
+    csrf: reply.generateCsrf({ userInfo: staff?.token ?? 'nobody' }),
+    formKey: () => randomUUID(),
+    done: doneMessage(done),
+    navigation: staff === null ? [] : navigationFor(path, (url) => request.server.hasRoute({ method: 'GET', url })),
+    staff:
+      staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },
+    q: typeof q === 'string' ? q : '',
+    address: request.originalUrl,
+    now: isoNow(),
+    asset: assetAddress,
+    scripts,
+  }
+  const html = await reply.viewAsync(template.path, { ...data, frame, format })
+  return reply.code(status).type('text/html; charset=utf-8').send(html)
+}
+
+/** Sends a part of a page, for htmx to put in its place. */
+export async function sendPart<Data extends object>(
+  reply: FastifyReply,
+  template: Template<Data>,
+  data: Data,
+): Promise<FastifyReply> {
+  const html = await reply.viewAsync(template.path, { ...data, format })
+  return reply.type('text/html; charset=utf-8').send(html)
+}

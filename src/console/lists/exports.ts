@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream'
+import type { TObject } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { csvText } from '../../audit/csv.ts'
+import type { App } from '../../features/services.ts'
+import { MAX_PAGE_BYTES } from '../../http/pages.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { isoNow } from '../frame/iso-now.ts'
+import { staffOf } from '../session/session-check.ts'
+import { type List, type ListRows, pinnedPosition, querySchemaOf } from './list.ts'
+
+/** Rows that are read at a time. */
+const EXPORT_PAGE_ROWS = 500
+
+/**
+ * Adds the exports of a list beside its page: the rows that its address shows, on all pages, as `export.csv` and
+ * `export.jsonl`, and `export.json`, which says what was exported: page, filters, position, hash of that event, who, when.
+ */
+export function addExports<Filters extends TObject, Row>(
+  scope: App,
+  path: string,
+  list: List<Filters, Row>,
+  { reads }: ConsoleServices,
+): void {
+  const schema = { querystring: querySchemaOf(list) }
+
+  const rowsOf = async (request: FastifyRequest) => {
+    const query = request.query as Record<string, string | undefined>
+    const { reports: db } = await reads.reportsFor(request)
+    const at = await pinnedPosition(db, query['at'])
+    const pageAfter = (cursor: string | null): Promise<ListRows<Row>> =>
+      list.read({ query: request.query as never, db, at, cursor, limit: EXPORT_PAGE_ROWS }, request)
+    // Read before the response begins, so that a fault in the query is answered as one.
+    const first = await pageAfter(null)
+    return (async function* () {
+      for (let page = first; ; page = await pageAfter(page.next)) {
+        yield page.rows
+        if (page.next === null) return
+      }
+    })()
+  }
+  const send = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { extension, type, header, line }: { extension: string; type: string; header: string; line: (row: Row) => string },
+  ): Promise<FastifyReply> => {
+    const pages = await rowsOf(request)
+    const chunks = async function* (): AsyncGenerator<string, void> {
+      if (header !== '') yield header
+      for await (const rows of pages) yield rows.map(line).join('')
+    }
+    const name = fileName(list.label, extension)
+    return reply
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .type(type)
+      .send(Readable.from(chunks(), { highWaterMark: Math.ceil(MAX_PAGE_BYTES / 65_536) }))
+  }
+
+  scope.get(`${path}/export.csv`, { schema }, (request, reply) =>
+    send(request, reply, {
+      extension: 'csv',
+      type: 'text/csv; charset=utf-8',
+      header: `${list.columns.map(({ name }) => name).join(',')}\r\n`,
+      line: (row) =>
+        `${list.columns
+          .map(({ cell }) => {
+            const { value, kind } = cell(row)
+            // A negative number begins like a formula and is none.
+            if (value === null) return ''
+            return kind === 'number' ? String(value) : csvText(String(value))
+          })
+          .join(',')}\r\n`,
+    }),
+  )
+  scope.get(`${path}/export.jsonl`, { schema }, (request, reply) =>
+    send(request, reply, {
+      extension: 'jsonl',
+      type: 'application/x-ndjson; charset=utf-8',
+      header: '',
+      line: (row) =>
+        `${JSON.stringify(Object.fromEntries(list.columns.map(({ name, cell }) => [name, cell(row).value])))}\n`,
+    }),
+  )
+  scope.get(`${path}/export.json`, { schema }, async (request, reply) => {
+    const { at: asked, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
+    const { reports: db } = await reads.reportsFor(request)
+    const at = await pinnedPosition(db, asked)
+    const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
+    const staff = staffOf(request)
+    const page = request.url.split('?', 1)[0]?.replace(/\/export\.json$/, '') ?? ''
+    const about = {
+      list: list.label,
+      page: addressWith(page, { ...filters, at }),
+      filters,
+      position: at,
+      hash: event?.hash ?? null,
+      exported_by: `staff:${staff.sub}`,
+      exported_at: isoNow(),
+    }
+    return reply
+      .header('content-disposition', `attachment; filename="${fileName(list.label, 'json')}"`)
+      .type('application/json; charset=utf-8')
+      .send(`${JSON.stringify(about, null, 2)}\n`)
+  })
+}
+
+const fileName = (label: string, extension: string): string =>
+  `${label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.${extension}`

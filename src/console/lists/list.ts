@@ -1,0 +1,154 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import { headOf } from '../../db/head.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { addressWith, type QueryValues } from '../frame/address.ts'
+import type { Cell } from '../frame/cells.ts'
+
+export const PAGE_ROWS = 50
+
+/** What every list understands: the position that it is pinned to, where it goes on, and its order. */
+export const listQuery = {
+  at: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  cursor: Type.Optional(Type.String({ maxLength: 300 })),
+  sort: Type.Optional(Type.String({ maxLength: 40 })),
+}
+
+/** A column of a list, on its page and in its exports. */
+export interface Column<Row> {
+  /** In exports. */
+  readonly name: string
+  /** On the page. */
+  readonly title: string
+  readonly isNumber?: boolean
+  /** The value of `sort` that orders by this column, ascending; with a minus before it, descending. */
+  readonly sort?: string
+  readonly cell: (row: Row) => Cell
+}
+
+/** Which rows of a list are asked for. */
+export interface ListRequest<Query> {
+  /** What the address says: filters, and parameters of the path. */
+  readonly query: Query
+  readonly db: Kysely<Tables>
+  /** Nothing after this position is shown, so that pages do not shift. */
+  readonly at: number
+  /** Where the page before ended; null for the first one. */
+  readonly cursor: string | null
+  readonly limit: number
+}
+
+export interface ListRows<Row> {
+  readonly rows: readonly Row[]
+  /** Where the next page begins; null at the end. */
+  readonly next: string | null
+}
+
+/** A list of a page: what it understands, its columns, and how its rows are read. */
+export interface List<Filters extends TObject, Row> {
+  /** What the rows are, for readers of screens: `Withdrawals`. */
+  readonly label: string
+  /** Filters of the query. `listQuery` is added to them. */
+  readonly filters: Filters
+  readonly columns: readonly Column<Row>[]
+  /** What to do when there is nothing to show. */
+  readonly empty: string
+  readonly read: (
+    request: ListRequest<Static<Filters> & { readonly sort?: string }>,
+    fastifyRequest: FastifyRequest,
+  ) => Promise<ListRows<Row>>
+}
+
+/** A table as its template shows it. */
+export interface Table {
+  readonly label: string
+  readonly empty: string
+  readonly columns: readonly {
+    readonly title: string
+    readonly isNumber: boolean
+    readonly sortHref?: string
+    readonly sorted?: 'ascending' | 'descending'
+  }[]
+  readonly rows: readonly (readonly Cell[])[]
+  readonly firstHref?: string
+  readonly nextHref?: string
+  readonly exports?: { readonly csv: string; readonly jsonl: string; readonly about: string }
+}
+
+type QueryOf<Filters extends TObject> = Static<Filters> & {
+  readonly at?: string
+  readonly cursor?: string
+  readonly sort?: string
+}
+
+/** The schema of the query of a list's page and its exports. */
+export const querySchemaOf = <Filters extends TObject>({ filters }: List<Filters, never> | { filters: Filters }) =>
+  Type.Composite([filters, Type.Object(listQuery)])
+
+/** The position that a page is pinned to: the one of its address, and else the end of the ledger now. */
+export async function pinnedPosition(db: Kysely<Tables>, at: string | undefined): Promise<number> {
+  const head = await headOf(db)
+  return at === undefined ? head : Math.min(head, Number(at))
+}
+
+/** Reads a page of a list for a request, and shows it as a table. `path` is the page's, without its query. */
+export async function readTable<Filters extends TObject, Row>(
+  list: List<Filters, Row>,
+  request: FastifyRequest,
+  { reads }: Pick<ConsoleServices, 'reads'>,
+  path: string,
+): Promise<{ readonly table: Table; readonly rows: readonly Row[]; readonly at: number }> {
+  // The schema of the route has checked it.
+  const query = request.query as QueryOf<Filters>
+  const { reports: db } = await reads.reportsFor(request)
+  const at = await pinnedPosition(db, query.at)
+  const { rows, next } = await list.read({ query, db, at, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request)
+  return { table: showTable(list, { path, query: Object(query), at, rows, next }), rows, at }
+}
+
+/** A table of rows that were read already. */
+export function showTable<Filters extends TObject, Row>(
+  { label, empty, columns }: Pick<List<Filters, Row>, 'label' | 'empty' | 'columns'>,
+  shown: {
+    readonly path: string
+    readonly query: QueryValues
+    readonly at: number
+    readonly rows: readonly Row[]
+    readonly next: string | null
+    /** False for a table that is a part of a page without exports of its own. */
+    readonly hasExports?: boolean
+  },
+): Table {
+  const { path, query, at, rows, next, hasExports = true } = shown
+  const { cursor, ...filters } = query
+  const sort = typeof query['sort'] === 'string' ? query['sort'] : ''
+  const pinned = { ...filters, at }
+  return {
+    label,
+    empty,
+    columns: columns.map(({ title, isNumber = false, sort: key }) => ({
+      title,
+      isNumber,
+      ...(key === undefined
+        ? {}
+        : { sortHref: addressWith(path, { ...pinned, sort: sort === key ? `-${key}` : key }) }),
+      ...(key !== undefined && sort.replace('-', '') === key
+        ? { sorted: sort.startsWith('-') ? ('descending' as const) : ('ascending' as const) }
+        : {}),
+    })),
+    rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
+    ...(cursor === undefined || cursor === null ? {} : { firstHref: addressWith(path, pinned) }),
+    ...(next === null ? {} : { nextHref: addressWith(path, { ...pinned, cursor: next }) }),
+    ...(hasExports && rows.length > 0
+      ? {
+          exports: {
+            csv: addressWith(`${path}/export.csv`, pinned),
+            jsonl: addressWith(`${path}/export.jsonl`, pinned),
+            about: addressWith(`${path}/export.json`, pinned),
+          },
+        }
+      : {}),
+  }
+}

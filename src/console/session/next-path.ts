@@ -1,0 +1,7 @@
+/** Where a page may lead after signing in: a path of the console, so that no link can lead elsewhere. */
+export const isConsolePath = (path: string): boolean =>
+  /^\/console(?:[/?]|$)/.test(path) && !/\/\/|\\|[^\x21-\x7e]/.test(path) && path.length <= 2_000
+
+/** `next` when it is a path of the console, and else its first page. */
+export const nextPath = (next: string | undefined): string =>
+  next !== undefined && isConsolePath(next) ? next : '/console'

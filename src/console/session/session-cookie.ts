@@ -1,0 +1,56 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** A session ends with its token, and after this time at the latest. */
+export const MAX_SESSION_SECONDS = 12 * 3_600
+
+/** What the cookie of a session holds. */
+export interface SessionCookie {
+  /** Seconds since 1970. */
+  readonly signedInAt: number
+  readonly token: string
+}
+
+/** Whether the browser's connection is encrypted: `TRUST_PROXY` makes the proxy's word count. */
+const isSecure = (request: FastifyRequest, production: boolean): boolean => production || request.protocol === 'https'
+
+/** Over TLS only the cookie that no plain page and no other host of the domain can have set. */
+const nameFor = (request: FastifyRequest, production: boolean): string =>
+  isSecure(request, production) ? '__Host-console' : 'console'
+
+/** The session's cookie, as the service has signed it; undefined without one, and for one that was changed or is over. */
+export function readSessionCookie(request: FastifyRequest, production: boolean): SessionCookie | undefined {
+  const signed = request.cookies[nameFor(request, production)]
+  if (signed === undefined) return undefined
+  const { valid, value } = request.unsignCookie(signed)
+  if (!valid || value === null) return undefined
+  const [, seconds = '', token = ''] = /^(\d{1,12})\.(.+)$/.exec(value) ?? []
+  const signedInAt = Number(seconds)
+  if (token === '' || Date.now() > (signedInAt + MAX_SESSION_SECONDS) * 1_000) return undefined
+  return { signedInAt, token }
+}
+
+/** Begins a session with this token. `expiresAt` is the token's, in seconds since 1970. */
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { token, expiresAt, production }: { token: string; expiresAt: number; production: boolean },
+): void {
+  const now = Math.floor(Date.now() / 1_000)
+  reply.setCookie(nameFor(request, production), `${now}.${token}`, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isSecure(request, production),
+    signed: true,
+    maxAge: Math.max(0, Math.min(MAX_SESSION_SECONDS, Math.floor(expiresAt) - now)),
+  })
+}
+
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply, production: boolean): void {
+  reply.clearCookie(nameFor(request, production), {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isSecure(request, production),
+  })
+}

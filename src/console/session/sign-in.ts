@@ -1,0 +1,92 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../features/services.ts'
+import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
+import { HttpError } from '../../http/errors/http-error.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { nextPath } from './next-path.ts'
+import { clearSessionCookie, setSessionCookie } from './session-cookie.ts'
+import type { SignInCodes } from './sign-in-codes.ts'
+import type { FindStaffSession } from './staff-session.ts'
+
+const loginTemplate = defineTemplate<{ next: string; problem: string | null; isDevelopment: boolean }>(
+  '/session/login.eta',
+)
+const linkTemplate = defineTemplate<{ code: string; role: string | null }>('/session/sign-in-link.eta')
+
+const Next = Type.Optional(Type.String({ maxLength: 4_000 }))
+const LoginForm = Type.Object({ token: Type.Optional(Type.String({ maxLength: 8_000 })), next: Next })
+const CodeQuery = Type.Object({ code: Type.Optional(Type.String({ maxLength: 100 })) })
+
+export interface SignInOptions {
+  readonly findSession: FindStaffSession
+  readonly production: boolean
+  readonly signInCodes: SignInCodes | null
+  readonly limitUnauthenticated: LimitUnauthenticated
+}
+
+/** Signing in by a staff token, or by a link with a code, and signing out. */
+export function signInPages(
+  scope: App,
+  { findSession, production, signInCodes, limitUnauthenticated }: SignInOptions,
+): void {
+  const showLogin = (request: FastifyRequest, reply: FastifyReply, next: string, problem: string | null) =>
+    sendPage(request, reply, loginTemplate, {
+      title: 'Sign in',
+      status: problem === null ? 200 : 422,
+      data: { next, problem, isDevelopment: signInCodes !== null },
+    })
+
+  const signIn = async (request: FastifyRequest, reply: FastifyReply, token: string, next: string) => {
+    const found = await findSession(token)
+    if (found instanceof HttpError) {
+      const refusal = limitUnauthenticated(request)
+      if (refusal !== undefined) throw refusal
+      return showLogin(request, reply, next, problemWith(found))
+    }
+    setSessionCookie(request, reply, { token, expiresAt: found.expiresAt, production })
+    return reply.redirect(next, 303)
+  }
+
+  scope.get(
+    '/login',
+    { config: { needsNoSession: true }, schema: { querystring: Type.Object({ next: Next }) } },
+    (request, reply) => showLogin(request, reply, nextPath(request.query.next), null),
+  )
+
+  scope.post('/login', { config: { needsNoSession: true }, schema: { body: LoginForm } }, (request, reply) => {
+    const { token = '', next } = request.body
+    return signIn(request, reply, token.trim(), nextPath(next))
+  })
+
+  scope.post('/sign-out', { config: { mayFinanceWrite: true } }, async (request, reply) => {
+    clearSessionCookie(request, reply, production)
+    return reply.redirect('/console/login', 303)
+  })
+
+  if (signInCodes === null) return
+  scope.get('/sign-in', { config: { needsNoSession: true }, schema: { querystring: CodeQuery } }, (request, reply) => {
+    const { code = '' } = request.query
+    const role = signInCodes.roleOf(code) ?? null
+    return sendPage(request, reply, linkTemplate, {
+      title: 'Sign in',
+      status: role === null ? 404 : 200,
+      data: { code, role },
+    })
+  })
+  scope.post('/sign-in', { config: { needsNoSession: true }, schema: { body: CodeQuery } }, (request, reply) => {
+    const { code = '' } = request.body
+    const token = signInCodes.take(code)
+    if (token === undefined) {
+      return sendPage(request, reply, linkTemplate, { title: 'Sign in', status: 404, data: { code: '', role: null } })
+    }
+    return signIn(request, reply, token, '/console')
+  })
+}
+
+const problemWith = ({ code }: HttpError): string => {
+  if (code === 'session_expired') return 'This token has expired or was ended. Ask for a new one.'
+  if (code === 'forbidden') return 'This token is not one of staff. Only finance and operators may sign in.'
+  return 'This is not a valid token.'
+}

@@ -1,0 +1,162 @@
+import { test } from 'tap'
+import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
+import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
+import { loadSlices } from '../../src/domain.ts'
+import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
+
+test('a link leads back to pages of the console only', (t) => {
+  for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1']) {
+    t.equal(isConsolePath(path), true, path)
+    t.equal(nextPath(path), path)
+  }
+  for (const path of [
+    'https://evil.test/console',
+    '//evil.test',
+    '/consolex',
+    '/console//evil.test',
+    '/console/\\evil.test',
+    '/console/\r\nset-cookie: a=b',
+    '/admin/v1',
+    '',
+  ]) {
+    t.equal(isConsolePath(path), false, path)
+    t.equal(nextPath(path), '/console')
+  }
+  t.equal(nextPath(undefined), '/console')
+  t.end()
+})
+
+test('a code signs in once, and for ten minutes', (t) => {
+  const codes = new SignInCodes()
+  const code = codes.create('a token', 'finance', 0)
+  t.equal(codes.roleOf(code, 600_000), 'finance')
+  t.equal(codes.roleOf(code, 600_001), undefined)
+  t.equal(codes.take(code, 1), 'a token')
+  t.equal(codes.take(code, 1), undefined)
+  const late = codes.create('a token', 'finance', 0)
+  t.equal(codes.take(late, 600_001), undefined)
+  t.equal(codes.take('another'), undefined)
+  t.end()
+})
+
+test('signing in, its limits, and signing out', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator } = await createTestApp(t, slices)
+  const sign = (claims: object) => app.jwt.sign(claims, { expiresIn: '1h' })
+
+  await t.test('without a session every page leads to signing in, and from there back', async (t) => {
+    const browser = new ConsoleBrowser(app)
+    const page = await browser.get('/console/nothing?a=1')
+    t.equal(page.status, 303)
+    t.equal(page.headers['location'], '/console/login?next=%2Fconsole%2Fnothing%3Fa%3D1')
+    t.equal((await browser.get('/console')).headers['location'], '/console/login')
+    const part = await browser.get('/console', { 'hx-request': 'true' })
+    t.equal(part.status, 401)
+    t.equal(part.headers['hx-redirect'], '/console/login')
+    const signedInPage = await browser.submit('/console/login?next=%2Fconsole%3Fa%3D1', '/console/login', {
+      token: sign({ sub: 'ann', role: 'operator', name: 'Ann <b>Ba&' }),
+    })
+    t.equal(signedInPage.headers['location'], '/console?a=1')
+    t.match(
+      String(signedInPage.headers['set-cookie']),
+      /console=[^;]+; Max-Age=3(600|599); Path=\/; HttpOnly; SameSite=Lax/,
+    )
+    const home = await browser.get('/console')
+    t.equal(home.status, 200)
+    t.match(home.html, '<bdi>Ann &lt;b&gt;Ba&amp;</bdi>')
+    const location = await browser.submit('/console/login?next=https://evil.test', '/console/login', {
+      token: sign({ sub: 'ann', role: 'operator' }),
+    })
+    t.equal(location.headers['location'], '/console')
+  })
+
+  await t.test('tokens that are not of staff are refused', async (t) => {
+    for (const token of ['', 'nonsense', sign({ sub: '1' }), sign({ sub: 'x', role: 'other' })]) {
+      const browser = new ConsoleBrowser(app)
+      const page = await browser.submit('/console/login', '/console/login', { token })
+      t.equal(page.status, 422)
+      t.match(page.html, 'role="alert"')
+      t.equal((await browser.get('/console')).status, 303)
+    }
+  })
+
+  await t.test('headers of every page', async (t) => {
+    const browser = await signedIn(app)
+    for (const url of ['/console', '/console/login', '/console/nothing', '/console/%zz']) {
+      const { headers } = await browser.get(url)
+      t.equal(
+        headers['content-security-policy'],
+        "default-src 'none';script-src 'self';style-src 'self';font-src 'self';connect-src 'self';form-action 'self';" +
+          "img-src 'self' data:;base-uri 'none';frame-ancestors 'none'",
+        url,
+      )
+      t.equal(headers['x-content-type-options'], 'nosniff')
+      t.equal(headers['referrer-policy'], 'same-origin')
+      t.equal(headers['cache-control'], 'no-store')
+      t.equal(headers['x-frame-options'], 'DENY')
+    }
+    const asset = /\/console\/assets\/console\.css\?v=[\w-]+/.exec((await browser.get('/console')).html)?.[0] ?? ''
+    t.equal((await browser.get(asset)).headers['cache-control'], 'public, max-age=31536000, immutable')
+    t.equal((await browser.get('/console/assets/other.css')).status, 404)
+  })
+
+  await t.test('forms are refused unless a page of ours sends them', async (t) => {
+    const browser = await signedIn(app)
+    const { html } = await browser.get('/console')
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const own = { origin: 'http://127.0.0.1:3000' }
+    for (const headers of [
+      {},
+      { origin: 'http://evil.test' },
+      { origin: 'null' },
+      { ...own, 'sec-fetch-site': 'same-site' },
+      { ...own, 'sec-fetch-site': 'cross-site' },
+    ]) {
+      const page = await browser.post('/console/sign-out', { _csrf: csrf }, headers)
+      t.equal(page.status, 403, JSON.stringify(headers))
+    }
+    for (const fields of [{}, { _csrf: 'other' }, { _csrf: `${csrf}a` }] as Record<string, string>[]) {
+      const page = await browser.post('/console/sign-out', fields, own)
+      t.equal(page.status, 403)
+      t.match(page.html, 'no longer valid')
+    }
+    const other = await signedIn(app, 'finance', 'bob')
+    t.equal((await other.post('/console/sign-out', { _csrf: csrf }, own)).status, 403, "another session's token")
+    t.equal((await browser.get('/console')).status, 200)
+    const json = await app.inject({ method: 'POST', url: '/console/sign-out', headers: own, payload: { _csrf: csrf } })
+    t.equal(json.statusCode, 303, 'without a session')
+    t.equal(json.headers.location, '/console/login')
+    t.equal((await browser.post('/console/sign-out', { _csrf: csrf }, own)).headers['location'], '/console/login')
+    t.equal((await browser.get('/console')).status, 303)
+  })
+
+  await t.test('a session ends when the sessions of its holder are ended', async (t) => {
+    const browser = new ConsoleBrowser(app)
+    const token = app.jwt.sign(
+      { sub: 'eve', role: 'finance', iat: Math.floor(Date.now() / 1_000) - 5 },
+      { expiresIn: '1h' },
+    )
+    t.equal((await browser.submit('/console/login', '/console/login', { token })).status, 303)
+    t.equal((await browser.get('/console')).status, 200)
+    t.equal((await operator('POST', '/admin/v1/staff/eve/revoke-sessions')).status, 200)
+    const page = await browser.get('/console')
+    t.equal(page.status, 303)
+    t.match(String(page.headers['set-cookie']), /console=;/)
+    const again = await browser.submit('/console/login', '/console/login', { token })
+    t.match(again.html, 'has expired or was ended')
+  })
+
+  await t.test('a cookie that was changed, or is of another scheme, is no session', async (t) => {
+    const browser = await signedIn(app)
+    const value = browser.cookies.get('console') ?? ''
+    browser.cookies.set(
+      'console',
+      value.replace(/^\d+/, (seconds) => String(Number(seconds) + 9)),
+    )
+    t.equal((await browser.get('/console')).status, 303)
+    browser.cookies.delete('console')
+    browser.cookies.set('__Host-console', value)
+    t.equal((await browser.get('/console')).status, 303)
+  })
+})

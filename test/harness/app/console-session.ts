@@ -1,0 +1,90 @@
+import type { FastifyInstance } from 'fastify'
+
+const ORIGIN = 'http://127.0.0.1:3000'
+
+/** A page as the console answered it. */
+export interface ConsolePage {
+  readonly status: number
+  readonly html: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** A browser without scripts, as far as cookies and forms go. */
+export class ConsoleBrowser {
+  readonly #app: FastifyInstance
+  readonly cookies = new Map<string, string>()
+
+  constructor(app: FastifyInstance) {
+    this.#app = app
+  }
+
+  get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ConsolePage> {
+    return this.#send('GET', url, undefined, headers)
+  }
+
+  post(
+    url: string,
+    fields: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = { origin: ORIGIN, 'sec-fetch-site': 'same-origin' },
+  ): Promise<ConsolePage> {
+    return this.#send('POST', url, new URLSearchParams(fields).toString(), headers)
+  }
+
+  /** Sends the form of a page that acts at `action`, its hidden fields included. Throws when the page has no such form. */
+  async submit(url: string, action: string, fields: Readonly<Record<string, string>> = {}): Promise<ConsolePage> {
+    const { html } = await this.get(url)
+    const form = [...html.matchAll(/<form[^>]*method="post"[^>]*>.*?<\/form>/gs)]
+      .map(([text]) => text)
+      .find((text) => text.includes(`action="${action}"`))
+    if (form === undefined) throw new Error(`${url} has no form that acts at ${action}`)
+    const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, unescape(value)],
+    )
+    return this.post(action, { ...Object.fromEntries(hidden), ...fields })
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    url: string,
+    payload: string | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ConsolePage> {
+    const response = await this.#app.inject({
+      method,
+      url,
+      headers: {
+        host: '127.0.0.1:3000',
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(payload === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { payload }),
+    })
+    for (const { name, value } of response.cookies) {
+      if (value === '') this.cookies.delete(name)
+      else this.cookies.set(name, encodeURIComponent(value))
+    }
+    return { status: response.statusCode, html: response.body, headers: response.headers }
+  }
+}
+
+const unescape = (text: string): string =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+/** A browser in which a member of staff has signed in by a token. */
+export async function signedIn(
+  app: FastifyInstance,
+  role: 'operator' | 'finance' = 'operator',
+  sub = 'ann',
+): Promise<ConsoleBrowser> {
+  const browser = new ConsoleBrowser(app)
+  const token = app.jwt.sign({ sub, role }, { expiresIn: '1h' })
+  const { status } = await browser.submit('/console/login', '/console/login', { token })
+  if (status !== 303) throw new Error(`signing in was answered with ${status}`)
+  return browser
+}
