@@ -29,8 +29,7 @@ export async function* blocksWith(
   for (let base = baseOf(from), limit = 1; ; limit = Math.min(4 * limit, MAX_BLOCKS)) {
     const { rows } = await sql<{ end: number; bases: readonly number[] }>`
       select coalesce((select max(base) + ${BLOCK_EVENTS} from event_index), 0) as end, array(
-        select base from event_index
-        where base >= ${base} and terms @> array[${sql.join(terms.map(hashOf))}]
+        select base from event_blocks(${hashesOf(terms)}, ${base}, ${Number.MAX_SAFE_INTEGER}) as base
         order by base limit ${limit}
       ) as bases`.execute(db)
     const [{ end, bases } = { end: 0, bases: [] }] = rows
@@ -41,6 +40,33 @@ export async function* blocksWith(
     base = last + BLOCK_EVENTS
   }
 }
+
+/**
+ * As `blocksWith`, backwards: the newest of the blocks between the one of a position and the one of another, at most
+ * `limit`.
+ */
+export async function newestBlocksWith(
+  db: Kysely<Tables>,
+  terms: readonly Term[],
+  first: number,
+  last: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ base: number }>`
+    select base from event_blocks(${hashesOf(terms)}, ${baseOf(first)}, ${baseOf(last)}) as base
+    order by base desc limit ${limit}`.execute(db)
+  return rows.map(({ base }) => base)
+}
+
+/** The last position that `event_index` covers. */
+export async function readSearchable(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ end: number }>`
+    select coalesce(max(base) + ${BLOCK_EVENTS}, 0) as end from event_index`.execute(db)
+  return rows[0]?.end ?? 0
+}
+
+const hashesOf = (terms: readonly Term[]): RawBuilder<readonly number[]> =>
+  sql<readonly number[]>`array[${sql.join(terms.map(hashOf))}]`
 
 const hashOf = ({ kind, value }: Term): RawBuilder<number> => sql<number>`hashtext(${`${kind} ${value}`})`
 

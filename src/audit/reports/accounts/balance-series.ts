@@ -1,0 +1,110 @@
+import { type Kysely, sql } from 'kysely'
+import { micros } from '../../../db/queries/micros.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { entriesAt, entriesBetween, indexedSql } from '../../../ledger/indexes/index-reads.ts'
+import { baseOf } from '../../../ledger/indexes/index-rows.ts'
+import { IndexLagExceeded, MAX_UNINDEXED_EVENTS, readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { Period } from '../period.ts'
+import { readBalancesAt } from './balances-at.ts'
+
+/** A balance after the last of the movements that a point stands for. */
+export interface BalancePoint {
+  readonly position: number
+  readonly at: Micros
+  /** Whole units (cents of a dollar). */
+  readonly balance: bigint
+}
+
+export interface BalanceSeries {
+  /** The balance before the period. */
+  readonly opening: bigint
+  /** In order. */
+  readonly points: readonly BalancePoint[]
+  /** Whether every movement of the period is a point. */
+  readonly isComplete: boolean
+}
+
+const MAX_POINTS = 200
+/** Movements that are read one by one, instead of the balances at the ends of blocks. */
+const MAX_MOVEMENTS = 1_000
+
+/** An account's balance over a period, as at most 200 points. Throws `IndexLagExceeded`. */
+export async function readBalanceSeries(db: Kysely<Tables>, account: string, period: Period): Promise<BalanceSeries> {
+  const { first, last } = period
+  const opening = (await readBalancesAt(db, [account], first - 1)).get(account) ?? 0n
+  if (first > last) return { opening, points: [], isComplete: true }
+  const { indexed, positions } = await readPositionsOf(db, account, period)
+  if (last - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed}, before ${last}`)
+  if (positions === null) {
+    const samples = await readSamples(db, account, { first, last: Math.min(last, indexed) })
+    const newest = { accounts: [account], numbered: [account], before: { position: last + 1, number: 0 }, limit: 1 }
+    const { entries } = await readLatestEntries(db, newest)
+    const end = entries.filter(({ position }) => position > (samples.at(-1)?.position ?? first - 1))
+    const points = [...samples, ...end.map(({ position, at, balance }) => ({ position, at, balance }))]
+    return { opening, points, isComplete: false }
+  }
+  const entries = [
+    ...(await entriesAt(db, [account], positions)),
+    ...(await entriesBetween(db, [account], Math.max(first - 1, indexed), last)),
+  ]
+  let balance = opening
+  const all = entries.map(({ position, at, amount }) => ({ position, at, balance: (balance += BigInt(amount)) }))
+  const points = all.filter(({ position }, i) => all[i + 1]?.position !== position)
+  if (points.length <= MAX_POINTS) return { opening, points, isComplete: points.length === all.length }
+  const step = points.length / MAX_POINTS
+  const chosen = Array.from({ length: MAX_POINTS }, (_, i) => points[Math.ceil((i + 1) * step) - 1])
+  return { opening, points: chosen.filter((point) => point !== undefined), isComplete: false }
+}
+
+interface Block {
+  readonly indexed: number
+  /** Null where the account has none in the period. */
+  readonly base: number | null
+  /** Null where there are too many movements. */
+  readonly offsets: readonly number[] | null
+}
+
+/** The positions of the account's movements in a period up to where the index is; null when there are too many. */
+async function readPositionsOf(db: Kysely<Tables>, account: string, { first, last }: Period) {
+  const { rows } = await sql<Block>`
+    select c.indexed, i.base, case when i.total <= ${MAX_MOVEMENTS} then i.offsets end as offsets
+    from (select ${indexedSql} as indexed) c
+    left join (
+      select base, offsets, sum(cardinality(offsets)) over () as total
+      from (
+        select base, offsets from account_index
+        where account = ${account} and base between ${baseOf(first)} and ${baseOf(last)}
+        order by base limit ${MAX_POINTS + 1}
+      ) blocks
+    ) i on true`.execute(db)
+  const indexed = rows[0]?.indexed ?? 0
+  const positions: number[] = []
+  for (const { base, offsets } of rows) {
+    if (base === null) continue
+    if (offsets === null || rows.length > MAX_POINTS) return { indexed, positions: null }
+    positions.push(...offsets.map((offset) => base + offset))
+  }
+  return { indexed, positions: positions.filter((position) => position >= first && position <= last) }
+}
+
+/** The balances at the ends of blocks, which are stored. */
+async function readSamples(db: Kysely<Tables>, account: string, { first, last }: Period): Promise<BalancePoint[]> {
+  const length = last - first + 1
+  const ends = Array.from({ length: MAX_POINTS - 1 }, (_, i) =>
+    baseOf(first + Math.floor((length * (i + 1)) / (MAX_POINTS - 1))),
+  )
+  const { rows } = await sql<{ position: number; at: Micros; balance: string }>`
+    select i.position, ${micros('e.at')} as at, i.balance
+    from (
+      select distinct on (b.base) b.base + b.offsets[cardinality(b.offsets)] as position, b.balance
+      from unnest(${[...new Set(ends)]}::bigint[]) as s (base)
+      cross join lateral (
+        select * from account_index where account = ${account} and base < s.base order by base desc limit 1
+      ) b
+      order by b.base
+    ) i join ledger_events e on e.position = i.position
+    where i.position >= ${first}
+    order by i.position`.execute(db)
+  return rows.map(({ balance, ...row }) => ({ ...row, balance: BigInt(balance) }))
+}

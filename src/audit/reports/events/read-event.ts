@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../../db/tables.ts'
+import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
+
+/** Events of one command that are listed on each side of the one that was asked for. */
+const MAX_COMMAND_EVENTS = 100
+
+/** An event with what its hash covers. */
+export interface HashedEvent {
+  readonly entry: LedgerEntry
+  /** Of the event before it. */
+  readonly previousHash: string
+  /** Its UTF-8 bytes are what SHA-256 was taken of. */
+  readonly hashedText: string
+}
+
+/** Something that has an id of its own, and which the event made or changed. */
+export interface Subject {
+  readonly kind: 'draw' | 'game' | 'card' | 'withdrawal' | 'transfer'
+  /** The position of the event that made it. */
+  readonly id: number
+  /** Whether this event made it. */
+  readonly isNew: boolean
+}
+
+export interface EventDetails extends HashedEvent {
+  /** The next event, whose text begins with the hash of this one; null at the end of the ledger. */
+  readonly next: HashedEvent | null
+  /** All events of its command, in order, itself included; at most 100 on each side. */
+  readonly command: readonly LedgerEntry[]
+  readonly subjects: readonly Subject[]
+}
+
+/** An event with all that proves and explains it; undefined beyond the end of the ledger. */
+export async function readEvent(db: Kysely<Tables>, position: number): Promise<EventDetails | undefined> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.position between ${position - MAX_COMMAND_EVENTS} and ${position + MAX_COMMAND_EVENTS}
+    order by e.position`.execute(db)
+  const entries = rows.map(parseEntry)
+  const place = entries.findIndex((entry) => entry.position === position)
+  const entry = entries[place]
+  if (entry === undefined) return undefined
+  const next = entries[place + 1]
+  return {
+    ...hashed(entry, entries[place - 1]?.hash ?? GENESIS_HASH),
+    next: next === undefined ? null : hashed(next, entry.hash),
+    command: commandOf(entries, place),
+    subjects: subjectsOf(entry),
+  }
+}
+
+const hashed = (entry: LedgerEntry, previousHash: string): HashedEvent => ({
+  entry,
+  previousHash,
+  hashedText: canonicalText(entry, previousHash),
+})
+
+/** The events around one that are of the same command, which are next to each other. */
+function commandOf(entries: readonly LedgerEntry[], place: number): readonly LedgerEntry[] {
+  const isSame = (a: LedgerEntry | undefined, b: LedgerEntry | undefined): boolean =>
+    a !== undefined &&
+    b !== undefined &&
+    a.requestId === b.requestId &&
+    a.actor === b.actor &&
+    a.at === b.at &&
+    a.idempotencyKey === b.idempotencyKey
+  let first = place
+  while (isSame(entries[first - 1], entries[place])) first -= 1
+  let last = place
+  while (isSame(entries[last + 1], entries[place])) last += 1
+  return entries.slice(first, last + 1)
+}
+
+/** What events make, by type; its id is their position. */
+const made: Readonly<Record<string, Subject['kind']>> = {
+  'gift-drawn': 'draw',
+  'roulette-created': 'game',
+  'card-granted': 'card',
+  'withdrawal-requested': 'withdrawal',
+  'instant-transfer-made': 'transfer',
+}
+/** By the field of an event's data that has the id. */
+const named: Readonly<Record<string, Subject['kind']>> = {
+  game_id: 'game',
+  card_id: 'card',
+  withdrawal_id: 'withdrawal',
+}
+
+function subjectsOf({ position, type, data }: LedgerEntry): readonly Subject[] {
+  const subjects: Subject[] = []
+  const own = made[type]
+  if (own !== undefined) subjects.push({ kind: own, id: position, isNew: true })
+  const fields: unknown = JSON.parse(data)
+  if (typeof fields !== 'object' || fields === null) return subjects
+  for (const [name, id] of Object.entries(fields)) {
+    const kind = named[name]
+    if (kind !== undefined && typeof id === 'number') subjects.push({ kind, id, isNew: false })
+  }
+  return subjects
+}
