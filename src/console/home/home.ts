@@ -1,10 +1,165 @@
-import type { ConsolePages } from '../console-services.ts'
-import { sendPage } from '../frame/send-page.ts'
+import type { FastifyRequest } from 'fastify'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { amountCell, formatAge, formatCount, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
+import { type Column, showTable, type Table } from '../lists/list.ts'
+import {
+  type CurrencyFigures,
+  type HomeFigures,
+  readHomeFigures,
+  shownKinds,
+  type WaitingWithdrawals,
+} from './figures.ts'
 
-const template = defineTemplate<object>('/home/home.eta')
+/** One figure of the page. */
+interface Figure {
+  readonly name: string
+  readonly value: string
+  readonly href: string
+  /** A second line. */
+  readonly note: string
+}
+
+interface HomeData {
+  readonly figures: readonly Figure[]
+  /** The currencies that do not sum to zero. */
+  readonly unbalanced: readonly string[]
+  readonly maintenance: boolean
+  readonly currencies: Table
+  readonly withdrawals: Table
+}
+
+const template = defineTemplate<HomeData>('/home/home.eta')
+const figuresTemplate = defineTemplate<HomeData>('/home/figures.eta')
+
+/** How long all who look share what was read. */
+const MAX_AGE_MS = 1_000
+const MAX_SHARED = 1_000
 
 /** /console: the state of the books and of the service. */
-export const homePages: ConsolePages = (scope) => {
-  scope.get('/', (request, reply) => sendPage(request, reply, template, { title: 'Home', data: {} }))
+export const homePages: ConsolePages = (scope, services) => {
+  const read = sharedFigures(services)
+  scope.get('/', async (request, reply) =>
+    sendPage(request, reply, template, { title: 'Home', data: await read(request), scripts: ['htmx'] }),
+  )
+  scope.get('/figures', async (request, reply) => sendPart(reply, figuresTemplate, await read(request)))
+}
+
+/** What was read last, for all who ask within a second: many look at this page at once. */
+function sharedFigures({ reads }: Pick<ConsoleServices, 'reads'>): (request: FastifyRequest) => Promise<HomeData> {
+  const readerFor = reads.each((db) => {
+    let latest: { readonly data: HomeData; readonly readAt: number } | undefined
+    const lookup = new BatchedLookup(MAX_SHARED, async (askers: readonly null[]) => {
+      const data = show(await readHomeFigures(db), Date.now())
+      latest = { data, readAt: performance.now() }
+      return askers.map(() => data)
+    })
+    return { read: (): Promise<HomeData> => (isFresh(latest) ? Promise.resolve(latest.data) : lookup.load(null)) }
+  })
+  return (request) => readerFor(request).read()
+}
+
+const isFresh = <Latest extends { readonly readAt: number }>(latest: Latest | undefined): latest is Latest =>
+  latest !== undefined && performance.now() - latest.readAt < MAX_AGE_MS
+
+const kindTitles: Readonly<Record<(typeof shownKinds)[number], string>> = {
+  issuance: 'Issued',
+  user: 'Users',
+  room: 'Rooms',
+  house: 'House',
+  game: 'In games',
+  withdrawal: 'In withdrawals',
+  settled: 'Settled',
+}
+
+const currencyColumns: readonly Column<CurrencyFigures>[] = [
+  {
+    name: 'currency',
+    title: 'Currency',
+    cell: ({ currency }) => textCell(currency.replaceAll('_', ' '), addressWith('/console/accounts', { currency })),
+  },
+  ...shownKinds.map((kind) => ({
+    name: kind,
+    title: kindTitles[kind],
+    isNumber: true,
+    cell: ({ currency, byKind }: CurrencyFigures) =>
+      amountCell(currency, byKind[kind], addressWith('/console/accounts', { kind, currency })),
+  })),
+  {
+    name: 'sum',
+    title: 'Sum',
+    cell: ({ currency, total }) =>
+      total === 0n ? statusCell('0 balanced', 'good') : { ...amountCell(currency, total), kind: 'status', tone: 'bad' },
+  },
+]
+
+const withdrawalColumns: readonly Column<WaitingWithdrawals>[] = [
+  {
+    name: 'status',
+    title: 'Status',
+    cell: ({ status }) => statusCell(status, 'waiting', addressWith('/console/withdrawals', { status })),
+  },
+  { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => textCell(wallet.replaceAll('_', ' ')) },
+  { name: 'count', title: 'Requests', isNumber: true, cell: ({ count }) => numberCell(count) },
+  { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
+  { name: 'oldest', title: 'Oldest', cell: ({ oldest }) => timeCell(oldest) },
+  { name: 'over_one_day', title: 'Over a day', isNumber: true, cell: ({ overOneDay }) => numberCell(overOneDay) },
+  { name: 'over_one_week', title: 'Over a week', isNumber: true, cell: ({ overOneWeek }) => numberCell(overOneWeek) },
+]
+
+function show(figures: HomeFigures, now: number): HomeData {
+  const { currencies, position, lastEventAt, eventsPerMinute, withdrawals, openGames, maintenance } = figures
+  const waiting = withdrawals.reduce((sum, { count }) => sum + count, 0)
+  const oldest = Math.min(...withdrawals.map((row) => row.oldest))
+  const tableOf = <Row>(label: string, empty: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table =>
+    showTable(
+      { label, empty, columns },
+      { path: '/console', query: {}, at: position, rows, next: null, hasExports: false },
+    )
+  return {
+    unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => currency.replaceAll('_', ' ')),
+    maintenance,
+    figures: [
+      {
+        name: 'End of the ledger',
+        value: formatCount(position),
+        href: position === 0 ? '/console/events' : `/console/events/${position}`,
+        note: lastEventAt === null ? 'no event yet' : `last event ${formatAge(now - lastEventAt / 1_000)} ago`,
+      },
+      {
+        name: 'Events in the last minute',
+        value: formatCount(eventsPerMinute),
+        href: '/console/live',
+        note: 'as committed',
+      },
+      {
+        name: 'Withdrawals waiting',
+        value: formatCount(waiting),
+        href: '/console/withdrawals',
+        note: waiting === 0 ? 'nothing to do' : `oldest ${formatAge(now - oldest / 1_000)}`,
+      },
+      { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
+      {
+        name: 'App',
+        value: maintenance ? 'Maintenance' : 'Open',
+        href: '/console/catalogue',
+        note: maintenance ? 'clients are turned away' : 'clients may run',
+      },
+    ],
+    currencies: tableOf(
+      'What each currency comes to',
+      'No value was issued yet. Operators credit users on the users’ pages.',
+      currencyColumns,
+      currencies,
+    ),
+    withdrawals: tableOf(
+      'Withdrawals waiting',
+      'No withdrawal waits. Requests appear here as soon as users make them.',
+      withdrawalColumns,
+      withdrawals,
+    ),
+  }
 }

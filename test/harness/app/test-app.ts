@@ -52,6 +52,8 @@ export interface TestApp {
   readonly app: FastifyInstance
   readonly appState: AppStatusGate
   readonly clients: ClientRegistry
+  /** For tests in which the app listens: the address from which forms of the console are sent. */
+  readonly setOrigin: (origin: string) => void
   /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
   readonly operator: SendRequest
   /** Sends requests as a user, with a token issued some seconds ago. */
@@ -92,6 +94,7 @@ export async function createTestApp(
     applied.apply(events)
   })
   const sessions = sessionsIn(db)
+  let ownOrigin = 'http://127.0.0.1:3000'
   const checkpoints = checkpointSigner('a checkpoint key for tests')
   const finance = createFinanceSlice(checkpoints)
   const app = await build({
@@ -128,7 +131,7 @@ export async function createTestApp(
     console: {
       cookieKey: 'a key of cookies that is only for tests',
       production: false,
-      isOwnOrigin: (origin) => origin === 'http://127.0.0.1:3000',
+      isOwnOrigin: (origin) => origin === ownOrigin,
       signInCodes: new SignInCodes(),
       checkpoints,
       dataDir: temporaryFolder(t),
@@ -161,6 +164,7 @@ export async function createTestApp(
     app,
     appState,
     clients,
+    setOrigin: (origin) => void (ownOrigin = origin),
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
   }

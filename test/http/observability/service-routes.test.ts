@@ -27,6 +27,7 @@ test('the OpenAPI document lists every route once', async (t) => {
   const document: Document = (await app.inject('/docs/json')).json()
   t.match(document.openapi, /^3\.1\./)
   t.same(Object.keys(document.paths).sort(), [
+    '/admin/v1/checks',
     '/admin/v1/things',
     '/api/v1/charged',
     '/api/v1/costliest',

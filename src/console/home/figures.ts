@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely'
+import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
+import { currentMode } from '../../features/app-status/reads.ts'
+
+/** The kinds of accounts that the home page adds up, in the order of its columns. */
+export const shownKinds = ['issuance', 'user', 'room', 'house', 'game', 'withdrawal', 'settled'] as const
+
+/** What one currency comes to, in its smallest unit. */
+export interface CurrencyFigures {
+  readonly currency: string
+  readonly byKind: Readonly<Record<(typeof shownKinds)[number], bigint>>
+  /** Of all accounts: zero, or the books are wrong. */
+  readonly total: bigint
+}
+
+export interface WaitingWithdrawals {
+  readonly status: 'pending' | 'approved'
+  readonly wallet: string
+  readonly count: number
+  /** Cents. */
+  readonly amount: bigint
+  /** Microseconds since 1970, of the oldest. */
+  readonly oldest: number
+  readonly overOneDay: number
+  readonly overOneWeek: number
+}
+
+export interface HomeFigures {
+  readonly currencies: readonly CurrencyFigures[]
+  readonly position: number
+  /** Microseconds since 1970; null for an empty ledger. */
+  readonly lastEventAt: number | null
+  readonly eventsPerMinute: number
+  readonly withdrawals: readonly WaitingWithdrawals[]
+  readonly openGames: number
+  readonly maintenance: boolean
+}
+
+/** All of it from tables that are read by an index or are small, but for balances, of which there is a row an account. */
+export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> {
+  const [balance, head, eventsPerMinute, withdrawals, games, mode] = await Promise.all([
+    readTrialBalance(db),
+    db
+      .selectFrom('ledger_head')
+      .select(['position', micros('at').as('at')])
+      .executeTakeFirstOrThrow(),
+    countEventsOfLastMinute(db),
+    readWaitingWithdrawals(db),
+    db
+      .selectFrom('roulette_open_games')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+    currentMode(db),
+  ])
+  return {
+    currencies: balance.currencies.map(({ currency, accounts, total }) => ({
+      currency,
+      byKind: sumsByKind(accounts),
+      total,
+    })),
+    position: head.position,
+    lastEventAt: head.position === 0 ? null : head.at,
+    eventsPerMinute,
+    withdrawals,
+    openGames: Number(games.count),
+    maintenance: mode?.maintenance ?? false,
+  }
+}
+
+function sumsByKind(
+  accounts: readonly { readonly kind: string; readonly balance: bigint }[],
+): CurrencyFigures['byKind'] {
+  const sumOf = (kind: string): bigint => accounts.find((one) => one.kind === kind)?.balance ?? 0n
+  return {
+    issuance: sumOf('issuance'),
+    user: sumOf('user'),
+    room: sumOf('room'),
+    house: sumOf('house'),
+    game: sumOf('game'),
+    withdrawal: sumOf('withdrawal'),
+    settled: sumOf('settled'),
+  }
+}
+
+/** Times rise with positions, so that the first event of the last minute is found by halving. */
+async function countEventsOfLastMinute(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with recursive head as (select position from ledger_head),
+    search (low, high) as (
+      select 0::bigint, position from head
+      union all
+      select case when e.at > now() - interval '1 minute' then low else middle end,
+             case when e.at > now() - interval '1 minute' then middle - 1 else high end
+      from (select low, high, (low + high + 1) / 2 as middle from search where low < high) s
+      join ledger_events e on e.position = s.middle
+    )
+    select (head.position - min(search.high))::int as count from search, head group by head.position`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+async function readWaitingWithdrawals(db: Kysely<Tables>): Promise<WaitingWithdrawals[]> {
+  const { rows } = await sql<{
+    status: 'pending' | 'approved'
+    wallet: string
+    count: number
+    amount: string
+    oldest: number
+    over_one_day: number
+    over_one_week: number
+  }>`
+    select status, wallet, count(*)::int as count, sum(amount)::text as amount,
+           (extract(epoch from min(created_at)) * 1000000)::bigint as oldest,
+           (count(*) filter (where created_at < now() - interval '1 day'))::int as over_one_day,
+           (count(*) filter (where created_at < now() - interval '7 days'))::int as over_one_week
+    from withdrawals where status in ('pending', 'approved') group by status, wallet order by status desc, wallet`.execute(
+    db,
+  )
+  return rows.map(({ amount, over_one_day, over_one_week, ...row }) => ({
+    ...row,
+    amount: BigInt(amount),
+    overOneDay: over_one_day,
+    overOneWeek: over_one_week,
+  }))
+}
