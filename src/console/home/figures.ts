@@ -64,7 +64,7 @@ export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> 
     lastEventAt: head.position === 0 ? null : head.at,
     eventsPerMinute,
     withdrawals,
-    openGames: Number(games.count),
+    openGames: games.count,
     maintenance: mode?.maintenance ?? false,
   }
 }
