@@ -6,3 +6,6 @@ export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_doll
  * blanks and semicolons, so that with one in a name two movements could hash like one.
  */
 export const ACCOUNT_PATTERN = `^((user|room|game|withdrawal|settled):[1-9][0-9]{0,15}|(house|issuance):[a-z_-]{1,64}):(${currencies.join('|')})$`
+
+/** What approvals are limited by: value by currency, and privilege cards and gifts in bags by their number. */
+export const limitNames = [...currencies, 'cards', 'bag'] as const

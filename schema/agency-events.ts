@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id } from './common.ts'
 import { named } from './named.ts'
+import { Approval } from './proposal-events.ts'
 
 /** The agency's part of the events in events.ts. */
 
@@ -81,6 +82,13 @@ export const agencyEvents = {
   /** What a user earned in a period, in cents, for which `target` points were taken. */
   'salary-deposited': {
     version: 1,
-    data: Type.Object({ period: Type.String(), user_id: Id, dollars: Amount, agent_dollars: Amount, target: Amount }),
+    data: Type.Object({
+      period: Type.String(),
+      user_id: Id,
+      dollars: Amount,
+      agent_dollars: Amount,
+      target: Amount,
+      approval: Approval,
+    }),
   },
 } as const

@@ -3,6 +3,7 @@ import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 import { LocalizedName, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
+import { Approval, proposalEvents } from './proposal-events.ts'
 
 /**
  * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, not in its
@@ -116,11 +117,11 @@ export const eventTypes = {
       odds_hash: Type.Union([Hex, Type.Null()]),
     }),
   },
-  'balance-credited': { version: 1, data: Type.Object({ reason: Reason }) },
-  'balance-debited': { version: 1, data: Type.Object({ reason: Reason }) },
+  'balance-credited': { version: 1, data: Type.Object({ reason: Reason, approval: Approval }) },
+  'balance-debited': { version: 1, data: Type.Object({ reason: Reason, approval: Approval }) },
   'bag-items-added': {
     version: 1,
-    data: Type.Object({ user_id: Id, decoration_id: Id, quantity: Id, reason: Reason }),
+    data: Type.Object({ user_id: Id, decoration_id: Id, quantity: Id, reason: Reason, approval: Approval }),
   },
   /** A gift without a draw. */
   'gift-sent': { version: 1, data: Type.Object(gift) },
@@ -154,7 +155,13 @@ export const eventTypes = {
   /** One card, whose id is this event's position; later changes of the package do not change its days. */
   'card-granted': {
     version: 1,
-    data: Type.Object({ user_id: Id, privilege_package_id: Id, valid_days: Id, reason: Reason }),
+    data: Type.Object({
+      user_id: Id,
+      privilege_package_id: Id,
+      valid_days: Id,
+      reason: Reason,
+      approval: Approval,
+    }),
   },
   'card-moved': {
     version: 1,
@@ -274,6 +281,7 @@ export const eventTypes = {
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },
   ...agencyEvents,
+  ...proposalEvents,
 } as const satisfies Record<string, { version: number; data: TSchema }>
 
 export type EventType = keyof typeof eventTypes

@@ -6,6 +6,7 @@ import type { Tables } from '../src/db/tables.ts'
 import { evolve, loadSlices, refusalResponseOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../src/features/fairness/rr1.ts'
+import { registerCovered } from '../src/features/proposals/verbs.ts'
 import { alwaysOpen } from '../src/http/auth/gate.ts'
 import { sessionsIn, staffSessionsIn } from '../src/http/auth/sessions.ts'
 import { NO_RULES } from '../src/http/auth/tokens.ts'
@@ -42,10 +43,11 @@ const app = await build({
     db,
     reads: new ReadSources({ db, reports: db, url: '' }, null),
     applied: new AppliedEvents(0, async () => 0),
-    settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
+    settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '', approvalLimits: null },
     appState: alwaysOpen,
     luckyChains: luckyChains(''),
     spinSeeds: spinSeeds(''),
+    registerCovered,
     vault: createVault(''),
     sessions,
     staffSessions: staffSessionsIn(db),

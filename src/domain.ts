@@ -5,15 +5,17 @@ import { giftsModel } from './features/gifts/model.ts'
 import type { Model } from './features/model.ts'
 import { notificationsModel } from './features/notifications/model.ts'
 import { privilegeModel } from './features/privilege/model.ts'
+import { proposalsModel } from './features/proposals/model.ts'
 import { roomsModel } from './features/rooms/model.ts'
 import { rouletteModel } from './features/roulette/model.ts'
-import type { VerbTerms } from './features/services.ts'
+import type { RegisterCovered, VerbTerms } from './features/services.ts'
 import { sharedRefusals } from './features/shared-refusals.ts'
 import type { Slice } from './features/slice.ts'
 import { staffModel } from './features/staff/model.ts'
 import { usersModel } from './features/users/model.ts'
 import { walletModel } from './features/wallet/model.ts'
 import { type RefusalResponseOf, refusalResponsesIn } from './http/errors/refusals.ts'
+import { findCallsOf } from './ledger/executor/registry/covered-verb.ts'
 import type { ReceivableVerb } from './ledger/executor/registry/registered-verb.ts'
 import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
@@ -38,6 +40,7 @@ const models: readonly Model[] = [
   notificationsModel,
   appStatusModel,
   staffModel,
+  proposalsModel,
 ]
 
 /** Whom the events of all slices tell what. */
@@ -73,6 +76,8 @@ interface Slices {
   readonly slices: readonly Slice[]
   /** All verbs by their names, as instances know them. Throws when two have one name. */
   readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
+  /** What `createVerbs` and routes register the verbs of staff with that may need an approval. */
+  readonly registerCovered: RegisterCovered
   /** Composes the push notifications of events. */
   readonly notifier: Notifier
   /** Looks up the profiles that frames show; addresses of pictures begin with the base. */
@@ -86,20 +91,43 @@ interface Slices {
  * one needs of another is passed to it here.
  */
 export async function loadSlices(): Promise<Slices> {
-  const [users, rooms, wallet, gifts, privilege, roulette, agency, notifications, fairness, appStatus, staff] =
-    await Promise.all([
-      import('./features/users/slice.ts'),
-      import('./features/rooms/slice.ts'),
-      import('./features/wallet/slice.ts'),
-      import('./features/gifts/slice.ts'),
-      import('./features/privilege/slice.ts'),
-      import('./features/roulette/slice.ts'),
-      import('./features/agency/slice.ts'),
-      import('./features/notifications/slice.ts'),
-      import('./features/fairness/slice.ts'),
-      import('./features/app-status/slice.ts'),
-      import('./features/staff/slice.ts'),
-    ])
+  const [
+    users,
+    rooms,
+    wallet,
+    gifts,
+    privilege,
+    roulette,
+    agency,
+    notifications,
+    fairness,
+    appStatus,
+    staff,
+    proposals,
+  ] = await Promise.all([
+    import('./features/users/slice.ts'),
+    import('./features/rooms/slice.ts'),
+    import('./features/wallet/slice.ts'),
+    import('./features/gifts/slice.ts'),
+    import('./features/privilege/slice.ts'),
+    import('./features/roulette/slice.ts'),
+    import('./features/agency/slice.ts'),
+    import('./features/notifications/slice.ts'),
+    import('./features/fairness/slice.ts'),
+    import('./features/app-status/slice.ts'),
+    import('./features/staff/slice.ts'),
+    import('./features/proposals/slice.ts'),
+  ])
+  const [covered, { proposalVerbs, registerCovered }] = await Promise.all([
+    Promise.all([
+      import('./features/wallet/verbs.ts').then(({ coveredWalletVerbs }) => coveredWalletVerbs),
+      import('./features/gifts/verbs.ts').then(({ coveredGiftVerbs }) => coveredGiftVerbs),
+      import('./features/privilege/verbs.ts').then(({ coveredPrivilegeVerbs }) => coveredPrivilegeVerbs),
+      import('./features/agency/verbs.ts').then(({ coveredAgencyVerbs }) => coveredAgencyVerbs),
+    ]),
+    import('./features/proposals/verbs.ts'),
+  ])
+  const findCall = findCallsOf(covered.flat())
   const verbLists = await Promise.all([
     import('./features/users/verbs.ts').then(({ userVerbs }) => userVerbs),
     import('./features/rooms/verbs.ts').then(
@@ -130,8 +158,13 @@ export async function loadSlices(): Promise<Slices> {
       fairness.createFairnessSlice({ lg1: gifts.checkDraw, rr1: roulette.checkSpin }),
       appStatus.appStatusSlice,
       staff.staffSlice,
+      proposals.createProposalsSlice(findCall, tables),
     ],
-    createVerbs: (terms) => verbsByName(verbLists.flatMap((verbs) => Object.values<ReceivableVerb>(verbs(terms)))),
+    createVerbs: (terms) =>
+      verbsByName(
+        [...verbLists, () => proposalVerbs(findCall)].flatMap((verbs) => Object.values<ReceivableVerb>(verbs(terms))),
+      ),
+    registerCovered,
     notifier: createNotifier(notificationMapper, nameLookups),
     createLookups: (assetBaseUrl) => ({
       users: users.userNames(assetBaseUrl),

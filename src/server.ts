@@ -25,6 +25,8 @@ import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
+import { warnWithoutApprovals } from './startup/approvals.ts'
+import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
 import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
 import { startStaleGames } from './startup/background/stale-games.ts'
@@ -54,12 +56,13 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
     rouletteFeePercent: config.rouletteFeePercent,
+    approvalLimits: config.approvalLimits,
     get assetBaseUrl() {
       return address.assetBaseUrl
     },
   }
 
-  const { slices, createVerbs, notifier, createLookups, createRoomStates } = await loadSlices()
+  const { slices, createVerbs, notifier, registerCovered, createLookups, createRoomStates } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -78,6 +81,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()
     startRecordingFormerMembers(executor, database, log, starting)
+    startExpiringProposals(executor, database, log, starting)
     startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
     startNotifications(config.fcm, database, tail, notifier, metrics, log, starting)
     writers.use(starting.move())
@@ -109,9 +113,17 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     cleanUp,
   )
 
-  const terms = { settings, luckyChains: luckyChains(keys.fairness), spinSeeds: spinSeeds(keys.fairness) }
+  const terms = {
+    settings,
+    luckyChains: luckyChains(keys.fairness),
+    spinSeeds: spinSeeds(keys.fairness),
+    registerCovered,
+  }
   const writes = new WriteAllowance(config.dailyWriteBytes)
-  if (config.production) warnAboutOpenRoutes(config, log)
+  if (config.production) {
+    warnAboutOpenRoutes(config, log)
+    warnWithoutApprovals(config, log)
+  }
   warnAboutFileLimit(log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)

@@ -17,6 +17,8 @@ export type Check =
   | 'rules'
   /** The amounts on hold against the pending withdrawals. */
   | 'holds'
+  /** Approved effects against their proposals. */
+  | 'approval'
   | 'head'
   /** A row of a table against the same row replayed from the events. */
   | 'projection'
@@ -51,6 +53,7 @@ const eventCheckOrder: readonly Check[] = [
   'double-entry',
   'form',
   'draw',
+  'approval',
   'rules',
 ]
 

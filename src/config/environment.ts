@@ -73,6 +73,8 @@ export const environment = Type.Object({
   ),
   FORWARD_KEY: text,
   METRICS_TOKEN: text,
+  APPROVALS: text,
+  APPROVAL_LIMITS: text,
   DOCS: Type.Optional(Type.String({ pattern: '^(on|off)$', description: 'must be on or off' })),
   PUBLIC_URL: text,
   FCM_SERVICE_ACCOUNT: text,

@@ -13,6 +13,9 @@ import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
 import type { ReadSources } from '../http/reads/read-sources.ts'
+import type { NamedCoveredVerb } from '../ledger/executor/registry/covered-verb.ts'
+import type { Presentation, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { ApprovalLimits } from '../ledger/rules/covered-verb.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
@@ -55,14 +58,24 @@ export interface Services {
   /** Cached sessions of users; after a revocation, `invalidate` makes this instance read them again. */
   readonly sessions: Pick<Sessions, 'invalidate'>
   readonly staffSessions: Pick<StaffSessions, 'validAfter' | 'load' | 'invalidate'>
+  readonly registerCovered: RegisterCovered
 }
 
+/** Registers a verb of staff that may need a colleague's approval: beyond the limits of the settings it is proposed. */
+export type RegisterCovered = <Input, Answer>(
+  settings: Pick<Settings, 'approvalLimits'>,
+  named: NamedCoveredVerb<Input, Answer>,
+  presentation: Presentation<Answer>,
+) => RegisteredVerb<Input>
+
 /** What registered verbs are made with. */
-export type VerbTerms = Pick<Services, 'settings' | 'luckyChains' | 'spinSeeds'>
+export type VerbTerms = Pick<Services, 'settings' | 'luckyChains' | 'spinSeeds' | 'registerCovered'>
 
 /** Configuration that the business rules need. */
 export interface Settings {
   readonly ownerCommissionPercent: number
   readonly rouletteFeePercent: number
   readonly assetBaseUrl: string
+  /** What staff may move alone in 24 hours; null: everything. */
+  readonly approvalLimits: ApprovalLimits | null
 }

@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Logger } from 'pino'
+import { limitNames } from '../../schema/account.ts'
+import { Amount } from '../../schema/common.ts'
 import type { EventType } from '../../schema/events.ts'
 import type { Config } from '../config/config.ts'
 import { FailureLog } from '../db/failure-log.ts'
@@ -23,7 +25,15 @@ const Percent = Type.Integer({ minimum: 0, maximum: 100 })
 
 /** The configuration that an instance sends with its commands: they are run with its own, on whichever instance. */
 const SentSettings = TypeCompiler.Compile(
-  Type.Object({ ownerCommissionPercent: Percent, rouletteFeePercent: Percent, assetBaseUrl: Type.String() }),
+  Type.Object({
+    ownerCommissionPercent: Percent,
+    rouletteFeePercent: Percent,
+    assetBaseUrl: Type.String(),
+    approvalLimits: Type.Union([
+      Type.Null(),
+      Type.Object(Object.fromEntries(limitNames.map((name) => [name, Type.Optional(Amount)]))),
+    ]),
+  }),
 )
 
 /** In force on the instance that answers before it answers: the gate, and what is answered from memory. */
@@ -78,6 +88,11 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
   return election
 }
 
-function sentSettings({ ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }: Settings): Settings {
-  return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }
+function sentSettings({
+  ownerCommissionPercent,
+  rouletteFeePercent,
+  assetBaseUrl,
+  approvalLimits,
+}: Settings): Settings {
+  return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl, approvalLimits }
 }

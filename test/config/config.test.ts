@@ -30,6 +30,7 @@ test('an empty environment gives the defaults', async (t) => {
     assetBaseUrl: null,
     assetDir: null,
     rouletteFeePercent: 0,
+    approvalLimits: null,
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
     addressLimit: 600,
@@ -76,6 +77,8 @@ test('every variable is read', async (t) => {
       TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,2001:db8::/32',
       DAILY_WRITE_BYTES: 'off',
       ROULETTE_MAX_OPEN_MINUTES: '0',
+      APPROVALS: 'on',
+      APPROVAL_LIMITS: '{"coins":5,"cards":0}',
       METRICS_TOKEN: 'm',
       DOCS: 'off',
       PUBLIC_URL: 'https://economy.example.com/',
@@ -108,6 +111,7 @@ test('every variable is read', async (t) => {
       assetBaseUrl: 'https://cdn.example.com/a',
       assetDir: '/',
       rouletteFeePercent: 100,
+      approvalLimits: { coins: 5, cards: 0 },
       roomAdminCommissionPercent: 2,
       rateLimit: null,
       addressLimit: null,
@@ -126,6 +130,15 @@ test('every variable is read', async (t) => {
   )
 })
 
+test('approvals that are on have limits', (t) => {
+  t.same(faultyNames({ APPROVALS: 'on' }), ['APPROVAL_LIMITS'])
+  t.match(messageOf({ APPROVALS: 'on' }), 'APPROVAL_LIMITS must be given when APPROVALS is on')
+  t.same(faultyNames({ APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":-1}' }), ['APPROVAL_LIMITS'])
+  t.same(loadConfig({ APPROVALS: 'on', APPROVAL_LIMITS: '{}' }).approvalLimits, {}, 'the limit is 0 for everything')
+  t.equal(loadConfig({ APPROVAL_LIMITS: '{"coins":1}' }).approvalLimits, null)
+  t.end()
+})
+
 test('each faulty variable is named once, without its value', async (t) => {
   const bad = {
     NODE_ENV: 'hush',
@@ -142,6 +155,8 @@ test('each faulty variable is named once, without its value', async (t) => {
     TRUST_PROXY: 'hush',
     DAILY_WRITE_BYTES: '1e6',
     ROULETTE_MAX_OPEN_MINUTES: '-1',
+    APPROVALS: 'hush',
+    APPROVAL_LIMITS: 'hush',
     DOCS: 'hush',
     PUBLIC_URL: 'hush',
     JWT_MAX_TTL: 'hush',
@@ -170,6 +185,11 @@ test('each faulty variable is named once, without its value', async (t) => {
     ['ALLOWED_ORIGINS', ['*', 'null', 'https://*.example.com/', 'https://a.example, null']],
     ['ADDRESS_LIMIT', ['-1', '1.5', 'none']],
     ['LEDGER_SCHEMA', ['Market', '2nd', 'a-b', 'a.b', 'a b', 'pg_toast', 'information_schema', 'm'.repeat(41)]],
+    ['APPROVALS', ['1', 'ON', 'true']],
+    [
+      'APPROVAL_LIMITS',
+      ['[]', 'null', '{"gold":1}', '{"coins":-1}', '{"coins":1.5}', '{"coins":"1"}', '{"coins":1e16}'],
+    ],
     ['PUBLIC_URL', ['economy.example.com', 'https://a?b=c']],
   ]
   for (const [name, values] of slips) {

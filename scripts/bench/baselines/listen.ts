@@ -7,6 +7,7 @@ import type { Tables } from '../../../src/db/tables.ts'
 import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { registerCovered } from '../../../src/features/proposals/verbs.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
 import { tokenRulesOf } from '../../../src/http/auth/tokens.ts'
@@ -52,10 +53,16 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       db,
       reads: new ReadSources({ db, reports: db, url: '' }, null),
       applied: new AppliedEvents(0, async () => 0),
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
+      settings: {
+        ownerCommissionPercent: 0,
+        rouletteFeePercent: 0,
+        assetBaseUrl: config.assetBaseUrl ?? '',
+        approvalLimits: null,
+      },
       appState: switchedAppState(),
       luckyChains: luckyChains(keys.fairness),
       spinSeeds: spinSeeds(keys.fairness),
+      registerCovered,
       vault: createVault(keys.pii),
       sessions,
       staffSessions: new StaffSessions(async () => 0),

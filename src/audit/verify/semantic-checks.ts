@@ -8,6 +8,7 @@ import type { Check, EventFinding } from '../finding.ts'
 import { type BalanceSnapshot, movementError } from './balances/balance-checks.ts'
 import { LuckyChecks } from './draws/lucky-checks.ts'
 import { SpinChecks } from './draws/spin-checks.ts'
+import { ProposalChecks } from './proposal-checks.ts'
 
 /**
  * The checks of what every event means: its data, draws, spins and rules. Folds the events, until `importBalances` only
@@ -18,6 +19,7 @@ export class SemanticChecks {
   /** The state replayed so far. */
   readonly replay = new Replay(evolveWithMovements, isReadByEvolvers)
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
+  readonly #proposals = new ProposalChecks((position, message) => this.#addFinding('approval', position, message))
   /** Whether all balances are folded here. */
   #hasAllBalances = false
   #findings: EventFinding[] = []
@@ -58,6 +60,7 @@ export class SemanticChecks {
     try {
       const event = parseEvent(fields)
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
+      this.#proposals.check(event, rows, this.replay.state)
       check = 'rules'
       // An invalid movement is a finding of `IntegrityChecks`.
       if (movements.every((movement) => movementError(movement) === undefined)) this.replay.fold(event, movements)

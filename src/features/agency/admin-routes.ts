@@ -10,6 +10,7 @@ import {
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
+import { ProposalRecord } from '../../../schema/proposals.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
@@ -93,7 +94,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         tags,
         body: DepositSalaries,
         refusals: verbs.depositSalaries.refusals,
-        response: { 201: dataOf(SalaryReport) },
+        response: { 201: dataOf(SalaryReport), 202: dataOf(ProposalRecord) },
       },
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {

@@ -3,6 +3,7 @@ import { MAX_DEPOSITS, Period } from '../../../schema/agency.ts'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
 import { Amount, Id } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
+import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
 import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { SealedRecord } from '../../vault/record.ts'
 import type { VerbTerms } from '../services.ts'
@@ -69,8 +70,15 @@ interface PreparedNote {
   readonly isKnown: boolean
 }
 
+const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositSalaries, {
+  verb: depositSalaries,
+  describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
+})
+
+export const coveredAgencyVerbs = [namedDepositSalaries]
+
 /** The verbs of withdrawals, instant transfers and salaries. */
-export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => {
+export const agencyVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => {
   const { assetBaseUrl } = settings
   const presentWithdrawal = (withdrawal: NamedWithdrawal, language: Language) =>
     withdrawalBody(withdrawal, { assetBaseUrl, language })
@@ -91,7 +99,7 @@ export const agencyVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => {
       status: 201,
       body: (transfer) => ({ data: transferRecord(transfer, settings.assetBaseUrl) }),
     }),
-    depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
+    depositSalaries: registerCovered(settings, namedDepositSalaries, {
       status: 201,
       body: (report, language) => ({ data: salaryReport(report, language) }),
     }),

@@ -1,6 +1,7 @@
 import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import { AddBagItems, AddedBagItems, DefineDecoration, DefinedDecoration } from '../../../schema/gifts.ts'
 import { IdParams } from '../../../schema/operator.ts'
+import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -94,7 +95,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
         params,
         body: AddBagItems,
         refusals: verbs.addBagItems.refusals,
-        response: { 201: dataOf(AddedBagItems) },
+        response: { 201: dataOf(AddedBagItems), 202: dataOf(ProposalRecord) },
       },
     },
     (request, reply) => {

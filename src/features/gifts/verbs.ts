@@ -3,10 +3,12 @@ import { Id } from '../../../schema/common.ts'
 import { GiftKind } from '../../../schema/events.ts'
 import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
+import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
 import type { VerbTerms } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
+import { quantityInBag } from './bag/bag.ts'
 import { defineDecoration } from './catalogue/define-decoration.ts'
 import { definedDecoration, sendResult } from './presenters.ts'
 import { sendGift } from './send.ts'
@@ -41,15 +43,28 @@ const AddBagItems = inputSchema(Type.Object({ user_id: Id, decoration_id: Id, qu
 const ShowChains = inputSchema(Type.Object({ user_id: Id }))
 const ChooseSeed = inputSchema(Type.Object({ user_id: Id, client_seed: Type.String() }))
 
+const namedAddBagItems = nameCoveredVerb('add-bag-items', AddBagItems, {
+  verb: addBagItems,
+  describe: ({ user_id, reason }) => ({ action: 'bag', subject: `user:${user_id}`, reason }),
+  grant: (state, { user_id, decoration_id, quantity }) => ({
+    limit: 'bag',
+    account: `user:${user_id}:bag:${decoration_id}`,
+    before: quantityInBag(state, user_id, decoration_id),
+    quantity,
+  }),
+})
+
+export const coveredGiftVerbs = [namedAddBagItems]
+
 /** The verbs of gifts, and of the chains that draw the lucky ones. */
-export const giftVerbs = ({ settings, luckyChains: chains }: VerbTerms) => ({
+export const giftVerbs = ({ settings, luckyChains: chains, registerCovered }: VerbTerms) => ({
   sendGift: registerVerb('send-gift', SendGift, sendGift({ chains, ownerPercent: settings.ownerCommissionPercent }), {
     body: sendResult,
   }),
   defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
     body: (decoration) => ({ data: definedDecoration(decoration, settings.assetBaseUrl) }),
   }),
-  addBagItems: registerVerb('add-bag-items', AddBagItems, addBagItems, { status: 201 }),
+  addBagItems: registerCovered(settings, namedAddBagItems, { status: 201 }),
   showChains: registerVerb('show-chains', ShowChains, showChains(chains)),
   chooseSeed: registerVerb('choose-seed', ChooseSeed, chooseSeed(chains)),
 })

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import { IdParams } from '../../../schema/operator.ts'
 import { DefinePackage, GrantCards, PackageRecord, WalletCard } from '../../../schema/privilege.ts'
+import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -87,7 +88,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
         params,
         body: GrantCards,
         refusals: verbs.grantCards.refusals,
-        response: { 201: dataOf(Type.Array(WalletCard)) },
+        response: { 201: dataOf(Type.Array(WalletCard)), 202: dataOf(ProposalRecord) },
       },
     },
     (request, reply) => {

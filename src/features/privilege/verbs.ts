@@ -2,9 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
 import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
+import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
 import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import { activateCard } from './activate.ts'
+import { storedCardCount } from './card.ts'
 import { grantCards } from './grant.ts'
 import { privilegeMessages } from './messages.ts'
 import { definePackage } from './packages/define-package.ts'
@@ -33,14 +35,27 @@ const GrantCards = inputSchema(
   }),
 )
 
+const namedGrantCards = nameCoveredVerb('grant-cards', GrantCards, {
+  verb: grantCards,
+  describe: ({ user_id, reason }) => ({ action: 'cards', subject: `user:${user_id}`, reason }),
+  grant: (state, { user_id, quantity }) => ({
+    limit: 'cards',
+    account: `user:${user_id}:cards`,
+    before: storedCardCount(state, user_id),
+    quantity,
+  }),
+})
+
+export const coveredPrivilegeVerbs = [namedGrantCards]
+
 /** The verbs of the privilege wallet. */
-export const privilegeVerbs = ({ settings }: VerbTerms) => ({
+export const privilegeVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => ({
   activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: privilegeMessages.activated }),
   transferCard: registerVerb('transfer-card', TransferCard, transferCard, messageOnly(privilegeMessages.sent)),
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
     body: (defined) => ({ data: packageRecord(defined, settings.assetBaseUrl) }),
   }),
-  grantCards: registerVerb('grant-cards', GrantCards, grantCards, {
+  grantCards: registerCovered(settings, namedGrantCards, {
     status: 201,
     body: (cards, language) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }),
   }),

@@ -1,5 +1,6 @@
 import { dataOf } from '../../../schema/common.ts'
 import { BalanceMoved, IdParams, MoveBalance } from '../../../schema/operator.ts'
+import { ProposalRecord } from '../../../schema/proposals.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -10,11 +11,12 @@ import { walletVerbs } from './verbs.ts'
 const tags = ['operators']
 const params = IdParams
 const body = MoveBalance
-const response = { 201: dataOf(BalanceMoved) }
+const response = { 201: dataOf(BalanceMoved), 202: dataOf(ProposalRecord) }
 
 /** Admin routes for balances. */
-export function walletAdminRoutes(app: App, { execute }: Services): void {
-  const verbs = walletVerbs()
+export function walletAdminRoutes(app: App, services: Services): void {
+  const { execute } = services
+  const verbs = walletVerbs(services)
 
   app.post(
     '/users/:id/credits',

@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CurrencyName } from '../../../schema/operator.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
+import { inputSchema } from '../../ledger/executor/registry/registered-verb.ts'
+import type { VerbTerms } from '../services.ts'
 import type { MovedBalance } from './balance-move.ts'
 import { credit } from './credit.ts'
 import { debit } from './debit.ts'
@@ -15,8 +17,24 @@ const Debit = inputSchema(
 
 const moved = { status: 201, body: (balance: MovedBalance) => ({ data: balanceMoveRecord(balance) }) } as const
 
+const namedCredit = nameCoveredVerb('credit', Credit, {
+  verb: credit,
+  describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
+})
+
+const namedDebit = nameCoveredVerb('debit', Debit, {
+  verb: debit,
+  describe: ({ holder, id, reason }) => ({
+    action: holder === 'room' ? 'room_debit' : 'debit',
+    subject: `${holder}:${id}`,
+    reason,
+  }),
+})
+
+export const coveredWalletVerbs = [namedCredit, namedDebit]
+
 /** The verbs of balances. */
-export const walletVerbs = () => ({
-  credit: registerVerb('credit', Credit, credit, moved),
-  debit: registerVerb('debit', Debit, debit, moved),
+export const walletVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => ({
+  credit: registerCovered(settings, namedCredit, moved),
+  debit: registerCovered(settings, namedDebit, moved),
 })

@@ -124,9 +124,15 @@ type Origin = Pick<HashInput, 'actor' | 'requestId' | 'idempotencyKey' | 'replyH
 function hashEvents(events: readonly PositionedEvent[], origin: Origin, previous: string): StoredEvent[] {
   let hash = previous
   return events.map((event) => {
-    const { position, type, data, movements, at } = event
+    const { position, type, data, movements, at, actor } = event
     const version = eventTypes[type].version
-    const input: HashInput = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
+    const fields = { position, type, version, data: JSON.stringify(data), movements, at }
+    // The idempotency key and the reply are the caller's; another actor may have used the same key.
+    const { requestId } = origin
+    const input: HashInput =
+      actor === undefined
+        ? { ...fields, ...origin }
+        : { ...fields, actor, requestId, idempotencyKey: null, replyHash: null }
     hash = hashEvent(input, hash)
     return { ...event, entry: { ...input, hash } }
   })

@@ -11,7 +11,13 @@ export interface Movement {
 
 /** What a verb decided; not yet on the ledger. */
 export type LedgerEvent<T extends EventType = EventType> = {
-  [K in T]: { readonly type: K; readonly data: EventData<K>; readonly movements: readonly Movement[] }
+  [K in T]: {
+    readonly type: K
+    readonly data: EventData<K>
+    readonly movements: readonly Movement[]
+    /** Who asked for it, where that is not the caller: the maker of a proposal that the caller approves. */
+    readonly actor?: string
+  }
 }[T]
 
 /** An event with its position in the one global order and the database's time, which never goes back. */

@@ -7,11 +7,19 @@ import { createTestApp, readDb, type TestApp } from './test-app.ts'
 
 type Test = Parameters<typeof createTestApp>[0]
 
-/** A service in this process with the demo data. */
-export async function createDemoApp(t: Test, slices: readonly Slice[]): Promise<TestApp> {
-  const created = await createTestApp(t, slices)
+/**
+ * A service in this process with the demo data; with `isLimited`, everything that staff move waits for a colleague, and
+ * two credits by ben do.
+ */
+export async function createDemoApp(t: Test, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
+  const approvalLimits = isLimited ? {} : null
+  const created = await createTestApp(t, slices, undefined, undefined, undefined, approvalLimits)
   await created.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await loadDemo(created.ledger.executor, readDb(t, created.database))
+  for (const amount of isLimited ? [2_500, 40] : []) {
+    const move = { currency: 'diamonds', amount, reason: 'winner of the week' }
+    await created.staff('ben')('POST', '/admin/v1/users/1/credits', move)
+  }
   return created
 }
 

@@ -7,6 +7,7 @@ import { type AppParts, build } from '../../../src/app.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { registerCovered } from '../../../src/features/proposals/verbs.ts'
 import { sharedRefusals } from '../../../src/features/shared-refusals.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
@@ -173,10 +174,16 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
       db,
       reads: new ReadSources({ db, reports: db, url: UNREACHABLE_URL }, null),
       applied: new AppliedEvents(0, async () => 0),
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: {
+        ownerCommissionPercent: 0,
+        rouletteFeePercent: 0,
+        assetBaseUrl: 'http://assets.test',
+        approvalLimits: null,
+      },
       appState: { ...alwaysOpen, gate },
       luckyChains: luckyChains('a key for tests'),
       spinSeeds: spinSeeds('a key for tests'),
+      registerCovered,
       vault: createVault('a key for tests'),
       sessions,
       staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? nowSeconds() - 60 : 0)),

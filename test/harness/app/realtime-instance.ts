@@ -6,6 +6,7 @@ import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { Promotion } from '../../../src/db/session/promotion.ts'
 import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
+import { registerCovered } from '../../../src/features/proposals/verbs.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
@@ -136,13 +137,19 @@ export async function startInstance(
       db,
       reads: new ReadSources({ db, reports: db, url: serviceUrl }, null),
       applied,
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: {
+        ownerCommissionPercent: 0,
+        rouletteFeePercent: 0,
+        assetBaseUrl: 'http://assets.test',
+        approvalLimits: null,
+      },
       appState,
       vault: testVault,
       sessions,
       staffSessions: staffSessionsIn(db),
       luckyChains: testChains,
       spinSeeds: testSpins,
+      registerCovered,
     },
     sessions,
     jwt: { kind: 'secret', secret: SECRET },

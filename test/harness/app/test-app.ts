@@ -13,6 +13,7 @@ import { refusalResponseOf } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
+import { registerCovered } from '../../../src/features/proposals/verbs.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
 import { NO_RULES } from '../../../src/http/auth/tokens.ts'
@@ -21,6 +22,7 @@ import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
+import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
 import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
@@ -56,6 +58,8 @@ export interface TestApp {
   readonly setOrigin: (origin: string) => void
   /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
   readonly operator: SendRequest
+  /** Sends requests as a member of staff. */
+  readonly staff: (sub: string, role?: 'operator' | 'finance') => SendRequest
   /** Sends requests as a user, with a token issued some seconds ago. */
   readonly user: (id: number, secondsAgo?: number) => SendRequest
 }
@@ -78,6 +82,7 @@ export async function createTestApp(
   shared?: TestDatabase,
   writes = new WriteAllowance(null),
   addressLimit = new AddressLimit(null),
+  approvalLimits: ApprovalLimits | null = null,
 ): Promise<TestApp> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
@@ -104,12 +109,18 @@ export async function createTestApp(
       db,
       reads: new ReadSources({ db, reports: db, url: database.serviceUrl }, null),
       applied,
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: {
+        ownerCommissionPercent: 0,
+        rouletteFeePercent: 0,
+        assetBaseUrl: 'http://assets.test',
+        approvalLimits,
+      },
       sessions,
       staffSessions: staffSessionsIn(db),
       appState,
       luckyChains: testChains,
       spinSeeds: testSpins,
+      registerCovered,
       vault: testVault,
     },
     sessions,
@@ -166,6 +177,7 @@ export async function createTestApp(
     clients,
     setOrigin: (origin) => void (ownOrigin = origin),
     operator: sendAs({ sub: 'ann', role: 'operator' }),
+    staff: (sub, role = 'operator') => sendAs({ sub, role }),
     user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
   }
 }

@@ -32,7 +32,8 @@ export const evolveSalaries: Evolver = {
     const id = salaryId(data.period, data.user_id)
     if (state.get(salaries, id) !== undefined)
       throw new Error(`user ${data.user_id} was paid for ${data.period} before`)
-    state.set(salaries, id, { ...data, deposit_id: position })
+    const { approval: _approval, ...deposit } = data
+    state.set(salaries, id, { ...deposit, deposit_id: position })
   },
 }
 

@@ -19,9 +19,11 @@ export function inputSchema<Schema extends TSchema>(schema: Schema): InputSchema
   }
 }
 
+type SuccessStatus = 200 | 201 | 202
+
 /** How the answer of a verb becomes a reply. Pure, since the reply's hash is on the ledger. */
 export interface Presentation<Answer> {
-  readonly status?: 200 | 201
+  readonly status?: SuccessStatus | ((answer: Answer) => SuccessStatus)
   readonly message?: LocalizedText
   /** `language` is that of the request. */
   readonly body?: (answer: Answer, language: Language) => unknown
@@ -55,27 +57,39 @@ export function registerVerb<Input, Answer>(
   verb: Verb<Input, Answer>,
   presentation: Presentation<Answer> = {},
 ): RegisteredVerb<Input> {
+  return registerCallerVerb(name, { schema, accepts }, verb.refusals, () => verb, presentation)
+}
+
+/** As `registerVerb`, of a verb that is made for its caller, such as `staff:ann`. */
+export function registerCallerVerb<Input, Answer>(
+  name: string,
+  { schema, accepts }: InputSchema<NoInfer<Input>>,
+  refusals: readonly string[],
+  verbOf: (actor: string) => Verb<Input, Answer>,
+  presentation: Presentation<Answer>,
+): RegisteredVerb<Input> {
   const create = (input: Input, cause: Cause, presentRefusal: PresentRefusal): Command => {
     const presenter = {
       presentResult: (answer: Answer) => presentResult(presentation, answer, cause.language ?? 'en'),
       presentRefusal: (refusal: Refusal) => presentRefusal(refusal, cause),
     }
-    return command(verb, input, cause, presenter, { verb: name, input })
+    return command(verbOf(cause.actor), input, cause, presenter, { verb: name, input })
   }
   return {
     name,
     schema,
-    refusals: verb.refusals,
+    refusals,
     command: create,
     receive: (input, cause, presentRefusal) => (accepts(input) ? create(input, cause, presentRefusal) : null),
   }
 }
 
 function presentResult<Answer>(
-  { status = 200, message, body }: Presentation<Answer>,
+  { status: given = 200, message, body }: Presentation<Answer>,
   answer: Answer,
   language: Language,
 ): Reply {
+  const status = typeof given === 'function' ? given(answer) : given
   const meta = message === undefined ? {} : { meta: { message: message[language] } }
   return { status, body: JSON.stringify(body?.(answer, language) ?? { data: answer, ...meta }) }
 }

@@ -113,6 +113,10 @@ export class EventRowReader {
   }
 
   /** Microseconds. */
+  get requestId(): string {
+    return this.#text(REQUEST_ID)
+  }
+
   get at(): number {
     const at = int64(this.#view, this.#start(AT)) + POSTGRES_EPOCH_MICROS
     if (at < MIN_TIME_MICROS || at >= MAX_TIME_MICROS)

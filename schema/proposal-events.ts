@@ -1,0 +1,87 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { limitNames } from './account.ts'
+import { Amount, Id } from './common.ts'
+import { named } from './named.ts'
+
+/** The proposals' part of the events in events.ts: what staff may do only with a colleague's approval. */
+
+export const ProposalAction = named(
+  'ProposalAction',
+  Type.Union(
+    [
+      Type.Literal('credit'),
+      Type.Literal('debit'),
+      Type.Literal('room_debit'),
+      Type.Literal('salary_file'),
+      Type.Literal('bag'),
+      Type.Literal('cards'),
+    ],
+    { description: 'credit, debit, room_debit, salary_file, bag or cards' },
+  ),
+)
+export type ProposalAction = Static<typeof ProposalAction>
+
+export const LimitName = named(
+  'LimitName',
+  Type.Union(
+    limitNames.map((name) => Type.Literal(name)),
+    { description: 'a currency, or cards or bag for their number' },
+  ),
+)
+export type LimitName = Static<typeof LimitName>
+
+export const ProposalDecision = Type.Union([
+  Type.Literal('approved'),
+  Type.Literal('rejected'),
+  Type.Literal('expired'),
+])
+export type ProposalDecision = Static<typeof ProposalDecision>
+
+/** In an event that follows an approval: by whom, of which proposal. The event's actor made the proposal. */
+export const Approval = Type.Optional(Type.Object({ proposal_id: Id, approved_by: Type.String() }))
+
+/** A balance in smallest units; a decimal string beyond 2^53-1. */
+const Units = Type.Union([Type.Integer(), Type.String()])
+
+/** An account, or what is counted as one, with what it holds before and after, in smallest units. */
+export const ProposalEffect = Type.Object({ account: Type.String(), before: Units, after: Units })
+export type ProposalEffect = Static<typeof ProposalEffect>
+
+/** How much of each limit something takes, in smallest units. */
+const Amounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
+
+export const proposalEvents = {
+  /** Nothing has moved yet; this event's position is the proposal's id. */
+  'proposal-made': {
+    version: 1,
+    data: Type.Object({
+      maker: Type.String(),
+      action: ProposalAction,
+      /** What is to be done: a verb and its input. */
+      verb: Type.String(),
+      input: Type.Unknown(),
+      subject: Type.String(),
+      reason: Type.Union([Type.String(), Type.Null()]),
+      amounts: Amounts,
+      /** In microseconds since 1970. */
+      expires_at: Amount,
+    }),
+  },
+  /** An approval is followed by its effect: `events` events of the same command, whose actor is the maker. */
+  'proposal-decided': {
+    version: 1,
+    data: Type.Object({
+      proposal_id: Id,
+      decision: ProposalDecision,
+      decided_by: Type.String(),
+      note: Type.Union([Type.String(), Type.Null()]),
+      /** What an approval moved; what one would have moved otherwise. */
+      effects: Type.Array(ProposalEffect),
+      /** Why an approval would have been refused; null when it would not. */
+      refusal: Type.Union([Type.String(), Type.Null()]),
+      events: Amount,
+    }),
+  },
+  /** What a member of staff did alone, within the limits; it counts for 24 hours. */
+  'approval-limit-used': { version: 1, data: Type.Object({ maker: Type.String(), amounts: Amounts }) },
+} as const

@@ -1,0 +1,59 @@
+import { json, text } from '../../ledger/rules/columns.ts'
+import type { ApprovalLimits, LimitedAmount } from '../../ledger/rules/covered-verb.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+
+interface Use extends LimitedAmount {
+  /** When the last of it was used. */
+  readonly at: Micros
+}
+
+/** What a member of staff has moved alone in the last 24 hours, oldest first. */
+export const approvalUses = projection('approval_uses', {
+  maker: text(),
+  uses: json<readonly Use[]>(),
+})
+
+export type ApprovalUses = RowOf<typeof approvalUses>
+
+const WINDOW_MICROS = 24 * 3_600_000_000
+/** Uses of so short a time are one, which counts from its last: a row stays small, however often its maker acts. */
+const MERGE_MICROS = 5 * 60_000_000
+
+const isCounted = (use: Use, now: Micros): boolean => use.at > now - WINDOW_MICROS
+
+/** What `uses` and these amounts together would pass of the limits; empty when they stay within them. */
+export function passedLimits(
+  row: ApprovalUses | undefined,
+  amounts: readonly LimitedAmount[],
+  limits: ApprovalLimits,
+  now: Micros,
+): readonly LimitedAmount[] {
+  return amounts.filter(({ limit, amount }) => {
+    const used = (row?.uses ?? []).reduce(
+      (sum, use) => (use.limit === limit && isCounted(use, now) ? sum + use.amount : sum),
+      0,
+    )
+    // Not the sum of both, which might pass 2^53.
+    return amount > (limits[limit] ?? 0) - used
+  })
+}
+
+export const evolveApprovalUses: Evolver = {
+  'approval-limit-used': (state, { data: { maker, amounts }, at }) => {
+    const uses = (state.get(approvalUses, maker)?.uses ?? []).filter((use) => isCounted(use, at))
+    for (const used of amounts) {
+      const last = uses.findLastIndex(({ limit }) => limit === used.limit)
+      const before = uses[last]
+      if (before !== undefined && isSamePeriod(before.at, at)) {
+        uses.splice(last, 1)
+        uses.push({ limit: used.limit, amount: before.amount + used.amount, at })
+      } else uses.push({ limit: used.limit, amount: used.amount, at })
+    }
+    state.set(approvalUses, maker, { maker, uses })
+  },
+}
+
+const isSamePeriod = (one: Micros, other: Micros): boolean =>
+  Math.floor(one / MERGE_MICROS) === Math.floor(other / MERGE_MICROS)

@@ -1,0 +1,60 @@
+import { type ApprovalLimits, type CoveredVerb, coveredCall } from '../../ledger/rules/covered-verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import { isRefusal, type Verb } from '../../ledger/rules/verb.ts'
+import { limitedAmounts, type Preview, previewOf } from './effects.ts'
+import { approvalUses, passedLimits } from './limit-use.ts'
+import { PROPOSAL_MICROS, type Proposal, proposals } from './proposal.ts'
+
+/** A proposal with what it would do. */
+export interface PreviewedProposal {
+  readonly proposal: Proposal
+  readonly preview: Preview
+}
+
+/** What a covered verb did, or the proposal that it became. */
+export type Outcome<Answer> = { readonly done: Answer } | { readonly proposed: PreviewedProposal }
+
+/**
+ * The covered verb as its maker may use it: within the limits it is done, and counts for 24 hours; beyond them it becomes
+ * a proposal. What it refuses is refused either way. What moves nothing is done.
+ */
+export function limited<Input, Answer, Codes extends readonly string[]>(
+  name: string,
+  covered: CoveredVerb<Input, Answer, Codes>,
+  limits: ApprovalLimits,
+  maker: string,
+): Verb<Input, Outcome<Answer>, Codes> {
+  const { verb } = covered
+  return {
+    refusals: verb.refusals,
+    reads: (input) => [...verb.reads(input), keyOf(approvalUses, maker)],
+
+    decide(state, input, context) {
+      const events = verb.decide(state, input, context)
+      if (isRefusal(events)) return events
+      const call = coveredCall(covered, input)
+      const amounts = [...limitedAmounts(call, state, events)]
+      if (amounts.length === 0) return events
+      if (passedLimits(state.get(approvalUses, maker), amounts, limits, context.now).length === 0) {
+        // The last one, as results refer to the first.
+        return [...events, { type: 'approval-limit-used', data: { maker, amounts }, movements: [] }]
+      }
+      const { action, subject, reason } = call.description
+      const expires_at = context.now + PROPOSAL_MICROS
+      const data = { maker, action, verb: name, input, subject, reason, amounts, expires_at }
+      return [{ type: 'proposal-made', data, movements: [] } satisfies LedgerEvent]
+    },
+
+    result(state, input, events, context) {
+      const [first] = events
+      if (first?.type !== 'proposal-made') {
+        const own = events.filter(({ type }) => type !== 'approval-limit-used')
+        return { done: verb.result(state, input, own, context) }
+      }
+      const proposal = state.get(proposals, String(first.position))
+      if (proposal === undefined) throw new Error(`proposal ${first.position} was not made`)
+      return { proposed: { proposal, preview: previewOf(coveredCall(covered, input), state, context) } }
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import type { TablesOf } from '../../db/tables.ts'
+import { rowTable } from '../../ledger/storage/row-table.ts'
+import type { Model } from '../model.ts'
+import { approvalUses, evolveApprovalUses } from './limit-use.ts'
+import { proposalMessages } from './messages.ts'
+import { evolveProposals, proposals } from './proposal.ts'
+
+const tables = [rowTable(proposals, { key: ['proposal_id'] }), rowTable(approvalUses, { key: ['maker'] })]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
+
+/** What staff may do only with a colleague's approval. */
+export const proposalsModel: Model = {
+  evolvers: [evolveProposals, evolveApprovalUses],
+  tables,
+  refusals: {
+    own_proposal: { status: 403, message: proposalMessages.own_proposal },
+    proposal_closed: { status: 422, message: proposalMessages.proposal_closed },
+  },
+}

@@ -1,0 +1,163 @@
+import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
+import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
+import { RowCache } from '../../ledger/executor/row-cache.ts'
+import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
+import { type Key, keyOf } from '../../ledger/rules/projection.ts'
+import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
+import { previewOf } from './effects.ts'
+import type { PreviewedProposal } from './make.ts'
+import { isOpen, type Proposal, type ProposalStatus, proposals } from './proposal.ts'
+
+type Db = Kysely<Tables>
+
+/** The time that commands are decided at. */
+const now = sql<string>`(select greatest(clock_timestamp(), at) from ledger_head)`
+
+/** Bytes of inputs and effects of a page: a salary file has many, and each is decided to show what it would do. */
+const MAX_PAGE_INPUT_BYTES = 256 * 1024
+
+/** What is needed to show what an open proposal would do. */
+export interface PreviewTerms {
+  readonly findCall: FindCoveredCall
+  /** The tables of the rows that covered verbs read. */
+  readonly tables: readonly RowTable[]
+}
+
+export interface ProposalPage {
+  readonly proposals: readonly PreviewedProposal[]
+  /** Whether there are older ones. */
+  readonly hasMore: boolean
+}
+
+/**
+ * Proposals with a status (undefined: all) before an id (null: from the newest), newest first. A page ends early when its
+ * proposals are large. Open ones are shown with what they would do now; one past its time is `expired`.
+ */
+export async function findProposals(
+  db: Db,
+  terms: PreviewTerms,
+  status: ProposalStatus | undefined,
+  limit: number,
+  before: number | null,
+): Promise<ProposalPage> {
+  return readTogether(db, async (trx) => {
+    const sizes = await trx
+      .selectFrom('proposals as p')
+      .select('p.proposal_id')
+      .select(sql<number>`octet_length(p.input) + coalesce(octet_length(p.effects), 0)`.as('bytes'))
+      .where((eb) =>
+        eb.and([
+          ...(status === undefined ? [] : [eb(statusNow, '=', status)]),
+          ...(before === null ? [] : [eb('p.proposal_id', '<', before)]),
+        ]),
+      )
+      .orderBy('p.proposal_id', 'desc')
+      .limit(limit + 1)
+      .execute()
+    let bytes = 0
+    const shown = sizes.slice(0, limit).filter((row, i) => (bytes += row.bytes) <= MAX_PAGE_INPUT_BYTES || i === 0)
+    const ids = shown.map(({ proposal_id }) => proposal_id)
+    return { proposals: await readProposals(trx, terms, ids), hasMore: ids.length < sizes.length }
+  })
+}
+
+/** A proposal as `findProposals` has it; undefined when there is none with this id. */
+export async function findProposal(db: Db, terms: PreviewTerms, id: number): Promise<PreviewedProposal | undefined> {
+  const [found] = await readTogether(db, (trx) => readProposals(trx, terms, [id]))
+  return found
+}
+
+/** How many proposals wait for a decision. */
+export async function countOpenProposals(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('proposals')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('status', '=', 'open')
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Proposals past their time whose end is not on the ledger yet, oldest first. */
+export async function findOverdueProposals(db: Db, limit: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('proposals')
+    .select('proposal_id')
+    .where('status', '=', 'open')
+    .where('expires_at', '<=', now)
+    .orderBy('proposal_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ proposal_id }) => proposal_id)
+}
+
+/** Reads as of one moment, so that balances fit together. */
+const readTogether = <Result>(db: Db, read: (trx: Db) => Promise<Result>): Promise<Result> =>
+  db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+
+const statusNow = sql<ProposalStatus>`case when p.status = 'open' and p.expires_at <= ${now} then 'expired' else p.status end`
+
+/** Those that exist, in the order of `ids`. */
+async function readProposals(db: Db, terms: PreviewTerms, ids: readonly number[]): Promise<PreviewedProposal[]> {
+  if (ids.length === 0) return []
+  const head = await db
+    .selectFrom('ledger_head')
+    .select([micros(`greatest(clock_timestamp(), at)`).as('now'), 'position'])
+    .executeTakeFirstOrThrow()
+  const state = new RowCache()
+  await load(
+    db,
+    terms.tables,
+    state,
+    ids.map((id) => keyOf(proposals, id)),
+  )
+  const found = ids.flatMap((id) => state.get(proposals, String(id)) ?? [])
+  const calls = new Map(
+    found.flatMap((proposal) =>
+      isOpen(proposal, head.now) ? [[proposal, terms.findCall(proposal.verb, proposal.input)] as const] : [],
+    ),
+  )
+  await load(db, terms.tables, state, Array.from(calls.values(), ({ reads }) => reads).flat())
+  return found.map((proposal) => {
+    const call = calls.get(proposal)
+    if (call !== undefined) {
+      const context = { now: head.now, position: head.position + 1, actor: proposal.maker }
+      return { proposal, preview: previewOf(call, state, context) }
+    }
+    const ended = proposal.status === 'open' ? expired(proposal) : proposal
+    return { proposal: ended, preview: { effects: ended.effects ?? [], refusal: ended.refusal } }
+  })
+}
+
+/** As it is once the event of its end is written. */
+const expired = (proposal: Proposal): Proposal => ({
+  ...proposal,
+  status: 'expired',
+  decided_by: 'system',
+  decided_at: proposal.expires_at,
+})
+
+async function load(db: Db, tables: readonly RowTable[], state: RowCache, keys: readonly Key[]): Promise<void> {
+  const loads = new PendingLoads(new Map(tables.map((table) => [table.projection.name, table])), state)
+  loads.request(keys)
+  const results: { rows: TextRow[] }[] = []
+  for (const { text, values } of loads.statements) {
+    const { rows } = await db.executeQuery<Record<string, Stored>>(CompiledQuery.raw(text, values))
+    results.push({ rows: rows.map(textRow) })
+  }
+  loads.accept(results)
+}
+
+/** A value as the service's connections parse it. */
+type Stored = string | number | boolean | null
+
+/** A row as the tables parse it: with every value as text, as PostgreSQL writes it. */
+const textRow = (row: Readonly<Record<string, Stored>>): TextRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value === null ? null : typeof value === 'boolean' ? (value ? 't' : 'f') : String(value),
+    ]),
+  )
