@@ -12,6 +12,7 @@ import type { JwtKey } from './config/jwt-key.ts'
 import { consoleRoutes } from './console/console.ts'
 import type { ConsoleOptions } from './console/console-services.ts'
 import { demoPictures } from './demo/pictures.ts'
+import { playersPageRoutes } from './fairness-page/routes.ts'
 import type { Services } from './features/services.ts'
 import type { Slice } from './features/slice.ts'
 import { assetRoutes } from './http/assets/asset-routes.ts'
@@ -134,6 +135,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
   if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated, parts.publicUrl)
   homeRoutes(app, verifyToken, limitUnauthenticated)
+  playersPageRoutes(app, services, verifyToken, limitUnauthenticated)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
   assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)
   const limit = parts.rateLimit === null ? [] : [rateLimitCheck(app, parts.rateLimit, parts.metrics)]

@@ -51,7 +51,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/erasure/', 'src/demo/'],
   ['src/domain.ts'],
   ['src/audit/'],
-  ['src/console/'],
+  ['src/console/', 'src/fairness-page/'],
   ['src/app.ts', 'src/startup/'],
   ['src/server.ts'],
 ]

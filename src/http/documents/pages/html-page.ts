@@ -1,15 +1,26 @@
+import type { Language } from '../../../../schema/languages.ts'
 import { PAGE_STYLE_PATH } from './page-style.ts'
 
-/** A page for people, without scripts. `body` is HTML. */
-export const htmlPage = (title: string, body: string): string => `<!DOCTYPE html>
-<html lang="en">
+interface PageOptions {
+  readonly language?: Language
+  /** HTML: scripts and style sheets of the page. */
+  readonly head?: string
+}
+
+/** A page for people, without scripts of its own. `body` is HTML. */
+export const htmlPage = (
+  title: string,
+  body: string,
+  { language = 'en', head = '' }: PageOptions = {},
+): string => `<!DOCTYPE html>
+<html lang="${language}"${language === 'ar' ? ' dir="rtl"' : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="${PAGE_STYLE_PATH}">
-</head>
+${head}</head>
 <body>
 <main>
 ${body}

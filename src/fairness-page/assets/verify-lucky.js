@@ -1,0 +1,135 @@
+import { bytesOf, bytesOfHex, hashTimes, hexOf, sha256, uniform } from './hashes.js'
+
+/** @typedef {import('./read-pasted.js').Draw} Draw */
+/** @typedef {import('./read-pasted.js').OddsRow} OddsRow */
+/** @typedef {import('./sentences.js').Step} Step */
+/** @typedef {import('./sentences.js').Fault} Fault */
+
+/**
+ * Checks a send of a lucky gift.
+ * @param {Draw} draw
+ * @param {readonly Draw[]} pasted all of the same paste
+ * @param {readonly string[]} commitments those that the player kept
+ * @param {readonly OddsRow[] | Fault} odds
+ * @returns {Promise<Step[]>}
+ */
+export async function verifyLucky(draw, pasted, commitments, odds) {
+  const link = bytesOfHex(draw.link)
+  const steps = [await checkLink(draw, link, pasted), await checkCommitment(draw, link, pasted, commitments)]
+  if ('fault' in odds) return [...steps, { step: 'odds', outcome: 'wrong', reason: oddsReasons(odds), values: {} }]
+  steps.push(await checkOdds(draw, odds))
+  const total = odds.reduce((sum, { weight }) => sum + weight, 0n)
+  for (const [i, order] of draw.orders.entries()) {
+    const label = `lg1|${draw.chain}|${draw.clientSeed}|${draw.k}|${i}`
+    const { r, words } = await uniform(link, label, total)
+    const isNumber = r === order.r
+    steps.push({
+      step: 'number',
+      number: i,
+      outcome: isNumber ? 'right' : 'wrong',
+      reason: isNumber ? 'numberFollows' : 'numberDiffers',
+      values: { label, words: words.join(' '), W: total, r, pasted: order.r },
+    })
+    steps.push(checkReward(draw, order, i, odds, r))
+  }
+  return steps
+}
+
+/**
+ * @param {Fault} fault
+ * @returns {'oddsUnknown' | 'oddsUnreachable'}
+ */
+const oddsReasons = ({ fault }) => (fault === 'oddsUnknown' ? 'oddsUnknown' : 'oddsUnreachable')
+
+/**
+ * Whether the link of this send leads to that of an earlier send of the same chain, if one was pasted.
+ * @param {Draw} draw
+ * @param {import('./hashes.js').Bytes} link
+ * @param {readonly Draw[]} pasted
+ * @returns {Promise<Step>}
+ */
+async function checkLink({ chain, k, link: text }, link, pasted) {
+  const earlier = pasted
+    .filter((other) => other.chain === chain && other.k < k)
+    .reduce((/** @type {Draw | null} */ last, other) => (last === null || other.k > last.k ? other : last), null)
+  const times = k - (earlier?.k ?? k - 1)
+  const hash = hexOf(await hashTimes(link, times))
+  const values = { chain, k, link: text, hash }
+  if (earlier === null) return { step: 'link', outcome: 'right', reason: 'linkHashed', values }
+  const isLinked = hash === earlier.link
+  return {
+    step: 'link',
+    outcome: isLinked ? 'right' : 'wrong',
+    reason: isLinked ? 'linkLeads' : 'linkDoesNotLead',
+    values: { ...values, times, earlier: earlier.link },
+  }
+}
+
+/**
+ * @param {Draw} draw
+ * @param {import('./hashes.js').Bytes} link
+ * @param {readonly Draw[]} pasted
+ * @param {readonly string[]} kept
+ * @returns {Promise<Step>}
+ */
+async function checkCommitment({ k, commitment }, link, pasted, kept) {
+  const hash = hexOf(await hashTimes(link, k))
+  const known = commitment === null ? kept : [...kept, commitment]
+  const values = { times: k, hash, ...(known.length === 0 ? {} : { kept: known.join(' ') }) }
+  const isPastedRight = commitment === null || commitment === hash
+  if (isPastedRight && known.includes(hash)) {
+    return { step: 'commitment', outcome: 'right', reason: 'commitmentReached', values }
+  }
+  // Somebody who kept one commitment may paste draws of several chains.
+  const chains = new Set(pasted.map(({ chain }) => chain)).size
+  return isPastedRight && kept.length < chains
+    ? { step: 'commitment', outcome: 'unchecked', reason: 'commitmentMissing', values }
+    : { step: 'commitment', outcome: 'wrong', reason: 'commitmentNotReached', values }
+}
+
+/**
+ * @param {Draw} draw
+ * @param {readonly OddsRow[]} odds
+ * @returns {Promise<Step>}
+ */
+async function checkOdds({ decorationId, oddsHash }, odds) {
+  const rows = odds.map(({ published, weight }) => `{"multiplier":${published},"weight":${weight}}`)
+  const json = `{"decoration_id":${decorationId},"odds":[${rows.join(',')}]}`
+  const hash = hexOf(await sha256(bytesOf(json)))
+  const isRight = hash === oddsHash
+  return {
+    step: 'odds',
+    outcome: isRight ? 'right' : 'wrong',
+    reason: isRight ? 'oddsHaveHash' : 'oddsHaveAnotherHash',
+    values: { json, hash, odds_hash: oddsHash },
+  }
+}
+
+/**
+ * @param {Draw} draw
+ * @param {Draw['orders'][number]} order
+ * @param {number} number
+ * @param {readonly OddsRow[]} odds
+ * @param {bigint} r
+ * @returns {Step}
+ */
+function checkReward({ stake }, { reward: pasted }, number, odds, r) {
+  let sum = 0n
+  const row = odds.find(({ weight }) => (sum += weight) > r)
+  // The number is below the sum of the weights.
+  if (row === undefined) throw new RangeError('no row has this number')
+  const multiplier = row.published
+  if (stake === null) {
+    const values = { r, multiplier, pasted }
+    return { step: 'reward', number, outcome: 'unchecked', reason: 'rewardWithoutStake', values }
+  }
+  const reward = (stake * row.multiplier) / 10_000n
+  const isRight = reward === pasted
+  return {
+    step: 'reward',
+    number,
+    outcome: isRight ? 'right' : 'wrong',
+    reason: isRight ? 'rewardFollows' : 'rewardDiffers',
+    values: { r, multiplier, stake, reward, pasted },
+  }
+}

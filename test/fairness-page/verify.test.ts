@@ -1,0 +1,225 @@
+import { readdirSync } from 'node:fs'
+import { assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, oneof } from 'fast-check'
+import { type Test, test } from 'tap'
+import { uniform } from '../../src/fairness-page/assets/hashes.js'
+import { sentences, verdictSentence } from '../../src/fairness-page/assets/sentences.js'
+import { verify } from '../../src/fairness-page/assets/verify.js'
+import { uniform as serviceUniform } from '../../src/features/fairness/uniform.ts'
+import { luckyExample, spinExample } from '../../src/http/documents/pages/fairness-examples.ts'
+import { createMinimalApp } from '../harness/app/minimal-app.ts'
+import { drawnFixture } from './drawn-fixture.ts'
+
+type FetchOdds = Parameters<typeof verify>[2]
+const noOdds: FetchOdds = async () => ({ fault: 'oddsUnknown' })
+
+const inEnglish = (verdict: Awaited<ReturnType<typeof verify>>): string => verdictSentence(sentences.en, verdict)
+
+/** Names of the steps with another outcome than `right`, each once. */
+const stepsThatAre = (outcome: 'wrong' | 'unchecked', { checked }: Awaited<ReturnType<typeof verify>>): string[] => [
+  ...new Set(checked.flatMap(({ steps }) => steps.filter((step) => step.outcome === outcome).map(({ step }) => step))),
+]
+
+/** The value with one digit changed, for each of its digits. */
+function changedDigits(value: string | number): (string | number)[] {
+  const text = String(value)
+  const changed = Array.from(text, (digit, i) =>
+    /[0-9a-f]/.test(digit) ? `${text.slice(0, i)}${digit === '1' ? '2' : '1'}${text.slice(i + 1)}` : text,
+  ).filter((other) => other !== text)
+  return typeof value === 'number' ? changed.map(Number) : changed
+}
+
+/** What the service answered, and odds as it answers them. */
+async function drawn(t: Test) {
+  const fixture = await drawnFixture(t)
+  const fetchOdds: FetchOdds = async (hash) => {
+    const response = await fixture.app.inject(`/api/v1/fairness/odds/${hash}`)
+    return response.statusCode === 200 ? { text: response.body } : { fault: 'oddsUnknown' }
+  }
+  return { ...fixture, fetchOdds }
+}
+
+test('draws of the service are valid, and each changed digit is not', async (t) => {
+  const { chains, draws, fetchOdds } = await drawn(t)
+  const whole = await verify(draws, chains, fetchOdds)
+  t.equal(inEnglish(whole), 'Valid: every step agrees (draws checked: 12).')
+  t.match(verdictSentence(sentences.ar, whole), /^صحيح: /)
+  const list = Object(JSON.parse(draws)).data
+  // Neither its first send, so that the link leads to another one, nor without a reward.
+  const draw = list.find(({ k, orders }: never) => k > 1 && Object(orders)[0].reward_num > 0)
+  const commitment: string = Object(JSON.parse(chains)).data.commitment
+  t.equal((await verify(JSON.stringify(draw), commitment, fetchOdds)).verdict, 'valid', 'a draw alone')
+
+  const alone = await verify(JSON.stringify({ data: [draw] }), '', fetchOdds)
+  t.match(alone, { verdict: 'valid', isComplete: false })
+  t.same(stepsThatAre('unchecked', alone), ['commitment'])
+  t.match(inEnglish(alone), /^Valid as far as it could be checked/)
+
+  const wrongSteps: Readonly<Record<string, string>> = {
+    chain: 'number',
+    k: 'commitment',
+    link: 'commitment',
+    client_seed: 'number',
+    decoration_id: 'odds',
+    odds_hash: 'odds',
+    stake: 'reward',
+  }
+  for (const [field, step] of Object.entries(wrongSteps)) {
+    for (const value of changedDigits(draw[field])) {
+      const changed = await verify(JSON.stringify({ ...draw, [field]: value }), commitment, fetchOdds)
+      t.ok(stepsThatAre('wrong', changed).includes(step), `${field} ${value}: ${step}`)
+      t.match(inEnglish(changed), /^Not valid: Lucky gift, chain /)
+    }
+  }
+  for (const [field, step] of [
+    ['r', 'number'],
+    ['reward_num', 'reward'],
+  ] as const) {
+    for (const [i, order] of draw.orders.entries()) {
+      for (const value of changedDigits(order[field])) {
+        const orders = draw.orders.with(i, { ...order, [field]: value })
+        const changed = await verify(JSON.stringify({ ...draw, orders }), commitment, fetchOdds)
+        t.same(stepsThatAre('wrong', changed), [step], `${field} ${value}`)
+      }
+    }
+  }
+  for (const value of changedDigits(commitment)) {
+    const changed = await verify(JSON.stringify(draw), String(value), fetchOdds)
+    t.same(stepsThatAre('wrong', changed), ['commitment'])
+  }
+  const forged = { ...draw, link: 'ab'.repeat(32) }
+  const among = list.map((item: unknown) => (item === draw ? forged : item))
+  t.ok(stepsThatAre('wrong', await verify(JSON.stringify(among), '', fetchOdds)).includes('link'))
+})
+
+test('a finished game of the service is valid, and each changed digit is not', async (t) => {
+  const { game: response } = await drawn(t)
+  t.equal(inEnglish(await verify(response, '', noOdds)), 'Valid: every step agrees (draws checked: 1).')
+  const game = Object(JSON.parse(response)).data
+  t.equal((await verify(JSON.stringify(game.fairness), '', noOdds)).verdict, 'valid', 'its fairness alone')
+  const expectWrong = async (changed: object, step: string, value: string | number) =>
+    t.ok(stepsThatAre('wrong', await verify(JSON.stringify(changed), '', noOdds)).includes(step), `${step}: ${value}`)
+
+  for (const [field, step] of Object.entries({
+    game_uid: 'seed',
+    commitment: 'seed',
+    server_seed: 'seed',
+    entries_hash: 'entries',
+    draw: 'number',
+  })) {
+    for (const value of changedDigits(game.fairness[field])) {
+      await expectWrong({ ...game, fairness: { ...game.fairness, [field]: value } }, step, value)
+    }
+  }
+  for (const [i, entry] of game.fairness.entries.entries()) {
+    for (const field of ['entry', 'user_id', 'stake', 'client_seed']) {
+      for (const value of changedDigits(entry[field])) {
+        const entries = game.fairness.entries.with(i, { ...entry, [field]: value })
+        await expectWrong({ ...game, fairness: { ...game.fairness, entries } }, 'entries', value)
+      }
+    }
+  }
+  for (const field of ['uid', 'game_price', 'players_count', 'pot']) {
+    for (const value of changedDigits(game[field])) await expectWrong({ ...game, [field]: value }, 'game', value)
+  }
+  await expectWrong({ ...game, winner: game.losers[0] }, 'winner', 'a loser')
+})
+
+test('the examples of the documents are valid without a request', async (t) => {
+  const refuse: FetchOdds = async () => {
+    throw new Error('the odds were pasted')
+  }
+  t.equal(inEnglish(await verify(JSON.stringify([luckyExample, spinExample]), '', refuse)).slice(0, 6), 'Valid:')
+})
+
+test('numbers beyond 2^53 are exact', async (t) => {
+  const [order] = luckyExample.orders
+  // The order wins twice the stake.
+  const draw = JSON.stringify({ ...luckyExample, stake: 1, orders: [order] }).replace(
+    '"stake":1,',
+    '"stake":9007199254740993,',
+  )
+  const winning = (reward: string) => verify(draw.replace('"reward_num":1000', `"reward_num":${reward}`), '', noOdds)
+  t.equal((await winning('18014398509481986')).verdict, 'valid')
+  t.same(stepsThatAre('wrong', await winning('18014398509481984')), ['reward'])
+  t.match(
+    inEnglish(await winning('9'.repeat(50))),
+    /orders\.0\.reward_num is missing or wrong\. Expected a whole number/,
+  )
+})
+
+test('numbers are drawn as the service draws them, with words that are skipped', async (t) => {
+  // Half of all words are skipped.
+  for (const size of [1, 3, 1_000_000, 2 ** 63 + 2_048]) {
+    for (let i = 0; i < 20; i += 1) {
+      const key = new Uint8Array(32).fill(i)
+      const { r, words } = await uniform(key, `label ${i}`, BigInt(size))
+      t.same({ r: Number(r), words }, serviceUniform(key, `label ${i}`, size))
+    }
+  }
+})
+
+test('bad input is answered with a sentence', async (t) => {
+  const { orders: _, ...withoutOrders } = luckyExample
+  const rows: readonly (readonly [pasted: string, sentence: RegExp, kept?: string])[] = [
+    ['', /nothing was pasted/],
+    ['valid', /not JSON/],
+    ['{"data":[', /not JSON/],
+    ['['.repeat(1_000_000), /not JSON/],
+    [' '.repeat(2_000_000), /nothing was pasted/],
+    [`"${'a'.repeat(2_000_000)}"`, /too long/],
+    ['[]', /no draw/],
+    ['7', /this is missing or wrong\. Expected an object/],
+    ['[null]', /0 is missing or wrong/],
+    ['{}', /neither a draw of a lucky gift nor a game/],
+    [JSON.stringify(Array.from({ length: 201 }, () => luckyExample)), /more than 200 draws/],
+    [JSON.stringify(withoutOrders), /orders is missing or wrong\. Expected a list/],
+    [
+      JSON.stringify({ data: [{ ...luckyExample, k: 1_025 }] }),
+      /0\.k is missing or wrong\. Expected a number from 1 to 1024/,
+    ],
+    [JSON.stringify({ ...luckyExample, k: 1.5 }), /k is missing or wrong/],
+    [JSON.stringify({ ...luckyExample, link: 'AB'.repeat(32) }), /link is missing or wrong\. Expected 64 of 0-9 a-f/],
+    [JSON.stringify({ ...luckyExample, chain: 'a|b' }), /chain is missing or wrong/],
+    [JSON.stringify({ ...luckyExample, odds: [{ multiplier: 0.00001, weight: 1 }] }), /odds\.0\.multiplier is/],
+    [JSON.stringify({ ...luckyExample, odds: [{ multiplier: 1, weight: 0 }] }), /odds\.0\.weight is/],
+    [JSON.stringify({ fairness: { algorithm: 'rr1', game_uid: 'g-1', commitment: 'ab' } }), /not finished/],
+    [JSON.stringify({ ...spinExample, entries: [] }), /entries is missing or wrong/],
+    [JSON.stringify({ ...spinExample, entries: Array(51).fill(spinExample.entries[0]) }), /entries has more than 50/],
+    [JSON.stringify(luckyExample), /no commitment in the second field/, 'abc'],
+    [JSON.stringify({ ...luckyExample, odds: null }), /no odds table with this hash/],
+  ]
+  for (const [pasted, sentence, kept = ''] of rows) {
+    const verdict = await verify(pasted, kept, noOdds)
+    t.match(inEnglish(verdict), /^Not valid: \S/)
+    t.match(inEnglish(verdict), sentence)
+    t.match(verdictSentence(sentences.ar, verdict), /^غير صحيح: \S/)
+  }
+  const away: FetchOdds = async () => ({ fault: 'oddsUnreachable' })
+  const other: FetchOdds = async () => ({ text: '<html>' })
+  for (const fetchOdds of [away, other]) {
+    const verdict = await verify(JSON.stringify({ ...luckyExample, odds: null }), '', fetchOdds)
+    t.match(inEnglish(verdict), /^Not valid: .*could not be fetched/)
+  }
+  const fields = constantFrom('data', 'fairness', ...Object.keys({ ...luckyExample, ...spinExample }))
+  const value = letrec((tie) => ({
+    value: oneof(jsonValue({ maxDepth: 2 }), dictionary(fields, tie('value'), { maxKeys: 8 })),
+  })).value
+  await assert(
+    asyncProperty(value, async (pasted) => {
+      t.match(inEnglish(await verify(JSON.stringify(pasted), '', noOdds)), /^Not valid: /)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('each file of the page is served', async (t) => {
+  const { app } = await createMinimalApp(t)
+  const files = readdirSync(new URL('../../src/fairness-page/assets', import.meta.url))
+  for (const name of files.filter((name) => name !== 'tsconfig.json')) {
+    const { statusCode, headers } = await app.inject(`/fairness/assets/${name}`)
+    t.equal(statusCode, 200, name)
+    t.match(headers['content-type'], name.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
+    t.match(headers['content-security-policy'], /default-src 'none'; script-src 'self'; style-src 'self'/)
+  }
+  t.equal((await app.inject('/fairness/assets/tsconfig.json')).statusCode, 404)
+})
