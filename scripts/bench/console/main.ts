@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Command, InvalidArgumentError } from 'commander'
+import { median, percentile } from '../../../test/harness/load/percentiles.ts'
+import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
+import { growBooks } from '../audit/books.ts'
+import { progress } from '../bench.ts'
+import { Measured } from '../load/job.ts'
+import { type BenchCluster, startCluster } from '../run/cluster.ts'
+import { keys } from '../run/keys.ts'
+import { describeRun } from '../run/machine.ts'
+import { runAndExit } from '../run/run-and-exit.ts'
+import { type Server, Servers } from '../run/servers.ts'
+import { seed } from '../seed.ts'
+import { type BenchedPage, benchedPages } from './paths.ts'
+import { StaffBrowser } from './staff-browser.ts'
+
+/** Staff who click at the same moment. */
+const STAFF = 20
+/** Between two moments: the answers are read. */
+const PAUSE_MS = 100
+/** What 95 of 100 pages must not take longer than until their first byte. */
+const MAX_PAGE_MS = 100
+const CONNECTIONS = 64
+const INDEX_POLL_MS = 100
+
+interface Options {
+  readonly events: number
+  readonly clicks: number
+  readonly rounds: number
+  readonly seconds: number
+  readonly only?: string
+}
+
+async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise<string> {
+  const cluster = await startCluster(cleanUp, { statements: false })
+  const database = await cluster.create('books')
+  await seed(database)
+  progress(`writing books of ${options.events} events`)
+  await growBooks(database, options.events)
+  const server = await new Servers(cluster.folder, cleanUp).ours(database)
+  progress('indexing')
+  await untilIndexed(cluster)
+  await cluster.asOwner(database, 'vacuum (analyze)')
+  await cluster.asAdmin(['checkpoint'])
+  const staff = Array.from({ length: STAFF }, () => new StaffBrowser(server.port))
+  cleanUp.defer(() => staff.forEach((browser) => browser.close()))
+  await Promise.all(staff.map((browser, i) => browser.signIn(`staff-${i}`)))
+  const all = await benchedPages(cluster, 'books')
+  const pages = all.filter(({ name, paths }) => paths.length > 0 && (options.only ?? name) === name)
+
+  const lines = [
+    `| page, of ${STAFF} staff who click at once | median ms | p95 ms | at most ${MAX_PAGE_MS} |`,
+    '|---|---:|---:|---|',
+  ]
+  for (const page of pages) lines.push(await measurePage(page, staff, options.clicks))
+  lines.push(await measureMix(pages, staff, options.clicks))
+  if (options.only === undefined) lines.push('', ...(await measureGifts(server, pages, staff, options, cleanUp)))
+  return ['# The console', '', ...(await describeRun(cluster)).map((line) => `- ${line}`), '', ...lines].join('\n')
+}
+
+async function untilIndexed(cluster: BenchCluster): Promise<void> {
+  const behind = `select 1 from ledger_cursors c, ledger_head h where c.name = 'indexes' and c.position < h.position`
+  while ((await cluster.ask(behind, 'books')).length > 0) await sleep(INDEX_POLL_MS)
+}
+
+/** All staff open addresses of one page at the same moment, again and again. */
+async function measurePage(
+  { name, paths }: BenchedPage,
+  staff: readonly StaffBrowser[],
+  clicks: number,
+): Promise<string> {
+  let next = 0
+  const times: number[] = []
+  for (let click = 0; click <= clicks; click += 1) {
+    const answers = await Promise.all(staff.map((browser) => browser.open(paths[next++ % paths.length] ?? '')))
+    // The first ones warm up.
+    if (click > 0) times.push(...answers)
+    await sleep(PAUSE_MS)
+  }
+  return rowOf(name, times)
+}
+
+/** Each of the staff opens another page. */
+async function measureMix(
+  pages: readonly BenchedPage[],
+  staff: readonly StaffBrowser[],
+  clicks: number,
+): Promise<string> {
+  const times: number[] = []
+  for (let click = 0; click < clicks * 5; click += 1) {
+    times.push(...(await Promise.all(staff.map((browser) => browser.open(anyPathOf(pages))))))
+    await sleep(PAUSE_MS)
+  }
+  return rowOf('any page', times)
+}
+
+function anyPathOf(pages: readonly BenchedPage[]): string {
+  const { paths = [] } = pages[Math.floor(Math.random() * pages.length)] ?? {}
+  return paths[Math.floor(Math.random() * paths.length)] ?? '/console'
+}
+
+function rowOf(name: string, times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b)
+  const p95 = percentile(sorted, 95)
+  progress(`${name}: median ${percentile(sorted, 50).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`)
+  return `| ${name} | ${percentile(sorted, 50).toFixed(1)} | ${p95.toFixed(1)} | ${p95 <= MAX_PAGE_MS ? 'met' : 'missed'} |`
+}
+
+/** Gifts with and without staff, in turns; each of the staff opens a page a second. */
+async function measureGifts(
+  { port }: Server,
+  pages: readonly BenchedPage[],
+  staff: readonly StaffBrowser[],
+  { rounds, seconds }: Options,
+  cleanUp: AsyncDisposableStack,
+): Promise<readonly string[]> {
+  const generator = new HelperProcess(new URL('../load/generator.ts', import.meta.url), {
+    JWT_SECRET: keys.JWT_SECRET,
+    KEYED: '0',
+  })
+  cleanUp.defer(() => generator.stop())
+  await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
+  const gifts = async (): Promise<number> =>
+    (await generator.call({ kind: 'closed', port, mix: 'uniform', connections: CONNECTIONS, seconds }, Measured))
+      .perSecond
+  const besideStaff = async (): Promise<number> => {
+    let isOver = false
+    const clicking = staff.map(async (browser, i) => {
+      await sleep((i * 1_000) / STAFF)
+      while (!isOver) {
+        await browser.open(anyPathOf(pages))
+        await sleep(1_000)
+      }
+    })
+    const perSecond = await gifts()
+    isOver = true
+    await Promise.all(clicking)
+    return perSecond
+  }
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    // Who is first alternates.
+    const first = round % 2 === 0 ? await gifts() : await besideStaff()
+    const second = round % 2 === 0 ? await besideStaff() : await gifts()
+    const ratio = round % 2 === 0 ? second / first : first / second
+    progress(`round ${round + 1}: gifts beside staff ${ratio.toFixed(3)} of those alone`)
+    ratios.push(ratio)
+  }
+  return [
+    `Gifts (${CONNECTIONS} connections) beside ${STAFF} staff who open a page a second: ${median(ratios).toFixed(3)} of gifts alone (asked: 0.97), median of ${rounds} pairs.`,
+  ]
+}
+
+const count = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Expected a whole number of 1 or more.')
+  return value
+}
+
+const options = new Command('npm run bench:console --')
+  .description('Measures pages of the console on a long ledger, and gifts beside staff who use it')
+  .option('--events <n>', 'events of the ledger', count, 1_000_000)
+  .option('--clicks <n>', 'moments at which all staff click, for each page', count, 10)
+  .option('--rounds <n>', 'pairs of turns of gifts', count, 12)
+  .option('--seconds <n>', 'seconds of each turn', count, 3)
+  .option('--only <page>', 'one page')
+  .parse()
+  .opts<Options>()
+await runAndExit((cleanUp) => measure(options, cleanUp))
