@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
+import { hostname } from 'node:os'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
@@ -7,10 +9,13 @@ import { fingerprint } from './config/keys.ts'
 import { isLoopback } from './config/loopback.ts'
 import { SignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
+import { lastMigration } from './db/migrations/migrate.ts'
+import type { InstanceState } from './db/queries/instances.ts'
 import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
+import { versionOf } from './forwarding/version.ts'
 import type { WriterElection } from './forwarding/writer-election.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
 import { tokenRulesOf } from './http/auth/tokens.ts'
@@ -29,6 +34,7 @@ import { warnWithoutApprovals } from './startup/approvals.ts'
 import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
 import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
+import { startHeartbeat } from './startup/background/instances.ts'
 import { startStaleGames } from './startup/background/stale-games.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
@@ -45,6 +51,9 @@ import { aborted, stopSignal } from './startup/signals.ts'
 import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
+
+/** Of the version that is shown. */
+const VERSION_DIGITS = 8
 
 /** Starts everything; each part registers with `cleanUp`. Throws early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
@@ -176,6 +185,23 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   void database.promotion.whenPromoted(
     async () => election?.start(),
     (err) => log.error({ err }, 'the election of the writer does not start'),
+  )
+  const identity = {
+    id: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    version: versionOf(createVerbs(terms), await lastMigration()).slice(0, VERSION_DIGITS),
+  }
+  const heartbeat = cleanUp.use(new AsyncDisposableStack())
+  const readState = (): InstanceState => ({
+    role: election.isWriter ? 'writer' : 'forwarding',
+    queue: ledger.ownExecutor.depth,
+    position: tail.position,
+    sockets: metrics.sockets.open,
+  })
+  void database.promotion.whenPromoted(
+    async () => startHeartbeat(database, identity, readState, log, heartbeat),
+    (err) => log.error({ err }, 'this instance does not say that it is there'),
   )
   await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.

@@ -68,6 +68,18 @@ export const plainTables = {
     made_at: micros(),
   },
   told_clients: { token_key: text(), type: nullable(text()), version: nullable(text()), told_at: micros() },
+  instances: {
+    id: uuid(),
+    host: text(),
+    pid: integer(),
+    version: text(),
+    queue: integer(),
+    lag: integer(),
+    sockets: integer(),
+    role: text(),
+    started_at: micros(),
+    seen_at: micros(),
+  },
   live_announcements: { channel: text(), position: integer(), prev: nullable(integer()), at: micros() },
   live_channels: { channel: text(), last: integer() },
 }

@@ -9,6 +9,7 @@ const tables = {
   ledger_batches: { key: ['id'], time: 'at' },
   live_announcements: { key: ['channel', 'position'], time: 'at' },
   told_clients: { key: ['token_key'], time: 'told_at' },
+  instances: { key: ['id'], time: 'seen_at' },
 } as const
 
 /** Deletes the rows that are older than an interval of PostgreSQL, in chunks. Several instances may do so at once. */

@@ -14,6 +14,7 @@ export class SocketMetrics {
   readonly #frames: Counter
   readonly #closes: Counter<'code'>
   readonly #flushTime: Histogram
+  #usage: SocketUsage | undefined
 
   constructor(registry: Registry) {
     this.#registry = registry
@@ -36,6 +37,13 @@ export class SocketMetrics {
     })
   }
 
+  /** Open sockets. */
+  get open(): number {
+    if (this.#usage === undefined) return 0
+    const { authenticated, unauthenticated } = this.#usage.sockets()
+    return authenticated + unauthenticated
+  }
+
   sent(frames: number): void {
     this.#frames.inc(frames)
   }
@@ -50,7 +58,9 @@ export class SocketMetrics {
   }
 
   /** Adds gauges that are read at each scrape. */
-  watch({ sockets, unsentBytes, resumes }: SocketUsage): void {
+  watch(usage: SocketUsage): void {
+    this.#usage = usage
+    const { sockets, unsentBytes, resumes } = usage
     new Gauge({
       name: 'live_sockets',
       help: 'Open sockets',

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { type AccountEntry, indexedSql, isAt, isFoundBetween, selectEntries } from './index-reads.ts'
-import { baseOf } from './index-rows.ts'
+import { BLOCK_EVENTS, baseOf } from './index-rows.ts'
 
 /** Events that are searched for what is not indexed yet, a few milliseconds of work. */
 export const MAX_UNINDEXED_EVENTS = 5_000
@@ -83,16 +83,22 @@ export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery):
 
 /** Blocks newest first, enough for the page; cursor and head of the same moment. */
 async function readBlocks(db: Kysely<Tables>, { accounts, before, limit }: LatestQuery): Promise<IndexRow> {
+  const end = before?.position ?? Number.MAX_SAFE_INTEGER
   const { rows } = await sql<IndexRow>`
     select ${indexedSql} as indexed, position as head, (
       select coalesce(json_agg(json_build_object('account', i.account, 'base', i.base, 'offsets', i.offsets, 'balance', i.balance::text)
                                order by i.base desc), '[]')
       from unnest(${[...accounts]}::text[]) as a (account)
       cross join lateral (
-        select account, base, offsets, balance from account_index
-        where account = a.account and base < ${before?.position ?? Number.MAX_SAFE_INTEGER}
-        order by base desc limit ${limit + 1}
+        select *, sum(case when base < ${end - BLOCK_EVENTS} then cardinality(offsets) else 0 end)
+                    over (order by base desc rows between unbounded preceding and 1 preceding) as newer
+        from (
+          select account, base, offsets, balance from account_index
+          where account = a.account and base < ${end}
+          order by base desc limit ${limit + 1}
+        ) candidates
       ) i
+      where coalesce(i.newer, 0) < ${limit}
     ) as blocks
     from ledger_head`.execute(db)
   const [row] = rows

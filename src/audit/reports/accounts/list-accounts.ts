@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { indexedSql } from '../../../ledger/indexes/index-reads.ts'
+import { accountRowsSql } from '../../../ledger/indexes/index-rows.ts'
 import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/latest-entries.ts'
 import { type Currency, currencies, type Holder } from '../../../ledger/rules/account.ts'
 import { readBalancesAt } from './balances-at.ts'
@@ -49,6 +50,8 @@ const MAX_STEPS = 2_000
 const MAX_UNDONE_EVENTS = 20_000
 /** After every account whose name begins with what is before it. */
 const LAST = '\u{10ffff}'
+/** Before every other text that comes after this one. */
+const after = (account: string): string => `${account}\u0001`
 
 /** The accounts that had movements by a position. Throws `IndexLagExceeded`. */
 export async function listAccounts(db: Kysely<Tables>, query: AccountListQuery): Promise<AccountList> {
@@ -103,29 +106,31 @@ async function namesInOrder(
   let steps = 0
   for (const prefix of prefixes) {
     const end = prefix + LAST
-    let after = cursor === undefined || cursor.account < prefix ? prefix : cursor.account
-    while (after < end) {
+    let from = cursor === undefined || cursor.account < prefix ? prefix : after(cursor.account)
+    while (from < end) {
       // An account has one currency, and its holder mostly accounts in some others.
       const most = (limit - names.length) * (currency === undefined ? 1 : currencies.length)
-      const rows = await stepFrom(db, after, end, most, upTo)
+      const rows = await stepFrom(db, from, end, most, upTo)
       for (const { account, is_there } of rows) {
         if (is_there && (currency === undefined || account.endsWith(`:${currency}`))) names.push(account)
         if (names.length === limit) return { names, next: { account, balance: '0' } }
       }
       steps += rows.length
-      after = rows.length < most ? end : (rows.at(-1)?.account ?? end)
-      if (steps >= MAX_STEPS && after < end) return { names, next: { account: after, balance: '0' } }
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < most) break
+      if (steps >= MAX_STEPS) return { names, next: { account: last.account, balance: '0' } }
+      from = after(last.account)
     }
   }
   return { names, next: null }
 }
 
 /** The next names between two, and whether they had movements by a position; at most so many. */
-async function stepFrom(db: Kysely<Tables>, after: string, end: string, most: number, upTo: number) {
+async function stepFrom(db: Kysely<Tables>, from: string, end: string, most: number, upTo: number) {
   const { rows } = await sql<{ account: string; is_there: boolean }>`
     with recursive steps as (
       (select account, base + offsets[1] <= ${upTo} as is_there, 1 as step from account_index
-       where account > ${after} and account < ${end} order by account, base limit 1)
+       where account >= ${from} and account < ${end} order by account, base limit 1)
       union all
       select i.account, i.is_there, s.step + 1
       from steps s cross join lateral (
@@ -140,7 +145,7 @@ async function stepFrom(db: Kysely<Tables>, after: string, end: string, most: nu
     select account, bool_or(is_there) as is_there
     from (
       select account, is_there from steps
-      union all select account, true from unindexed where account > ${after} and account < ${end}
+      union all select account, true from unindexed where account >= ${from} and account < ${end}
     ) found
     group by account order by account limit ${most}`.execute(db)
   return rows
@@ -158,35 +163,35 @@ async function namesByBalance(
   if (upTo - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed}, before ${upTo}`)
   const isBefore = sort === 'largest' ? sql`<` : sql`>`
   const order = sort === 'largest' ? sql`desc` : sql`asc`
-  const isNew = sql<boolean>`not exists (
-    select from account_index i where i.account = c.account collate "C" and i.base + i.offsets[1] <= ${upTo}
-  )`
-  const indexedThen = Math.min(indexed, upTo)
-  const isRecent = head - indexedThen <= MAX_UNDONE_EVENTS
+  const isRecent = head - upTo <= MAX_UNDONE_EVENTS
   const patterns = prefixes.map((prefix) => `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`)
-  const { rows } = await sql<{ account: string; balance: string }>`
+  const { rows } = await sql<{ account: string; total: string }>`
     with changes as materialized (
-      select account, coalesce(sum(change) filter (where position > ${upTo}), 0) as change,
-             bool_or(position <= ${upTo}) as was_there
-      from (
-        select position, unnest(debit || credit) as account,
-               unnest(array(select -a from unnest(amount) a) || amount) as change
-        from ledger_events
-        where position > ${indexedThen} and position <= ${isRecent ? head : indexedThen}
-      ) legs group by account
+      select account, sum(change) as change
+      from (${sql.raw(accountRowsSql(String(upTo), isRecent ? '(select position from ledger_head)' : String(upTo)))}) later
+      group by account
+    ), unindexed as materialized (
+      select distinct unnest(debit || credit) as account from ledger_events
+      where position > ${indexed} and position <= ${upTo}
     ), pinned as (
       select b.account, ${isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)} as balance
-      from balances b left join changes c on c.account = b.account
+      from balances b left join changes c on c.account = b.account collate "C"
       where b.account collate "C" like any (${patterns}::text[])
         and (${currency ?? null}::text is null or right(b.account, ${(currency ?? '').length + 1}) = ${`:${currency ?? ''}`})
-        and not (coalesce(not c.was_there, false) and ${isNew})
+        and (c.account is null or b.account in (select account from unindexed) or exists (
+          select from account_index i where i.account = c.account and i.base + i.offsets[1] <= ${upTo}
+        ))
     )
-    select account, balance::text as balance from pinned
+    select account, balance::text as total from pinned
     where balance is not null and (${cursor === undefined} or balance ${isBefore} ${cursor?.balance ?? '0'}::numeric
       or balance = ${cursor?.balance ?? '0'}::numeric and account collate "C" > ${cursor?.account ?? ''})
     order by balance ${order}, account collate "C" limit ${limit + 1}`.execute(db)
   const page = rows.slice(0, limit)
-  return { names: page.map(({ account }) => account), next: rows.length > limit ? (page.at(-1) ?? null) : null }
+  const last = page.at(-1)
+  return {
+    names: page.map(({ account }) => account),
+    next: rows.length > limit && last !== undefined ? { account: last.account, balance: last.total } : null,
+  }
 }
 
 /** As of a position in the past: null before an account's first movement. */

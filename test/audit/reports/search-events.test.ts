@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto'
+import { type Test, test } from 'tap'
+import { readEvent } from '../../../src/audit/reports/events/read-event.ts'
+import { type EventFilter, searchEvents } from '../../../src/audit/reports/events/search-events.ts'
+import { listStaffActs } from '../../../src/audit/reports/events/staff-acts.ts'
+import { searchAll } from '../../../src/audit/reports/search.ts'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
+import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { growLedger, indexUpTo, readLedger } from '../../ledger/indexes/index-fixture.ts'
+import { seedLedger } from '../seed-ledger.ts'
+
+/** Whether an event passes a filter, by the plainest means. */
+function passes(entry: LedgerEntry, { type, actor, user, account, requestId, idempotencyKey }: EventFilter): boolean {
+  const sides = entry.movements.flatMap(({ debit, credit }) => [debit, credit])
+  return (
+    (type === undefined || entry.type === type) &&
+    (actor === undefined || entry.actor === actor) &&
+    (account === undefined || sides.includes(account)) &&
+    (requestId === undefined || entry.requestId === requestId) &&
+    (idempotencyKey === undefined || entry.idempotencyKey === idempotencyKey) &&
+    (user === undefined ||
+      entry.actor === `user:${user}` ||
+      sides.some((side) => side.startsWith(`user:${user}:`)) ||
+      usersIn(JSON.parse(entry.data)).includes(user))
+  )
+}
+
+function usersIn(data: Record<string, unknown>): unknown[] {
+  return Object.entries(data).flatMap(([name, value]) => {
+    if (/(user|sender|receiver|creator|winner|owner|target|beneficiary)_id$/.test(name)) return [value]
+    return /(user|receiver|player|loser)_ids$/.test(name) && Array.isArray(value) ? value : []
+  })
+}
+
+async function ledgerWithIndex(t: Test, events: number, indexed: number): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  await growLedger(createTestExecutor(t, database.serviceUrl), database, events)
+  await indexUpTo(database, indexed)
+  return database
+}
+
+test('events are found newest first, page by page, whatever the filter and wherever the index ends', async (t) => {
+  const database = await ledgerWithIndex(t, 1_700, 700)
+  const db = readDb(t, database)
+  const entries = await readLedger(database)
+  const upTo = entries.length - 3
+  const newest = entries.filter(({ position }) => position <= upTo).toReversed()
+  const keyed = entries.find(({ idempotencyKey }) => idempotencyKey !== null)
+  const filters: EventFilter[] = [
+    {},
+    ...['gift-sent', 'user-defined', 'no-such'].map((type) => ({ type })),
+    ...[1, 3, 9, 99].map((user) => ({ user })),
+    ...['user:2', 'staff:ann', 'system', 'user:%'].map((actor) => ({ actor })),
+    ...['user:1:diamonds', 'house:gifts:diamonds', 'user:99:coins'].map((account) => ({ account })),
+    { user: 2, type: 'balance-credited' },
+    { account: 'user:2:diamonds', type: 'gift-drawn', actor: 'user:1' },
+    { account: 'house:gifts:diamonds', user: 3 },
+    { requestId: entries[900]?.requestId },
+    { requestId: entries[900]?.requestId, account: 'user:1:diamonds' },
+    { idempotencyKey: keyed?.idempotencyKey ?? '' },
+  ]
+  const compare = async (): Promise<void> => {
+    for (const filter of filters) {
+      for (const { first, last, limit } of [
+        { first: 1, last: upTo, limit: 37 },
+        { first: 333, last: 1_234, limit: 11 },
+        { first: 600, last: 500, limit: 5 },
+      ]) {
+        const found: number[] = []
+        let before: number | undefined
+        do {
+          const page = await searchEvents(db, { ...filter, first, last, upTo, before, limit })
+          found.push(...page.events.map(({ position }) => position))
+          t.ok(page.events.length <= limit)
+          before = page.next ?? undefined
+        } while (before !== undefined)
+        const expected = newest.filter(
+          (entry) => entry.position >= first && entry.position <= last && passes(entry, filter),
+        )
+        t.same(
+          found,
+          expected.map(({ position }) => position),
+          JSON.stringify({ filter, first, last }),
+        )
+      }
+    }
+  }
+  await compare()
+  await indexUpTo(database, 1_500)
+  await compare()
+  await indexUpTo(database, entries.length)
+  await compare()
+})
+
+test('an event is shown with the bytes of its hash, its command and what it made', async (t) => {
+  const database = await testDatabase(t)
+  await seedLedger(t, database)
+  const db = readDb(t, database)
+  const entries = await readLedger(database)
+  for (const [i, entry] of entries.entries()) {
+    const details = await readEvent(db, entry.position)
+    t.same(details?.entry, entry)
+    t.equal(
+      createHash('sha256')
+        .update(details?.hashedText ?? '')
+        .digest('hex'),
+      entry.hash,
+    )
+    t.equal(details?.previousHash, entries[i - 1]?.hash ?? '0'.repeat(64))
+    t.equal(details?.next?.entry.position, entries[i + 1]?.position)
+    t.equal(details?.next?.previousHash, entries[i + 1] && entry.hash)
+    const command = entries.filter(({ requestId }) => requestId === entry.requestId)
+    t.same(details?.command, command, `the command of ${entry.position}`)
+    const drawn = { kind: 'draw', id: entry.position, isNew: true }
+    t.same(details?.subjects, entry.type === 'gift-drawn' ? [drawn] : [], entry.type)
+  }
+  t.ok(entries.some(({ type }) => type === 'gift-drawn'))
+  t.equal(await readEvent(db, entries.length + 1), undefined)
+})
+
+test('acts of staff are listed newest first with their reasons, and found by an index of their own', async (t) => {
+  const database = await ledgerWithIndex(t, 1_200, 1_000)
+  const db = readDb(t, database)
+  const entries = await readLedger(database)
+  const upTo = entries.length - 5
+  const expected = entries.filter(({ actor, position }) => actor.startsWith('staff:') && position <= upTo).toReversed()
+  for (const sub of [undefined, 'ann']) {
+    const found: unknown[] = []
+    let before: number | undefined
+    do {
+      const page = await listStaffActs(db, { sub, before, limit: 13, upTo })
+      found.push(...page.acts.map(({ sub: who, reason, entry }) => [who, reason, entry.position]))
+      before = page.next ?? undefined
+    } while (before !== undefined)
+    t.ok(found.length > 13)
+    t.same(
+      found,
+      expected.map(({ data, position }) => ['ann', JSON.parse(data).reason, position]),
+    )
+  }
+  t.same((await listStaffActs(db, { sub: 'bob', limit: 5, upTo })).acts, [])
+  const plan = await queryRows(
+    database,
+    `set enable_seqscan = off; explain select from ledger_events where actor like 'staff:%' order by position desc limit 5`,
+  ).catch(() => [])
+  t.notMatch(JSON.stringify(plan), /Seq Scan/)
+})
+
+test('one text finds users, rooms, accounts, positions, requests, keys, orders', async (t) => {
+  const database = await ledgerWithIndex(t, 2 * BLOCK_EVENTS, BLOCK_EVENTS)
+  await queryRows(
+    database,
+    `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
+       values (2, 'bella', 'Ända <b>', '', now(), now(), 'x') on conflict (user_id) do update set uid = 'bella', name = 'Ända <b>';
+     insert into room_profiles (room_id, uid, name, cover_url, created_at, updated_at, updated_by)
+       values (9, 'R9', 'Lounge', '', now(), now(), 'x') on conflict (room_id) do update set uid = 'R9', name = 'Lounge'`,
+  )
+  const db = readDb(t, database)
+  const entries = await readLedger(database)
+  const drawn = entries.find(({ type }) => type === 'gift-drawn')
+  const keyed = entries.find(({ idempotencyKey }) => idempotencyKey === 'lucky')
+  const find = async (q: string) => (await searchAll(db, q)).map(({ kind, id }) => `${kind} ${id}`)
+  t.same(await find('2'), ['user 2', 'event 2'])
+  t.same(await find('BELLA'), ['user 2'])
+  t.same(await find(' änd'), ['user 2'])
+  t.same(await find('9'), ['room 9', 'event 9'])
+  t.same(await find('R9'), ['room 9'])
+  t.same(await find('user:3:target'), ['account user:3:target'])
+  t.ok((await find('house:')).includes('account house:gifts:diamonds'))
+  t.same(await find(`${drawn?.position}-0`), [`order ${drawn?.position}-0`])
+  t.same(await find(keyed?.requestId ?? ''), [`request ${keyed?.requestId}`])
+  t.same(await find('lucky'), ['key lucky'])
+  for (const nothing of [
+    '',
+    ' ',
+    '%',
+    '0',
+    '-1',
+    '99999999999999999999',
+    `1-0`,
+    'no:thing',
+    'x'.repeat(300),
+    "'\u0000",
+  ]) {
+    t.same(await find(nothing), [], JSON.stringify(nothing))
+  }
+})
