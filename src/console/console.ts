@@ -19,13 +19,14 @@ import type { ConsoleOptions, ConsolePages, ConsoleServices } from './console-se
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
 import { homePages } from './home/home.ts'
+import { proposalPages } from './proposals/proposals.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
 
 /** All pages, in the order of the menu. */
-const pages: readonly ConsolePages[] = [homePages]
+const pages: readonly ConsolePages[] = [homePages, proposalPages]
 
 export interface ConsoleParts {
   readonly options: ConsoleOptions

@@ -1,5 +1,6 @@
 import { formatAmount, formatDecimal } from '../../audit/format.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { addressWith } from './address.ts'
 
 /** One value of a table or a list of facts: what people read, and what exports write. */
 export interface Cell {
@@ -62,6 +63,14 @@ export const statusCell = (word: string, tone: Tone = 'neutral', href?: string):
   ...linkTo(href),
 })
 
+/** Who did something, as the ledger names them: `staff:ann`, `user:7`, `system`. */
+export function actorCell(actor: string | null | undefined): Cell {
+  const [kind, ...rest] = (actor ?? '').split(':')
+  const name = rest.join(':')
+  if (kind === 'staff') return { ...textCell(name, addressWith('/console/staff', { sub: name })), value: actor ?? null }
+  return kind === 'user' ? textCell(actor, `/console/users/${name}`) : textCell(actor)
+}
+
 const linkTo = (href: string | undefined): { href?: string } => (href === undefined ? {} : { href })
 
 /** With a minus sign that cannot be overlooked or break at the end of a line. */
@@ -93,6 +102,7 @@ export const format = {
   amount: amountCell,
   time: timeCell,
   status: statusCell,
+  actor: actorCell,
   units: formatUnits,
   count: formatCount,
   age: formatAge,

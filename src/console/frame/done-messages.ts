@@ -1,6 +1,8 @@
 /** What a page says after an act, by the code in its address: no text of an address is ever shown. */
 const doneMessages = {
   proposed: 'A proposal was made. Another member of staff has to approve it.',
+  approved: 'Approved, and done.',
+  rejected: 'Rejected. Nothing was moved.',
 } as const
 
 export type DoneCode = keyof typeof doneMessages

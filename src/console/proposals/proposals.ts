@@ -1,0 +1,227 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
+import { encodeCursor } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { bodyOf } from '../admin-request.ts'
+import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import { act, actFields } from '../frame/act.ts'
+import { addressWith } from '../frame/address.ts'
+import {
+  actorCell,
+  amountCell,
+  type Cell,
+  codeCell,
+  formatWord,
+  numberCell,
+  statusCell,
+  type Tone,
+  textCell,
+  timeCell,
+} from '../frame/cells.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { addExports } from '../lists/exports.ts'
+import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { staffOf } from '../session/session-check.ts'
+
+interface ListData {
+  readonly status: string
+  readonly table: Table
+}
+
+interface ProposalData {
+  readonly id: number
+  readonly facts: readonly (readonly [string, Cell])[]
+  readonly effects: Table
+  readonly isOpen: boolean
+  /** The code that an approval would be refused with now. */
+  readonly refusal: string | null
+  readonly mayApprove: boolean
+  readonly isMaker: boolean
+  readonly mayReject: boolean
+}
+
+const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
+const proposalTemplate = defineTemplate<ProposalData>('/proposals/proposal.eta')
+
+const onePage = TypeCompiler.Compile(Type.Object({ data: ProposalRecord }))
+const pages = TypeCompiler.Compile(
+  Type.Object({
+    data: Type.Array(ProposalRecord),
+    meta: Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) }),
+  }),
+)
+
+const NoteForm = Type.Object({ ...actFields, note: Type.Optional(Type.String({ maxLength: 2_000 })) })
+
+/** /console/proposals: what waits for a second pair of eyes, and what became of it. */
+export const proposalPages: ConsolePages = (scope, services) => {
+  const list = proposalList(services)
+  const params = Type.Object({ id: Type.String() })
+
+  scope.get('/proposals', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
+    const { table } = await readTable(list, request, services, '/console/proposals')
+    const { status = '' } = request.query
+    return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, table } })
+  })
+  addExports(scope, '/proposals', list, services)
+
+  scope.get('/proposals/:id', { schema: { params } }, async (request, reply) => {
+    const id = idInPath(request.params.id)
+    const body = bodyOf(await services.adminRequest(request, { path: `/proposals/${id}` }))
+    if (!onePage.Check(body)) throw new Error('the proposal is not as the document says')
+    const { data } = body
+    const { role, sub } = staffOf(request)
+    const isOpen = data.status === 'open'
+    const isMaker = data.maker === `staff:${sub}`
+    const mayAct = role === 'operator' && isOpen
+    return sendPage(request, reply, proposalTemplate, {
+      title: `Proposal ${id}`,
+      data: {
+        id,
+        facts: factsOf(data),
+        effects: effectsTable(data),
+        isOpen,
+        refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
+        isMaker,
+        mayApprove: mayAct && !isMaker,
+        mayReject: mayAct,
+      },
+    })
+  })
+
+  for (const [verb, done] of [
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ] as const) {
+    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: NoteForm } }, (request, reply) => {
+      const id = idInPath(request.params.id)
+      const { key, note } = request.body
+      return act(request, reply, services, {
+        method: 'POST',
+        path: `/proposals/${id}/${verb}`,
+        body: note === undefined || note === '' ? {} : { note },
+        key,
+        back: `/console/proposals/${id}`,
+        done,
+      })
+    })
+  }
+}
+
+const tones: Readonly<Record<ProposalRecord['status'], Tone>> = {
+  open: 'waiting',
+  approved: 'good',
+  rejected: 'neutral',
+  expired: 'neutral',
+}
+
+function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof filters, ProposalRecord> {
+  return {
+    label: 'Proposals',
+    filters,
+    empty:
+      'No proposal. With approvals on (APPROVALS=on), credits, debits, salary files and grants beyond the limits of their maker wait here.',
+    columns: [
+      { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
+      { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, tones[status]) },
+      { name: 'action', title: 'Action', cell: ({ action }) => textCell(formatWord(action)) },
+      { name: 'subject', title: 'For', cell: ({ subject }) => subjectCell(subject) },
+      { name: 'amount', title: 'Amount', isNumber: true, cell: amountOf },
+      { name: 'currency', title: 'Currency', cell: ({ currency }) => textCell(currency && formatWord(currency)) },
+      { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
+      { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
+      { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
+      { name: 'decided_by', title: 'Decided by', cell: ({ decided_by }) => actorCell(decided_by) },
+      { name: 'decided_at', title: 'Decided', cell: ({ decided_at }) => timeCell(decided_at) },
+    ],
+    read: async ({ query, at, cursor, limit }, request) => {
+      const path = addressWith('/proposals', {
+        status: query.status,
+        // An id is a position: what was proposed after `at` is not shown.
+        cursor: cursor ?? encodeCursor([at + 1]),
+        limit: Math.min(limit, 100),
+      })
+      const body = bodyOf(await adminRequest(request, { path }))
+      if (!pages.Check(body)) throw new Error('the list of proposals is not as the document says')
+      return { rows: body.data, next: body.meta.next_cursor }
+    },
+  }
+}
+
+const filters = Type.Object({ status: Type.Optional(ProposalStatus) })
+
+function factsOf(proposal: ProposalRecord): ProposalData['facts'] {
+  const { status, action, subject, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
+  return [
+    ['Status', statusCell(status, tones[status])],
+    ['Action', textCell(formatWord(action))],
+    ['For', subjectCell(subject)],
+    ['Amount', amountOf(proposal)],
+    ['Currency', textCell(proposal.currency && formatWord(proposal.currency))],
+    ['Reason', textCell(reason)],
+    ['Made by', actorCell(maker)],
+    ['Made', timeCell(created_at, `/console/events/${id}`)],
+    ['Ends', timeCell(expires_at)],
+    ['Decided by', actorCell(decided_by)],
+    ['Decided', timeCell(decided_at)],
+    ['Note', textCell(note)],
+  ]
+}
+
+type Effect = ProposalRecord['effects'][number]
+
+const effectColumns: readonly Column<Effect>[] = [
+  { name: 'account', title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
+  {
+    name: 'before',
+    title: 'Before',
+    isNumber: true,
+    cell: ({ account, before }) => unitsCell(currencyIn(account), before),
+  },
+  {
+    name: 'after',
+    title: 'After',
+    isNumber: true,
+    cell: ({ account, after }) => unitsCell(currencyIn(account), after),
+  },
+]
+
+const effectsTable = ({ effects, status, id }: ProposalRecord): Table =>
+  showTable(
+    {
+      label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
+      empty: 'It would move nothing.',
+      columns: effectColumns,
+    },
+    { path: `/console/proposals/${id}`, query: {}, at: id, rows: effects, next: null, hasExports: false },
+  )
+
+const amountOf = ({ currency, amount }: ProposalRecord): Cell =>
+  amount === null || currency === null ? textCell(null) : unitsCell(currency, amount)
+
+/** Dollars come with cents, everything else in ones. */
+function unitsCell(currency: string, value: Effect['before']): Cell {
+  const text = String(typeof value === 'object' ? value.rawJSON : value)
+  if (!isDollars(currency)) return numberCell(BigInt(text))
+  const [whole = '0', cents = ''] = text.replace('-', '').split('.')
+  const units = BigInt(whole + cents.padEnd(2, '0').slice(0, 2))
+  return amountCell(currency, text.startsWith('-') ? -units : units)
+}
+
+const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
+
+/** Of an account of the ledger; stored cards and a bag are counted in ones. */
+const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''
+
+/** Stored cards and bags are no accounts of the ledger: they are on their user's page. */
+function accountAddress(account: string): string {
+  const [, id = '', ...rest] = account.split(':')
+  return rest[0] === 'cards' || rest[0] === 'bag' ? `/console/users/${id}` : `/console/accounts/${account}`
+}
+
+function subjectCell(subject: string): Cell {
+  const [kind, id = ''] = subject.split(':')
+  return kind === 'user' ? codeCell(subject, `/console/users/${id}`) : codeCell(subject)
+}
