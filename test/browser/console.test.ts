@@ -8,7 +8,7 @@ import { looks, nameOf } from '../harness/browser/looks.ts'
 import { listen } from '../harness/http/raw-http.ts'
 
 /** Every page. */
-const paths = ['/console']
+const paths = ['/console', '/console/proposals']
 
 test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   const { slices } = await loadSlices()

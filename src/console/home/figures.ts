@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
+import { type Instance, readInstances } from '../../db/queries/instances.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { currentMode } from '../../features/app-status/reads.ts'
+import { countOpenProposals } from '../../features/proposals/reads.ts'
 
 /** The kinds of accounts that the home page adds up, in the order of its columns. */
 export const shownKinds = ['issuance', 'user', 'room', 'house', 'game', 'withdrawal', 'settled'] as const
@@ -35,12 +37,14 @@ export interface HomeFigures {
   readonly eventsPerMinute: number
   readonly withdrawals: readonly WaitingWithdrawals[]
   readonly openGames: number
+  readonly openProposals: number
   readonly maintenance: boolean
+  readonly instances: readonly Instance[]
 }
 
 /** All of it from tables that are read by an index or are small, but for balances, of which there is a row an account. */
 export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> {
-  const [balance, head, eventsPerMinute, withdrawals, games, mode] = await Promise.all([
+  const [balance, head, eventsPerMinute, withdrawals, games, openProposals, mode, instances] = await Promise.all([
     readTrialBalance(db),
     db
       .selectFrom('ledger_head')
@@ -52,7 +56,9 @@ export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> 
       .selectFrom('roulette_open_games')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow(),
+    countOpenProposals(db),
     currentMode(db),
+    readInstances(db),
   ])
   return {
     currencies: balance.currencies.map(({ currency, accounts, total }) => ({
@@ -65,7 +71,9 @@ export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> 
     eventsPerMinute,
     withdrawals,
     openGames: games.count,
+    openProposals,
     maintenance: mode?.maintenance ?? false,
+    instances,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import type { Instance } from '../../db/queries/instances.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { amountCell, formatAge, formatCount, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
@@ -30,6 +31,7 @@ interface HomeData {
   readonly maintenance: boolean
   readonly currencies: Table
   readonly withdrawals: Table
+  readonly instances: Table
 }
 
 const template = defineTemplate<HomeData>('/home/home.eta')
@@ -38,6 +40,8 @@ const figuresTemplate = defineTemplate<HomeData>('/home/figures.eta')
 /** How long all who look share what was read. */
 const MAX_AGE_MS = 1_000
 const MAX_SHARED = 1_000
+/** An instance says every few seconds that it is there. */
+const SILENT_SECONDS = 30
 
 /** /console: the state of the books and of the service. */
 export const homePages: ConsolePages = (scope, services) => {
@@ -110,8 +114,39 @@ const withdrawalColumns: readonly Column<WaitingWithdrawals>[] = [
   { name: 'over_one_week', title: 'Over a week', isNumber: true, cell: ({ overOneWeek }) => numberCell(overOneWeek) },
 ]
 
+const instanceColumns: readonly Column<Instance>[] = [
+  { name: 'host', title: 'Instance', cell: ({ host, pid }) => textCell(`${host}, process ${pid}`) },
+  {
+    name: 'role',
+    title: 'Role',
+    cell: ({ role }) => statusCell(role === 'writer' ? 'writes' : 'forwards', role === 'writer' ? 'good' : 'neutral'),
+  },
+  { name: 'queue', title: 'Queue', isNumber: true, cell: ({ queue }) => numberCell(queue) },
+  { name: 'lag', title: 'Lag in events', isNumber: true, cell: ({ lag }) => numberCell(lag) },
+  { name: 'sockets', title: 'Sockets', isNumber: true, cell: ({ sockets }) => numberCell(sockets) },
+  { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
+  {
+    name: 'seen',
+    title: 'Seen',
+    cell: ({ silent_seconds }) =>
+      silent_seconds > SILENT_SECONDS
+        ? statusCell(`silent for ${formatAge(silent_seconds * 1_000)}`, 'bad')
+        : textCell(`${formatAge(silent_seconds * 1_000)} ago`),
+  },
+]
+
 function show(figures: HomeFigures, now: number): HomeData {
-  const { currencies, position, lastEventAt, eventsPerMinute, withdrawals, openGames, maintenance } = figures
+  const {
+    currencies,
+    position,
+    lastEventAt,
+    eventsPerMinute,
+    withdrawals,
+    openGames,
+    openProposals,
+    maintenance,
+    instances,
+  } = figures
   const waiting = withdrawals.reduce((sum, { count }) => sum + count, 0)
   const oldest = Math.min(...withdrawals.map((row) => row.oldest))
   const tableOf = <Row>(label: string, empty: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table =>
@@ -141,6 +176,12 @@ function show(figures: HomeFigures, now: number): HomeData {
         href: '/console/withdrawals',
         note: waiting === 0 ? 'nothing to do' : `oldest ${formatAge(now - oldest / 1_000)}`,
       },
+      {
+        name: 'Proposals waiting',
+        value: formatCount(openProposals),
+        href: '/console/proposals?status=open',
+        note: 'for a second pair of eyes',
+      },
       { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
       {
         name: 'App',
@@ -161,5 +202,6 @@ function show(figures: HomeFigures, now: number): HomeData {
       withdrawalColumns,
       withdrawals,
     ),
+    instances: tableOf('Instances', 'No instance has said that it runs.', instanceColumns, instances),
   }
 }
