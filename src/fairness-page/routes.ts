@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Language } from '../../schema/languages.ts'
 import { CachedRead } from '../db/queries/cached-read.ts'
+import { OddsResponses } from '../features/gifts/catalogue/odds-responses.ts'
 import { publishedDecoration } from '../features/gifts/presenters.ts'
 import { allDecorations } from '../features/gifts/reads.ts'
 import type { Services } from '../features/services.ts'
@@ -50,6 +51,13 @@ export function playersPageRoutes(
     const variant = await page.variantFor(request)
     reply.headers({ ...pageHeaders, 'referrer-policy': 'same-origin' })
     return page.send(request, reply, variant)
+  })
+
+  // As the client route, which maintenance and forced updates close to browsers.
+  const odds = new OddsResponses(db)
+  app.get<{ Params: { hash: string } }>('/fairness/odds/:hash', { schema: { hide: true } }, async (request, reply) => {
+    limit(request)
+    return odds.send(request, reply, request.params.hash)
   })
 
   const assets: readonly (readonly [name: string, type: string])[] = [

@@ -61,7 +61,7 @@ test("the players' page", { skip: skipWithoutBrowser }, async (t) => {
         t.match(await check('{"data":', ''), notValid)
         t.equal(await page.locator('[role=status]').count(), 1)
         const [odds] = sent
-        t.match(odds, /^GET \/api\/v1\/fairness\/odds\/[0-9a-f]{64}$/)
+        t.match(odds, /^GET \/fairness\/odds\/[0-9a-f]{64}$/)
         t.same(sent, [odds, odds], 'nothing else was sent')
       })
     }

@@ -6,6 +6,7 @@ const { slices } = await loadSlices()
 
 export interface Drawn {
   readonly app: TestApp['app']
+  readonly operator: TestApp['operator']
   /** What user 1 was answered before the draws: `GET /fairness/lucky`. */
   readonly chains: string
   /** What user 1 is answered: a page of `GET /fairness/lucky/draws`. */
@@ -16,7 +17,7 @@ export interface Drawn {
 
 /** Lucky gifts of user 1 to users 2 and 3, and a finished game, on the demo data. The same draws in each run. */
 export async function drawnFixture(t: Parameters<typeof createDemoApp>[0]): Promise<Drawn> {
-  const { app, user } = await createDemoApp(t, slices)
+  const { app, user, operator } = await createDemoApp(t, slices)
   const chains = (await user(1)('GET', '/api/v1/fairness/lucky')).text
   const gift = { u_id: 1, decoration_id: 3, user_id: [2, 3], quantity: 5, room_id: 'R1' }
   for (let i = 0; i < 12; i += 1) await user(1)('POST', '/api/v1/instant-send', gift)
@@ -26,5 +27,5 @@ export async function drawnFixture(t: Parameters<typeof createDemoApp>[0]): Prom
   const created = Object((await user(1)('POST', `${roulette}/create`, terms)).body).data
   for (const id of [2, 3]) await user(id)('POST', `${roulette}/join/${created.id}`, { client_seed: `seed-${id}` })
   const game = (await user(1)('POST', `${roulette}/finish/${created.id}`)).text
-  return { app, chains, draws, game }
+  return { app, operator, chains, draws, game }
 }

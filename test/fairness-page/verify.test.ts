@@ -32,7 +32,7 @@ function changedDigits(value: string | number): (string | number)[] {
 async function drawn(t: Test) {
   const fixture = await drawnFixture(t)
   const fetchOdds: FetchOdds = async (hash) => {
-    const response = await fixture.app.inject(`/api/v1/fairness/odds/${hash}`)
+    const response = await fixture.app.inject(`/fairness/odds/${hash}`)
     return response.statusCode === 200 ? { text: response.body } : { fault: 'oddsUnknown' }
   }
   return { ...fixture, fetchOdds }
@@ -210,6 +210,33 @@ test('bad input is answered with a sentence', async (t) => {
     }),
     { numRuns: 100 },
   )
+})
+
+test('the page shows the odds in force in both languages, and stays open during maintenance', async (t) => {
+  const { app, operator, draws } = await drawnFixture(t)
+  t.match((await app.inject('/fairness')).body, /<h3>Lucky clover<\/h3>\n<p>.*: <bdi>70%<\/bdi>/)
+  await operator('PUT', '/admin/v1/decorations/3', {
+    name: { en: '<b>Clover & "more"', ar: 'برسيم' },
+    odds: [
+      { multiplier: 0, weight: 3 },
+      { multiplier: 1.5, weight: 1 },
+    ],
+  })
+  const maintenance = { maintenance: true, title: { en: 'Closed', ar: 'مغلق' }, message: { en: 'Soon', ar: 'قريبًا' } }
+  t.equal((await operator('PUT', '/admin/v1/app-mode', maintenance)).status, 200)
+  const english = await app.inject('/fairness')
+  t.match(english.headers, { 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+  t.match(english.headers['content-security-policy'], /default-src 'none'.*form-action 'none'/)
+  t.match(english.body, '<h3>&lt;b>Clover &amp; &quot;more&quot;</h3>')
+  t.match(english.body, 'long run: <bdi>37.5%</bdi>')
+  t.notMatch(english.body, /<script>|<style|style=|\son\w+=/)
+  for (const request of [{ url: '/fairness?lang=ar' }, { url: '/fairness', headers: { 'accept-language': 'ar-EG' } }]) {
+    t.match((await app.inject(request)).body, /<html lang="ar" dir="rtl">[^]*<h3>برسيم<\/h3>/)
+  }
+  const hash = Object(JSON.parse(draws)).data[0].odds_hash
+  t.equal((await app.inject(`/fairness/odds/${hash}`)).statusCode, 200, 'a former table')
+  t.equal((await app.inject(`/fairness/odds/${'ab'.repeat(32)}`)).statusCode, 404)
+  t.equal((await app.inject('/fairness/odds/%00')).statusCode, 404)
 })
 
 test('each file of the page is served', async (t) => {

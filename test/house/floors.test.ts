@@ -89,7 +89,7 @@ const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .map(({ name }) => name)
 /** Files of a slice that do I/O or present results, by their role; all others are rules. */
 const nonRules =
-  /^src\/features\/.*\/((admin-)?routes|reads|frames|presenters|verbs|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys)\.ts$/
+  /^src\/features\/.*\/((admin-)?routes|reads|frames|presenters|verbs|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys|odds-responses)\.ts$/
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !nonRules.test(path))
 /** Files of the ledger that do no I/O, its rules included. */
 const pureLedger =

@@ -27,7 +27,7 @@ const steps = element('steps', HTMLElement)
 /** @type {Parameters<typeof verify>[2]} */
 async function fetchOdds(hash) {
   try {
-    const response = await fetch(`/api/v1/fairness/odds/${hash}`, { credentials: 'omit' })
+    const response = await fetch(`/fairness/odds/${hash}`, { credentials: 'omit' })
     if (response.status === 404) return { fault: 'oddsUnknown' }
     return response.ok ? { text: await response.text() } : { fault: 'oddsUnreachable' }
   } catch {

@@ -12,8 +12,9 @@ export const fairnessPage = (): string =>
 <p><a href="/docs">The HTTP interface</a> · <a href="/docs/sockets">The websocket interface</a></p>
 <p>Every draw follows from a secret to which the service committed before the draw, and from a seed that players may
 choose. Once the draw is made, the secret is published, and anyone can repeat the computation. A draw is fair unless the
-operator colludes with a player. <code>POST /api/v1/fairness/verify</code> shows each step with its values; the program
-at the end of this page does the same without the service.</p>
+operator colludes with a player. <code>POST /api/v1/fairness/verify</code> shows each step with its values; the page for
+players at <a href="/fairness">/fairness</a> computes them in the browser, and the program at the end of this page does the same
+without the service.</p>
 <p>Hashes are SHA-256. Strings are UTF-8. Hashes, <code>link</code> and <code>server_seed</code> are 32 bytes, written
 as 64 digits of lower-case hex. Where one of them is a key or is hashed, it is the bytes, not the hex. Integers in strings
 are decimal. In the strings below, <code>{name}</code> stands for the value of that field, and everything else is
