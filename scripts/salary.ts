@@ -4,17 +4,18 @@ import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import { readApprovals } from '../src/config/approvals.ts'
+import { ConfigError } from '../src/config/config.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
 import { salaryReport } from '../src/features/agency/presenters.ts'
-import {
-  type DepositSalaries,
-  depositSalaries,
-  type SalaryReport,
-} from '../src/features/agency/salaries/deposit-salaries.ts'
+import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/salaries/deposit-salaries.ts'
 import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
-import { command, type Presenter } from '../src/ledger/executor/command.ts'
+import { namedDepositSalaries } from '../src/features/agency/verbs.ts'
+import { registerCovered } from '../src/features/proposals/verbs.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
+import type { ApprovalLimits } from '../src/ledger/rules/covered-verb.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
+import type { Refusal } from '../src/ledger/rules/verb.ts'
 import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 interface Options {
@@ -31,7 +32,7 @@ const interrupted = interruptionSignal()
 /** Pays the deposits of a file and prints a line for each row. Answers how many were refused. */
 async function paySalaries(url: string, { period, file, dryRun }: Options): Promise<number> {
   const dry_run = dryRun === true
-  const counts = { paid: 0, already: 0, refused: 0 }
+  const counts = { paid: 0, already: 0, refused: 0, proposed: 0 }
   const report = (outcome: keyof typeof counts, line: string): void => {
     counts[outcome] += 1
     console.log(line)
@@ -47,12 +48,26 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
     ]),
   )
 
+  const limits = readLimits()
+  const commandRows = limits === null || dry_run ? MAX_COMMAND_ROWS : MAX_FILE_DEPOSITS
+  if (limits !== null && valid.length > MAX_FILE_DEPOSITS) {
+    throw new Error(
+      `--file ${file} has ${valid.length} deposits; with APPROVALS=on a file is one proposal, which holds ${MAX_FILE_DEPOSITS} at most: split it`,
+    )
+  }
   await withExecutor(url, async (executor) => {
-    for (let i = 0; i < valid.length; i += MAX_COMMAND_ROWS) {
+    for (let i = 0; i < valid.length; i += commandRows) {
       // Safe between two commands: running the file again pays only those who were not paid.
       interrupted.throwIfAborted()
-      const deposits = valid.slice(i, i + MAX_COMMAND_ROWS).map(({ deposit }) => deposit)
-      const { paid, already_paid, refused } = await deposit(executor, { period, deposits, dry_run })
+      const deposits = valid.slice(i, i + commandRows).map(({ deposit }) => deposit)
+      const answer = await deposit(executor, { period, deposits, dry_run }, limits)
+      if ('proposal' in answer) {
+        const { id, expires_at } = answer.proposal
+        counts.proposed += deposits.length
+        console.log(`proposal ${id}: the deposits wait for a colleague's approval until ${expires_at}`)
+        continue
+      }
+      const { paid, already_paid, refused } = answer
       for (const { user_id, id } of paid) {
         report(
           'paid',
@@ -64,8 +79,10 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
       for (const { user_id, message } of refused) report('refused', `refused ${descriptions.get(user_id)}: ${message}`)
     }
   })
-  const { paid, already, refused } = counts
-  console.log(`${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}`)
+  const { paid, already, refused, proposed } = counts
+  console.log(
+    `${proposed > 0 ? `proposed: ${proposed}, ` : ''}${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}`,
+  )
   return refused
 }
 
@@ -88,16 +105,28 @@ const Report = Type.Object({
   refused: Type.Array(Type.Object({ user_id: Type.Integer(), message: Type.String() })),
 })
 
-const presenter: Presenter<SalaryReport> = {
-  presentResult: (report) => ({ status: 201, body: JSON.stringify(salaryReport(report, 'en')) }),
-  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
+const Proposal = Type.Object({ id: Type.Integer(), expires_at: Type.String() })
+
+/** The report, or the proposal that the deposits became. */
+async function deposit(executor: Executor, input: DepositSalaries, approvalLimits: ApprovalLimits | null) {
+  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
+  const verb = registerCovered({ approvalLimits }, namedDepositSalaries, {
+    status: 201,
+    body: (report) => ({ data: salaryReport(report, 'en') }),
+  })
+  const presentRefusal = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
+  const { reply } = await executor.run(verb.command(input, cause, presentRefusal))
+  if (reply.status > 202) throw new Error(reply.body)
+  const { data }: { data: unknown } = JSON.parse(reply.body)
+  return reply.status === 202 ? { proposal: Value.Parse(Proposal, data) } : Value.Parse(Report, data)
 }
 
-async function deposit(executor: Executor, input: DepositSalaries) {
-  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
-  const { reply } = await executor.run(command(depositSalaries, input, cause, presenter))
-  if (reply.status !== 201) throw new Error(reply.body)
-  return Value.Parse(Report, JSON.parse(reply.body))
+/** The limits of this command line's environment: those of the service. */
+function readLimits(): ApprovalLimits | null {
+  const faults: string[] = []
+  const limits = readApprovals(process.env, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return limits
 }
 
 await runCommandLine('salary', () =>

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { MAX_DEPOSITS, Period } from '../../../schema/agency.ts'
+import { Period } from '../../../schema/agency.ts'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
 import { Amount, Id } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
@@ -9,7 +9,7 @@ import type { SealedRecord } from '../../vault/record.ts'
 import type { VerbTerms } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
-import { depositSalaries } from './salaries/deposit-salaries.ts'
+import { depositSalaries, MAX_FILE_DEPOSITS } from './salaries/deposit-salaries.ts'
 import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
 import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
@@ -59,7 +59,7 @@ const DepositSalaries = inputSchema(
     period: Period,
     deposits: Type.Array(Type.Object({ user_id: Id, dollars: Amount, agent_dollars: Amount, target: Amount }), {
       minItems: 1,
-      maxItems: MAX_DEPOSITS,
+      maxItems: MAX_FILE_DEPOSITS,
     }),
     dry_run: Type.Boolean(),
   }),
@@ -70,7 +70,7 @@ interface PreparedNote {
   readonly isKnown: boolean
 }
 
-const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositSalaries, {
+export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositSalaries, {
   verb: depositSalaries,
   describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
 })

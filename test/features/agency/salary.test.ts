@@ -12,8 +12,15 @@ import { agencyApp, dataOf } from './agency-fixture.ts'
 const script = join(import.meta.dirname, '../../../scripts/salary.ts')
 
 const runSalaryCommand = (url: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
+  runSalaryCommandWith({}, url, ...args)
+
+const runSalaryCommandWith = (
+  settings: Readonly<Record<string, string>>,
+  url: string,
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    const env = { ...process.env, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl }
+    const env = { ...process.env, ...settings, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl }
     execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
@@ -144,6 +151,42 @@ test('a file is paid once, however often it runs and wherever a run is killed', 
     code: 1,
     err: /^salary stopped: --file \S+: its first line must name the columns /,
   })
+  t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('with approvals a file is one proposal, which an operator approves', async (t) => {
+  const { operator, database } = await agencyApp(t)
+  const many = Array.from({ length: 450 }, (_, i) => 1_000 + i)
+  await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
+  const file = join(t.testdir(), 'october.csv')
+  const lines = many.map((id) => `${id},1.5,0`)
+  writeFileSync(file, ['user_id,dollars,agent_dollars', ...lines].join('\n'))
+  const run = (limits: string, ...more: string[]) =>
+    runSalaryCommandWith(
+      { APPROVALS: 'on', APPROVAL_LIMITS: limits },
+      database.serviceUrl,
+      '--period',
+      '2026-10',
+      '--file',
+      file,
+      ...more,
+    )
+  t.match(await run('{}', '--dry-run'), { code: 0, out: /\nto pay: 450, already paid: 0, refused: 0\n$/ })
+  const proposed = await run('{"dollars":67499}')
+  t.match(proposed, { code: 0, out: /^proposal \d+: .*\nproposed: 450, paid: 0, already paid: 0, refused: 0\n$/ })
+  t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
+  const id = /^proposal (\d+)/.exec(proposed.out)?.[1] ?? ''
+  const approved = await operator('POST', `/admin/v1/proposals/${id}/approve`)
+  t.match(approved, { status: 200, body: { data: { action: 'salary_file', amount: 675, currency: 'dollars' } } })
+  t.same(await queryRows(database, `select count(*), sum(dollars) from salary_deposits`), [
+    { count: '450', sum: '67500' },
+  ])
+  t.match(await run('{}'), { code: 0, out: /\npaid: 0, already paid: 450, refused: 0\n$/ }, 'nothing is left to pay')
+  t.match(await run('{"dollars":-1}'), { code: 1, err: /APPROVAL_LIMITS must be a JSON object/ })
+
+  writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,2,0\n')
+  const within = await run('{"dollars":200}', '--period', '2026-11')
+  t.match(within, { code: 0, out: /\npaid: 1, already paid: 0, refused: 0\n$/ })
   t.same((await verifyDatabase(database)).findings, [])
 })
 

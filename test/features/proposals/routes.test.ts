@@ -1,10 +1,12 @@
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
+import { expireProposals } from '../../../src/features/proposals/decide.ts'
+import { findOverdueProposals } from '../../../src/features/proposals/reads.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
-import { verifyDatabase } from '../../audit/verify-database.ts'
-import { createTestApp, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
+import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
+import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
@@ -106,4 +108,204 @@ test('what passes a limit waits for a colleague, who sees what it moves', async 
   t.equal((await operator('POST', credits, { ...move, amount: 1 })).status, 202)
   t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
+})
+
+test('of two who approve at once one does, and a retry gets the answer again', async (t) => {
+  const { operator, staff, database, ledger } = await approvalApp(t, {})
+  const move = { currency: 'diamonds', amount: 5, reason: 'x' }
+  const key = { 'idempotency-key': 'k' }
+  const proposed = await operator('POST', credits, move, key)
+  t.equal(proposed.status, 202, 'what is not named has the limit 0')
+  const again = await operator('POST', credits, move, key)
+  t.equal(again.text, proposed.text)
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.equal(dataOf(await operator('GET', '/admin/v1/proposals')).length, 1)
+  t.match(await operator('POST', credits, { ...move, amount: 6 }, key), { body: { code: 'idempotency_key_reused' } })
+
+  const { id } = dataOf(proposed)
+  const approvers = ['ben', 'cem', 'dan', 'eve']
+  const answers = await Promise.all(approvers.map((sub) => staff(sub)('POST', path(id, 'approve'), {}, key)))
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+  t.equal(answers.filter(({ status }) => status === 422).length, 3)
+  for (const [i, sub] of approvers.entries()) {
+    const retried = await staff(sub)('POST', path(id, 'approve'), {}, key)
+    t.equal(retried.text, answers[i]?.text, sub)
+    t.equal(retried.headers['idempotency-replayed'], 'true')
+  }
+  t.same(await queryRows(database, `select balance from balances where account = 'user:7:diamonds'`), [
+    { balance: '5' },
+  ])
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
+})
+
+test('a refused approval answers what the direct way would, and leaves the proposal open', async (t) => {
+  const { operator, staff, ledger } = await approvalApp(t, { coins: 100 })
+  t.equal((await operator('POST', credits, { currency: 'coins', amount: 100, reason: 'x' })).status, 201)
+  t.match(await staff('cem')('POST', '/admin/v1/users/7/debits', { currency: 'coins', amount: 101, reason: 'x' }), {
+    status: 422,
+    body: { code: 'insufficient_balance' },
+  })
+  const debit = { currency: 'coins', amount: 100, reason: 'x' }
+  const { id } = dataOf(await operator('POST', '/admin/v1/users/7/debits', debit))
+  t.equal((await staff('cem')('POST', '/admin/v1/users/7/debits', { ...debit, amount: 30 })).status, 201)
+  t.match(dataOf(await operator('GET', path(id))), { status: 'open', effects: [], refusal: 'insufficient_balance' })
+  const refused = await staff('ben')('POST', path(id, 'approve'))
+  t.match(refused, { status: 422, body: { code: 'insufficient_balance' } })
+  t.equal((await staff('cem')('POST', credits, { ...debit, amount: 30 })).status, 201)
+  t.match(await staff('ben')('POST', path(id, 'approve')), { status: 200, body: { data: { status: 'approved' } } })
+
+  const other = dataOf(await operator('POST', '/admin/v1/users/7/credits', debit)).id
+  const rejected = await operator('POST', path(other, 'reject'), { note: 'a mistake' })
+  t.match(rejected, {
+    status: 200,
+    body: {
+      data: {
+        status: 'rejected',
+        decided_by: 'staff:ann',
+        note: 'a mistake',
+        effects: [{}, { account: 'user:7:coins', before: 0, after: 100 }],
+      },
+    },
+  })
+  t.match(await staff('ben')('POST', path(other, 'approve')), { status: 422, body: { code: 'proposal_closed' } })
+  t.match(await staff('ben')('POST', path(other, 'reject'), { note: 'x'.repeat(501) }), {
+    body: { code: 'validation_failed', errors: { note: [String] } },
+  })
+  t.same(ledger.bugs, [])
+})
+
+test('every covered route proposes, and an approval does what was asked', async (t) => {
+  const { operator, staff, user, database, ledger } = await approvalApp(t, {})
+  const reason = 'x'
+  const deposits = [
+    { user_id: 7, dollars: 12.5, agent_dollars: 1 },
+    { user_id: 999, dollars: 1, agent_dollars: 0 },
+  ]
+  const target = dataOf(await operator('POST', credits, { currency: 'target', amount: 9, reason })).id
+  await staff('ben')('POST', path(target, 'approve'))
+  const requests: readonly (readonly [url: string, body: object, shown: object])[] = [
+    ['/users/7/debits', { currency: 'target', amount: 4, reason }, { action: 'debit', subject: 'user:7', amount: 4 }],
+    [
+      '/users/7/cards',
+      { privilege_package_id: 1, quantity: 2, reason },
+      { action: 'cards', currency: 'cards', amount: 2, effects: [{ account: 'user:7:cards', before: 0, after: 2 }] },
+    ],
+    [
+      '/users/7/bag',
+      { decoration_id: 3, quantity: 6, reason },
+      { action: 'bag', currency: 'bag', amount: 6, effects: [{ account: 'user:7:bag:3', before: 0, after: 6 }] },
+    ],
+    [
+      '/salary-deposits',
+      { period: '2026-10', deposits },
+      {
+        action: 'salary_file',
+        subject: 'period:2026-10',
+        amount: null,
+        currency: null,
+        reason: null,
+        effects: [
+          { account: 'issuance:salary:dollars', before: 0, after: -12.5 },
+          { account: 'user:7:dollars', before: 0, after: 12.5 },
+          { account: 'issuance:salary:agent_dollars' },
+          { account: 'user:7:agent_dollars', after: 1 },
+        ],
+      },
+    ],
+  ]
+  for (const [url, body, shown] of requests) {
+    const proposed = await operator('POST', `/admin/v1${url}`, body)
+    t.match(proposed, { status: 202, body: { data: shown } }, url)
+    t.equal((await staff('ben')('POST', path(dataOf(proposed).id, 'approve'))).status, 200, url)
+  }
+  t.match(await operator('POST', '/admin/v1/rooms/3/debits', { currency: 'target', amount: 1, reason }), {
+    status: 422,
+    body: { code: 'insufficient_balance' },
+  })
+  t.match(await operator('POST', '/admin/v1/users/999/credits', { currency: 'coins', amount: 1, reason }), {
+    status: 404,
+  })
+  t.match((await user(7)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 12.5, target: 5 } })
+  const paidAgain = await operator('POST', '/admin/v1/salary-deposits', { period: '2026-10', deposits })
+  t.match(paidAgain, { status: 201, body: { data: { paid: [], already_paid: [{ user_id: 7 }] } } }, 'nothing moves')
+  const pages = await operator('GET', '/admin/v1/proposals?limit=2')
+  t.match(pages.body, { data: [{ action: 'salary_file' }, { action: 'bag' }], meta: { next_cursor: String } })
+  const cursor = Object(pages.body).meta.next_cursor
+  t.match(await operator('GET', `/admin/v1/proposals?limit=10&cursor=${cursor}`), {
+    body: { data: [{ action: 'cards' }, { action: 'debit' }, { action: 'credit' }], meta: { next_cursor: null } },
+  })
+  t.equal((await user(7)('GET', '/admin/v1/proposals')).status, 403)
+  t.equal((await user(7)('POST', path(target, 'approve'))).status, 403)
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
+})
+
+test('after seven days a proposal is over, whether or not the event of it is written', async (t) => {
+  const { operator: maker, database } = await approvalApp(t, {})
+  const { id } = dataOf(await maker('POST', credits, { currency: 'coins', amount: 1, reason: 'x' }))
+  // The ledger's time never goes back. An executor that knows its end would not see that it went on.
+  await queryRows(database, `update ledger_head set at = at + interval '7 days'`)
+  const { operator, staff, ledger } = await createTestApp(t, slices, database)
+  const over = { id, status: 'expired', effects: [], decided_by: 'system', note: null }
+  t.match(dataOf(await operator('GET', path(id))), over)
+  t.match(dataOf(await operator('GET', '/admin/v1/proposals?status=expired')), [over])
+  t.same(dataOf(await operator('GET', '/admin/v1/proposals?status=open')), [])
+  t.match(await staff('ben')('POST', path(id, 'approve')), { status: 422, body: { code: 'proposal_closed' } })
+  const before = dataOf(await operator('GET', path(id)))
+  const db = readDb(t, database)
+  t.same(await findOverdueProposals(db, 10), [id])
+  t.equal(await ledger.runOk(expireProposals, { candidates: [id] }), 1)
+  t.equal(await ledger.runOk(expireProposals, { candidates: [id] }), 0)
+  t.same(dataOf(await operator('GET', path(id))), before, 'the event changes nothing that is shown')
+  t.same(await findOverdueProposals(db, 10), [])
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
+})
+
+test('verify finds approvals that are forged, although all hashes were recomputed', async (t) => {
+  const { operator, staff, database } = await approvalApp(t, {})
+  const { id } = dataOf(await operator('POST', credits, { currency: 'coins', amount: 1, reason: 'x' }))
+  await staff('ben')('POST', path(id, 'approve'))
+  const cases: readonly (readonly [what: string, change: string, finding: object])[] = [
+    [
+      'an effect by somebody else',
+      `actor = 'staff:ben' where position = ${id + 2}`,
+      { check: 'approval', position: id + 2 },
+    ],
+    [
+      'another approver',
+      `data = replace(data, 'staff:ben', 'staff:cem') where position = ${id + 2}`,
+      { check: 'approval', position: id + 2 },
+    ],
+    [
+      'an approval by its maker',
+      `data = replace(data, '"decided_by":"staff:ben"', '"decided_by":"staff:ann"'), actor = 'staff:ann' where position = ${id + 1}`,
+      { check: 'rules', position: id + 1 },
+    ],
+    [
+      'an effect without its approval',
+      `data = replace(data, '"decision":"approved"', '"decision":"rejected"') where position = ${id + 1}`,
+      { check: 'approval', position: id + 1 },
+    ],
+    [
+      'an effect of another command',
+      `request_id = 'other' where position = ${id + 2}`,
+      { check: 'approval', position: id + 1 },
+    ],
+    ['a maker who is not the actor', `actor = 'staff:cem' where position = ${id}`, { check: 'approval', position: id }],
+  ]
+  for (const [what, change, finding] of cases) {
+    await tamper(database, 'create table kept as select * from ledger_events', `update ledger_events set ${change}`)
+    await rechain(database)
+    t.match((await verifyDatabase(database)).findings, [finding], what)
+    await tamper(
+      database,
+      `update ledger_events e set data = k.data, actor = k.actor, request_id = k.request_id, hash = k.hash from kept k
+       where k.position = e.position`,
+      `update ledger_head set hash = (select hash from kept order by position desc limit 1)`,
+      'drop table kept',
+    )
+  }
+  t.same((await verifyDatabase(database)).findings, [])
 })

@@ -37,6 +37,9 @@ export const evolveSalaries: Evolver = {
   },
 }
 
+/** Deposits of one command: those of a whole file, where the file is one proposal. */
+export const MAX_FILE_DEPOSITS = 5_000
+
 export interface DepositSalaries {
   /** 1 to 32 of `[0-9A-Za-z_-]`. */
   readonly period: string

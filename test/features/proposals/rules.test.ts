@@ -1,0 +1,188 @@
+import { test } from 'tap'
+import type { EventData } from '../../../schema/events.ts'
+import { approveProposal, expireProposals, rejectProposal } from '../../../src/features/proposals/decide.ts'
+import { approvalUses, evolveApprovalUses } from '../../../src/features/proposals/limit-use.ts'
+import { limited } from '../../../src/features/proposals/make.ts'
+import { evolveProposals, PROPOSAL_MICROS, proposals } from '../../../src/features/proposals/proposal.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import type { ApprovalLimits, CoveredVerb } from '../../../src/ledger/rules/covered-verb.ts'
+import { coveredCall } from '../../../src/ledger/rules/covered-verb.ts'
+import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
+
+const HOUR = 3_600_000_000
+const MINUTE = 60_000_000
+
+const coveredCredit: CoveredVerb<Credit, unknown, typeof credit.refusals> = {
+  verb: credit,
+  describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
+}
+const findCall = (_verb: string, input: unknown) => coveredCall(coveredCredit, Object(input))
+const crediting = (limits: ApprovalLimits, maker = 'staff:ann') => limited('credit', coveredCredit, limits, maker)
+const coins = (amount: number): Credit => ({ user_id: 7, currency: 'coins', amount, reason: 'x' })
+
+const ledger = () => {
+  const harness = givenWhen(evolveUsers, evolveProposals, evolveApprovalUses)
+  harness.given(userDefined(7))
+  return harness
+}
+
+const made = (
+  amount: number,
+  maker = 'staff:ann',
+): { type: 'proposal-made'; data: EventData<'proposal-made'>; movements: [] } => ({
+  type: 'proposal-made',
+  data: {
+    maker,
+    action: 'credit',
+    verb: 'credit',
+    input: coins(amount),
+    subject: 'user:7',
+    reason: 'x',
+    amounts: [{ limit: 'coins', amount }],
+    expires_at: FIXED_NOW + PROPOSAL_MICROS,
+  },
+  movements: [],
+})
+
+test('a sum within the limit is done and counted, and what passes it becomes a proposal', (t) => {
+  const { when, state } = ledger()
+  const first = when(crediting({ coins: 100 }), coins(100))
+  t.match(
+    first.events.map(({ type, data }) => ({ type, data })),
+    [
+      { type: 'balance-credited', data: { reason: 'x' } },
+      { type: 'approval-limit-used', data: { maker: 'staff:ann', amounts: [{ limit: 'coins', amount: 100 }] } },
+    ],
+  )
+  t.match(first.answer, { done: { position: 2, balance: 100 } })
+  const second = when(crediting({ coins: 100 }), coins(1))
+  t.same(
+    second.events.map(({ type, data, movements }) => ({ type, data, movements })),
+    [made(1)],
+  )
+  t.match(second.answer, {
+    proposed: {
+      proposal: { proposal_id: 4, status: 'open', amount: 1, currency: 'coins' },
+      preview: { effects: [{}, { account: 'user:7:coins', before: 100, after: 101 }], refusal: null },
+    },
+  })
+  t.equal(state.get(proposals, '4')?.maker, 'staff:ann')
+  t.match(when(crediting({ coins: 100 }, 'staff:ben'), coins(100), { actor: 'staff:ben' }).answer, { done: {} })
+  t.match(when(crediting({ diamonds: 100 }), coins(1)).answer, { proposed: {} }, 'the limit of another currency')
+  t.match(when(crediting({ coins: 9 }), { ...coins(10), user_id: 8 }).refusal, { refusal: 'not_found' })
+  t.end()
+})
+
+test('what was done counts for 24 hours, and a little longer what followed at once', (t) => {
+  const { when, state } = ledger()
+  const at = (now: number, amount: number) => when(crediting({ coins: 100 }), coins(amount), { now }).answer
+  t.match(at(FIXED_NOW, 40), { done: {} })
+  t.match(at(FIXED_NOW + MINUTE, 20), { done: {} })
+  t.same(state.get(approvalUses, 'staff:ann')?.uses, [{ limit: 'coins', amount: 60, at: FIXED_NOW + MINUTE }])
+  t.match(at(FIXED_NOW + HOUR, 40), { done: {} })
+  t.match(at(FIXED_NOW + 24 * HOUR + MINUTE - 1, 1), { proposed: {} })
+  t.match(at(FIXED_NOW + 24 * HOUR + MINUTE, 61), { proposed: {} })
+  t.match(at(FIXED_NOW + 24 * HOUR + MINUTE, 60), { done: {} })
+  t.match(at(FIXED_NOW + 25 * HOUR, 41), { proposed: {} })
+  t.match(at(FIXED_NOW + 25 * HOUR, 40), { done: {} })
+  t.equal(state.get(approvalUses, 'staff:ann')?.uses.length, 2, 'what counts no more is dropped')
+  const most = Number.MAX_SAFE_INTEGER
+  t.match(when(crediting({ coins: most }, 'staff:ben'), coins(most - 200), { actor: 'staff:ben' }).answer, { done: {} })
+  t.end()
+})
+
+test('an approval does it as its maker and names who approved it', (t) => {
+  const { given, when, state } = ledger()
+  given(made(5))
+  const { events } = when(approveProposal(findCall), { proposal_id: 2, note: 'n' }, { actor: 'staff:ben' })
+  t.same(
+    events.map(({ type, actor, data }) => ({ type, actor, data })),
+    [
+      {
+        type: 'proposal-decided',
+        actor: undefined,
+        data: {
+          proposal_id: 2,
+          decision: 'approved',
+          decided_by: 'staff:ben',
+          note: 'n',
+          effects: [
+            { account: 'issuance:operator:coins', before: 0, after: -5 },
+            { account: 'user:7:coins', before: 0, after: 5 },
+          ],
+          refusal: null,
+          events: 1,
+        },
+      },
+      {
+        type: 'balance-credited',
+        actor: 'staff:ann',
+        data: { reason: 'x', approval: { proposal_id: 2, approved_by: 'staff:ben' } },
+      },
+    ],
+  )
+  t.match(state.get(proposals, '2'), { status: 'approved', decided_by: 'staff:ben', note: 'n', decided_at: FIXED_NOW })
+  t.equal(state.get(approvalUses, 'staff:ann'), undefined, 'what a colleague saw is not counted')
+  t.end()
+})
+
+test('the refusals of decisions, in their order', (t) => {
+  const { given, when } = ledger()
+  given(made(5), made(6), credited('user', 7, 'coins', Number.MAX_SAFE_INTEGER - 5))
+  const approve = (proposal_id: number, actor: string, now = FIXED_NOW) =>
+    when(approveProposal(findCall), { proposal_id, note: null }, { actor, now }).refusal?.refusal
+  const reject = (proposal_id: number, actor: string, now = FIXED_NOW) =>
+    when(rejectProposal(findCall), { proposal_id, note: null }, { actor, now }).refusal?.refusal
+  const later = FIXED_NOW + PROPOSAL_MICROS
+  t.equal(approve(9, 'staff:ann'), 'not_found')
+  t.equal(reject(9, 'staff:ann'), 'not_found')
+  t.equal(approve(2, 'staff:ann', later), 'own_proposal')
+  t.equal(approve(2, 'staff:ben', later), 'proposal_closed')
+  t.equal(reject(2, 'staff:ben', later), 'proposal_closed')
+  t.equal(approve(3, 'staff:ben'), 'balance_limit')
+  t.equal(approve(2, 'staff:ben', later - 1), undefined, 'until the last moment')
+  t.equal(approve(2, 'staff:ann'), 'own_proposal', 'a closed one, too')
+  t.equal(approve(2, 'staff:cem'), 'proposal_closed')
+  t.equal(reject(3, 'staff:ann'), undefined, 'the maker may')
+  t.equal(reject(3, 'staff:ann'), 'proposal_closed')
+  t.end()
+})
+
+test('only what is overdue expires, at its time', (t) => {
+  const { given, when, state } = ledger()
+  given(made(5), made(6))
+  when(rejectProposal(findCall), { proposal_id: 2, note: null }, { actor: 'staff:ben' })
+  const expire = (now: number) => when(expireProposals, { candidates: [2, 3, 9] }, { now, actor: 'system' }).answer
+  const end = FIXED_NOW + PROPOSAL_MICROS
+  t.equal(expire(end - 1), 0)
+  t.equal(expire(end + HOUR), 1)
+  t.equal(expire(end + HOUR), 0)
+  t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end, effects: [] })
+  t.end()
+})
+
+test('what moves nothing is neither proposed nor counted, and a debit counts as a credit does', (t) => {
+  const { given, when } = ledger()
+  given(credited('user', 7, 'coins', 50))
+  const debiting = limited(
+    'debit',
+    { verb: debit, describe: ({ id, reason }) => ({ action: 'debit', subject: `user:${id}`, reason }) },
+    { coins: 10 },
+    'staff:ann',
+  )
+  const input = { holder: 'user', id: 7, currency: 'coins', amount: 6, reason: 'x' } as const
+  t.match(when(debiting, input).answer, { done: {} })
+  t.match(when(crediting({ coins: 10 }), coins(5)).answer, { proposed: {} })
+  t.match(when(debiting, { ...input, amount: 51 }).refusal, { refusal: 'insufficient_balance' })
+  const idle = limited(
+    'idle',
+    { ...coveredCredit, verb: { ...credit, decide: () => [], result: () => 0 } },
+    {},
+    'staff:ann',
+  )
+  t.same(when(idle, coins(5)), { events: [], answer: { done: 0 }, refusal: undefined })
+  t.end()
+})
