@@ -15,6 +15,7 @@ import { problemOf } from '../http/errors/problem.ts'
 import { CLIENT_BODY_LIMIT } from '../http/validation/body.ts'
 import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
+import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
@@ -26,7 +27,7 @@ import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
 
 /** All pages, in the order of the menu. */
-const pages: readonly ConsolePages[] = [homePages, proposalPages]
+const pages: readonly ConsolePages[] = [homePages, proposalPages, cataloguePages]
 
 export interface ConsoleParts {
   readonly options: ConsoleOptions

@@ -3,6 +3,8 @@ const doneMessages = {
   proposed: 'A proposal was made. Another member of staff has to approve it.',
   approved: 'Approved, and done.',
   rejected: 'Rejected. Nothing was moved.',
+  saved: 'Saved. It is in force now.',
+  removed: 'Removed.',
 } as const
 
 export type DoneCode = keyof typeof doneMessages

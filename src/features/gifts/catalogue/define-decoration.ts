@@ -81,7 +81,8 @@ function requireDecoration(state: State, id: number): Decoration {
   return decoration
 }
 
-function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): void {
+/** Adds why a gift of this kind may not have these odds. */
+export function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): void {
   if (kind === 'standard' && odds.length > 0) errors['odds'] = [giftMessages.odds_of_standard]
   else if (kind === 'lucky' && odds.length === 0) errors['odds'] = [giftMessages.needs_odds]
   else if (totalWeight(odds) > MAX_TOTAL_WEIGHT) errors['odds'] = [giftMessages.total_weight]

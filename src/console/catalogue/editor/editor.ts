@@ -1,0 +1,254 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../../db/tables.ts'
+import type { App } from '../../../features/services.ts'
+import { HttpError, notFound } from '../../../http/errors/http-error.ts'
+import { httpMessages } from '../../../http/messages.ts'
+import type { ConsoleServices } from '../../console-services.ts'
+import { act, actFields } from '../../frame/act.ts'
+import { addressWith } from '../../frame/address.ts'
+import { type Cell, formatWord } from '../../frame/cells.ts'
+import { type PageScript, sendPage } from '../../frame/send-page.ts'
+import { defineTemplate } from '../../frame/template.ts'
+import { addExports } from '../../lists/exports.ts'
+import { querySchemaOf, readTable, type Table } from '../../lists/list.ts'
+import { staffOf } from '../../session/session-check.ts'
+import type { CatalogueList } from '../whole-list.ts'
+import { changesTable, type Field, readValues, type Values, valuesOf, valuesSchema } from './fields.ts'
+
+/** A part of a page that only one kind of thing has. */
+export interface Part {
+  readonly template: `/${string}.eta`
+  readonly data: object
+}
+
+/** Something of the catalogue that staff look at and change: gifts, packages, countries, releases. */
+export interface Editor<Row> {
+  /** After `/console`; the same after `/catalogue` of the menu of the catalogue. */
+  readonly path: `/catalogue/${string}`
+  /** Under /admin/v1. */
+  readonly adminPath: string
+  /** One of them: `gift`. */
+  readonly noun: string
+  readonly list: CatalogueList<Row>
+  /** The field that a new one is named by. */
+  readonly key: Omit<Field<never>, 'valueOf' | 'name'>
+  readonly isKey: (text: string) => boolean
+  /** What the form of a new one begins with. */
+  readonly nextKey: (db: Kysely<Tables>) => Promise<string>
+  readonly find: (db: Kysely<Tables>, key: string) => Promise<Row | undefined>
+  readonly titleOf: (row: Row) => string
+  readonly facts: (row: Row) => readonly (readonly [string, Cell])[]
+  readonly fields: readonly Field<Row>[]
+  /** The body of its PUT. */
+  readonly bodyOf: (values: Values) => Readonly<Record<string, unknown>>
+  readonly parts?: Parts<Row>
+  readonly scripts?: readonly PageScript[]
+  readonly canBeRemoved?: boolean
+}
+
+interface Parts<Row> {
+  /** Names of fields beside `fields`, and the values that they begin with. */
+  readonly names: readonly string[]
+  readonly valuesOf: (row: Row) => Values
+  readonly shown: (row: Row) => Part
+  readonly inputs: (values: Values) => Part | null
+  /** What the changed one would be like, and why it would be refused. */
+  readonly review: (
+    values: Values,
+    row: Row | undefined,
+    db: Kysely<Tables>,
+    key: string,
+  ) => Promise<{ readonly part: Part; readonly problems: readonly string[]; readonly isChange: boolean }>
+}
+
+interface EditorPage {
+  readonly path: string
+  readonly noun: string
+}
+interface FormData {
+  readonly fields: readonly Omit<Field<never>, 'valueOf'>[]
+  readonly values: Values
+  readonly inputs: Part | null
+}
+const listTemplate = defineTemplate<EditorPage & { table: Table }>('/catalogue/editor/list.eta')
+const newTemplate = defineTemplate<EditorPage & { form: FormData }>('/catalogue/editor/new.eta')
+const oneTemplate = defineTemplate<
+  EditorPage & {
+    title: string
+    facts: readonly (readonly [string, Cell])[]
+    shown: Part | null
+    form: FormData
+    key: string
+    removeHref: string | null
+  }
+>('/catalogue/editor/one.eta')
+const reviewTemplate = defineTemplate<
+  EditorPage & {
+    title: string
+    key: string
+    isNew: boolean
+    changes: Table
+    part: Part | null
+    problems: readonly string[]
+    isChange: boolean
+    values: Values
+    backHref: string
+  }
+>('/catalogue/editor/review.eta')
+const removeTemplate = defineTemplate<EditorPage & { key: string; facts: readonly (readonly [string, Cell])[] }>(
+  '/catalogue/editor/remove.eta',
+)
+
+/** Refuses a page that only leads to a form of operators. */
+export function requireOperator(request: FastifyRequest): void {
+  if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
+}
+
+/** The pages of an editor: the list, one of it with its form, a new one, and the review before anything is changed. */
+export function editorPages<Row>(scope: App, services: ConsoleServices, editor: Editor<Row>): void {
+  const { path, noun, list, fields, parts } = editor
+  const names = [...fields.map(({ name }) => name), ...(parts?.names ?? [])]
+  const fieldSchema = valuesSchema(names)
+  const Edited = Type.Object({ edited: Type.Optional(Type.String({ maxLength: 1 })), ...fieldSchema })
+  const New = Type.Object({ key: Type.Optional(Type.String({ maxLength: 20 })), ...Edited.properties })
+  const Key = Type.Object({ key: Type.String() })
+  const databaseOf = services.reads.each((db) => db)
+  const page: EditorPage = { path: `/console${path}`, noun }
+  const scripts = editor.scripts ?? []
+  const allValues = (row: Row | undefined): Values => ({
+    ...valuesOf(fields, row),
+    ...(row === undefined ? {} : parts?.valuesOf(row)),
+  })
+  const required = async (request: FastifyRequest, key: string): Promise<Row> => {
+    const row = editor.isKey(key) ? await editor.find(databaseOf(request), key) : undefined
+    if (row === undefined) throw notFound()
+    return row
+  }
+  const keyField = { name: 'key', ...editor.key }
+
+  scope.get(path, { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
+    const { table } = await readTable(list, request, services, `/console${path}`)
+    return sendPage(request, reply, listTemplate, { title: list.label, data: { ...page, table } })
+  })
+  addExports(scope, path, list, services)
+
+  scope.get(`${path}/new`, { schema: { querystring: New } }, async (request, reply) => {
+    requireOperator(request)
+    const { query } = request
+    const values =
+      query.edited === undefined
+        ? { key: await editor.nextKey(databaseOf(request)), ...allValues(undefined) }
+        : readValues(['key', ...names], query)
+    return sendPage(request, reply, newTemplate, {
+      title: `New ${noun}`,
+      data: { ...page, form: { fields: [keyField, ...fields], values, inputs: parts?.inputs(values) ?? null } },
+      scripts,
+    })
+  })
+
+  scope.get(`${path}/review`, { schema: { querystring: New } }, async (request, reply) => {
+    requireOperator(request)
+    const key = request.query.key ?? ''
+    const values = readValues(names, request.query)
+    const db = databaseOf(request)
+    const isKey = editor.isKey(key)
+    const row = isKey ? await editor.find(db, key) : undefined
+    const changes = changesTable(fields, row, values)
+    const review = (await parts?.review(values, row, db, key)) ?? null
+    const problems = [
+      ...(isKey ? [] : [`${editor.key.label}: this cannot name a ${noun}.`]),
+      ...(review?.problems ?? []),
+    ]
+    const isNew = row === undefined
+    return sendPage(request, reply, reviewTemplate, {
+      title: isNew ? `Review new ${noun}` : `Review ${noun} ${key}`,
+      status: problems.length === 0 ? 200 : 422,
+      data: {
+        ...page,
+        title: isNew ? `New ${noun} ${key}` : `Change ${noun} ${key}`,
+        key,
+        isNew,
+        changes,
+        part: review?.part ?? null,
+        problems,
+        isChange: changes.rows.length > 0 || review?.isChange === true,
+        values,
+        backHref: addressWith(`/console${path}/${isNew ? 'new' : key}`, {
+          ...(isNew ? { key } : {}),
+          edited: 1,
+          ...values,
+        }),
+      },
+    })
+  })
+
+  scope.get(`${path}/:key`, { schema: { params: Key, querystring: Edited } }, async (request, reply) => {
+    const { key } = request.params
+    const row = await required(request, key)
+    const { query } = request
+    const values = query.edited === undefined ? allValues(row) : readValues(names, query)
+    const title = editor.titleOf(row)
+    return sendPage(request, reply, oneTemplate, {
+      title,
+      data: {
+        ...page,
+        title,
+        key,
+        facts: editor.facts(row),
+        shown: parts?.shown(row) ?? null,
+        form: { fields, values, inputs: parts?.inputs(values) ?? null },
+        removeHref: editor.canBeRemoved === true ? `/console${path}/${key}/remove` : null,
+      },
+      scripts,
+    })
+  })
+
+  scope.post(
+    `${path}/:key`,
+    { schema: { params: Key, body: Type.Object({ ...actFields, ...fieldSchema }) } },
+    (request, reply) => {
+      const { key: formKey } = request.body
+      return save(request, reply, request.params.key, formKey, readValues(names, request.body))
+    },
+  )
+
+  const save = (request: FastifyRequest, reply: FastifyReply, key: string, formKey: string, values: Values) => {
+    if (!editor.isKey(key)) throw notFound()
+    return act(request, reply, services, {
+      method: 'PUT',
+      path: `${editor.adminPath}/${key}`,
+      body: editor.bodyOf(values),
+      key: formKey,
+      back: `/console${path}/${key}`,
+      done: 'saved',
+    })
+  }
+
+  if (editor.canBeRemoved !== true) return
+  scope.get(`${path}/:key/remove`, { schema: { params: Key } }, async (request, reply) => {
+    requireOperator(request)
+    const { key } = request.params
+    const row = await required(request, key)
+    return sendPage(request, reply, removeTemplate, {
+      title: `Remove ${noun} ${formatWord(key)}`,
+      data: { ...page, key, facts: editor.facts(row) },
+    })
+  })
+  scope.post(
+    `${path}/:key/remove`,
+    { schema: { params: Key, body: Type.Object(actFields) } },
+    async (request, reply) => {
+      const { key } = request.params
+      await required(request, key)
+      return act(request, reply, services, {
+        method: 'DELETE',
+        path: `${editor.adminPath}/${key}`,
+        key: request.body.key,
+        back: `/console${path}`,
+        done: 'removed',
+      })
+    },
+  )
+}

@@ -1,0 +1,107 @@
+import { Type } from '@sinclair/typebox'
+import { givenName, type StoredName } from '../../../language/names.ts'
+import { type Cell, statusCell, textCell } from '../../frame/cells.ts'
+import type { Table } from '../../lists/list.ts'
+
+/** What was typed into a form, by the name of its field; an empty text where nothing was. */
+export type Values = Readonly<Record<string, string>>
+
+/** A field of a form that changes something of the catalogue. */
+export interface Field<Row> {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly control: Control
+  /** What the form begins with. */
+  readonly valueOf: (row: Row) => string
+}
+
+export type Control =
+  | {
+      readonly kind: 'line' | 'lines'
+      readonly maxLength: number
+      readonly isRequired?: boolean
+      readonly language?: 'ar'
+    }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  /** Values with what people read. */
+  | { readonly kind: 'choice'; readonly options: readonly (readonly [string, string])[] }
+
+/** Longer than any field may be, so that its own limit is what is reported. */
+const MAX_VALUE_LENGTH = 2_000
+
+const valueSchema = Type.Optional(Type.String({ maxLength: MAX_VALUE_LENGTH }))
+
+/** The schema of fields in a query or a form. */
+export const valuesSchema = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, valueSchema]))
+
+/** The values of a query or a form. Browsers send line breaks with a carriage return, which no text may hold. */
+export const readValues = (names: readonly string[], sent: Readonly<Record<string, unknown>>): Values =>
+  Object.fromEntries(
+    names.map((name) => {
+      const value = sent[name]
+      return [name, typeof value === 'string' ? value.replaceAll('\r\n', '\n') : '']
+    }),
+  )
+
+export const valuesOf = <Row>(fields: readonly Field<Row>[], row: Row | undefined): Values =>
+  Object.fromEntries(
+    fields.map(({ name, valueOf, control }) => [name, row === undefined ? firstValue(control) : valueOf(row)]),
+  )
+
+const firstValue = (control: Control): string => (control.kind === 'choice' ? (control.options[0]?.[0] ?? '') : '')
+
+/** A number of a form; text that is none stays, for the route to refuse. An empty one is absent. */
+export const numberIn = (text = ''): number | string | undefined => {
+  if (text === '') return undefined
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+/** An empty text is absent: the route keeps what there is. */
+export const textIn = (text = ''): string | undefined => (text === '' ? undefined : text)
+
+/** The fields of a name in one language or two. */
+export const nameFields: readonly Field<StoredName>[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    control: { kind: 'line', maxLength: 100, isRequired: true },
+    valueOf: ({ name }) => name,
+  },
+  {
+    name: 'name_ar',
+    label: 'Name in Arabic',
+    hint: 'Left empty, the first name is shown in both languages.',
+    control: { kind: 'line', maxLength: 100, language: 'ar' },
+    valueOf: ({ name_ar }) => name_ar ?? '',
+  },
+]
+
+/** The name of a body of /admin/v1. */
+export const nameIn = ({ name = '', name_ar = '' }: Values) =>
+  name === '' ? undefined : givenName({ name, name_ar: name_ar === '' ? null : name_ar })
+
+/** Texts in both languages of a body of /admin/v1. */
+export const textsIn = (en = '', ar = '') => ({ en: textIn(en), ar: textIn(ar) })
+
+/** What would change, from what to what; of a new thing, everything. */
+export function changesTable<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Table {
+  const rows = fields.flatMap(({ label, name, control, valueOf }): Cell[][] => {
+    const after = values[name] ?? ''
+    if (row === undefined) return [[textCell(label), shownValue(control, after)]]
+    const before = valueOf(row)
+    return before === after ? [] : [[textCell(label), shownValue(control, before), shownValue(control, after)]]
+  })
+  const titles = row === undefined ? ['Field', 'Value'] : ['Field', 'Now', 'New']
+  return {
+    label: 'Changes',
+    empty: 'None of these fields would change.',
+    columns: titles.map((title) => ({ title, isNumber: false })),
+    rows,
+  }
+}
+
+const shownValue = (control: Control, value: string): Cell => {
+  if (control.kind !== 'choice') return textCell(value)
+  return statusCell(control.options.find(([option]) => option === value)?.[1] ?? value)
+}

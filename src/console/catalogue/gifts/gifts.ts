@@ -1,0 +1,196 @@
+import { Value } from '@sinclair/typebox/value'
+import { GiftKind, type OddsRow } from '../../../../schema/events.ts'
+import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
+import type { Decoration } from '../../../features/gifts/catalogue/decoration.ts'
+import { returnToPlayer, returnToPlayerFraction } from '../../../features/gifts/lucky/odds.ts'
+import { allDecorations, decorationById } from '../../../features/gifts/reads.ts'
+import { parseId } from '../../../ledger/rules/parse-id.ts'
+import type { ConsolePages } from '../../console-services.ts'
+import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import type { Table } from '../../lists/list.ts'
+import { type Editor, editorPages, type Part } from '../editor/editor.ts'
+import { type Field, nameFields, nameIn, numberIn, type Values } from '../editor/fields.ts'
+import { wholeList } from '../whole-list.ts'
+import {
+  expectedShares,
+  oddsBody,
+  oddsNames,
+  oddsValues,
+  percentText,
+  readOdds,
+  receiverShares,
+  rowShares,
+  shownRows,
+} from './odds-form.ts'
+
+const kinds = [
+  ['lucky', 'lucky: every order is drawn'],
+  ['returnable', 'returnable: drawn where it has odds'],
+  ['standard', 'standard: never drawn'],
+] as const
+
+const fields: readonly Field<Decoration>[] = [
+  ...nameFields,
+  { name: 'kind', label: 'Kind', control: { kind: 'choice', options: kinds }, valueOf: ({ kind }) => kind },
+  {
+    name: 'price',
+    label: 'Price in diamonds',
+    control: { kind: 'number', min: 1, max: MAX_INTEGER },
+    valueOf: ({ price }) => String(price),
+  },
+  {
+    name: 'image_path',
+    label: 'Picture',
+    hint: 'A storage path. The picture itself is not shown here.',
+    control: { kind: 'line', maxLength: 200 },
+    valueOf: ({ image_path }) => image_path,
+  },
+  {
+    name: 'video_path',
+    label: 'Video',
+    hint: 'A storage path; empty: no video.',
+    control: { kind: 'line', maxLength: 200 },
+    valueOf: ({ video_path }) => video_path ?? '',
+  },
+]
+
+const kindOf = (text: string | undefined): GiftKind | null => (Value.Check(GiftKind, text) ? text : null)
+
+/** The share of stakes that players get back: in per cent, and as a fraction in exports. */
+function returnCell(odds: readonly OddsRow[]): Cell {
+  if (odds.length === 0) return { kind: 'number', text: '—', value: null }
+  const { paid, staked } = returnToPlayer(odds)
+  return { kind: 'number', text: percentText(paid, staked), value: returnToPlayerFraction(odds) }
+}
+
+const list = wholeList<Decoration>({
+  label: 'Gifts',
+  empty: 'There are no gifts yet. An operator adds the first one here.',
+  columns: [
+    {
+      name: 'id',
+      title: 'Id',
+      isNumber: true,
+      sort: 'id',
+      cell: ({ decoration_id }) => numberCell(decoration_id, giftPath(decoration_id)),
+    },
+    {
+      name: 'name',
+      title: 'Name',
+      sort: 'name',
+      cell: ({ decoration_id, name }) => textCell(name, giftPath(decoration_id)),
+    },
+    { name: 'name_ar', title: 'Name in Arabic', cell: ({ name_ar }) => textCell(name_ar) },
+    { name: 'kind', title: 'Kind', sort: 'kind', cell: ({ kind }) => statusCell(kind) },
+    {
+      name: 'price',
+      title: 'Price in diamonds',
+      isNumber: true,
+      sort: 'price',
+      cell: ({ price }) => amountCell('diamonds', price),
+    },
+    {
+      name: 'return_to_player',
+      title: 'Return to player',
+      isNumber: true,
+      sort: 'return',
+      cell: ({ odds }) => returnCell(odds),
+    },
+    { name: 'image_path', title: 'Picture', cell: ({ image_path }) => codeCell(image_path) },
+    { name: 'created_at', title: 'Added', cell: ({ created_at }) => timeCell(created_at) },
+  ],
+  all: allDecorations,
+  order: {
+    id: ({ decoration_id }) => decoration_id,
+    name: ({ name }) => name,
+    kind: ({ kind }) => kind,
+    price: ({ price }) => price,
+    return: ({ odds }) => (odds.length === 0 ? -1 : returnToPlayerFraction(odds)),
+  },
+})
+
+const giftPath = (id: number): string => `/console/catalogue/gifts/${id}`
+
+function oddsTable(odds: readonly OddsRow[]): Table {
+  const shares = rowShares(odds)
+  const titles = ['Multiplier', 'Weight', 'Chance', 'Part of the return']
+  return {
+    label: 'Odds',
+    empty: 'No odds: nothing is drawn.',
+    columns: titles.map((title) => ({ title, isNumber: true })),
+    rows: odds.map((row, i) => [
+      { kind: 'number', text: String(row.multiplier / 10_000), value: row.multiplier / 10_000 },
+      numberCell(row.weight),
+      { kind: 'number', text: shares[i]?.chance ?? '', value: null },
+      { kind: 'number', text: shares[i]?.part ?? '', value: null },
+    ]),
+  }
+}
+
+const shownOdds = (kind: GiftKind | null, odds: readonly OddsRow[], heading: string): Part => ({
+  template: '/catalogue/gifts/odds.eta',
+  data: { heading, table: oddsTable(odds), shares: kind === null ? null : expectedShares(kind, odds) },
+})
+
+const editor: Editor<Decoration> = {
+  path: '/catalogue/gifts',
+  adminPath: '/decorations',
+  noun: 'gift',
+  list,
+  key: { label: 'Id', control: { kind: 'number', min: 1, max: MAX_INTEGER } },
+  isKey: (text) => parseId(text) !== null,
+  nextKey: async (db) =>
+    String(Math.max(0, ...(await allDecorations(db)).map(({ decoration_id }) => decoration_id)) + 1),
+  find: (db, key) => decorationById(db, Number(key)),
+  titleOf: ({ decoration_id, name }) => `Gift ${decoration_id}: ${name}`,
+  facts: ({ decoration_id, name, name_ar, kind, price, image_path, video_path, odds_hash, created_at }) => [
+    ['Id', numberCell(decoration_id)],
+    ['Name', textCell(name)],
+    ['Name in Arabic', textCell(name_ar)],
+    ['Kind', statusCell(kind)],
+    ['Price in diamonds', amountCell('diamonds', price)],
+    ['Picture', codeCell(image_path)],
+    ['Video', codeCell(video_path)],
+    ['Hash of the odds', codeCell(odds_hash)],
+    ['Added', timeCell(created_at)],
+  ],
+  fields,
+  bodyOf: (values) => ({
+    name: nameIn(values),
+    kind: values['kind'],
+    price: numberIn(values['price']),
+    image_path: values['image_path'],
+    video_path: values['video_path'] === '' ? null : values['video_path'],
+    odds: oddsBody(values),
+  }),
+  scripts: ['odds'],
+  parts: {
+    names: oddsNames,
+    valuesOf: ({ odds }) => oddsValues(odds),
+    shown: ({ kind, odds }) => shownOdds(kind, odds, 'Odds'),
+    inputs: (values) => ({
+      template: '/catalogue/gifts/odds-fields.eta',
+      data: { ...oddsInputs(values), receiverShares: JSON.stringify(receiverShares(kinds.map(([kind]) => kind))) },
+    }),
+    review: async (values, row) => {
+      const kind = kindOf(values['kind'])
+      const { odds, problems } = readOdds(kind, values)
+      const isChange = JSON.stringify(odds) !== JSON.stringify(row?.odds ?? [])
+      return { part: shownOdds(kind, odds, isChange ? 'New odds' : 'Odds, as they are'), problems, isChange }
+    },
+  },
+}
+
+function oddsInputs(values: Values) {
+  const kind = kindOf(values['kind'])
+  const { odds, problems } = readOdds(kind, values)
+  const rows = shownRows(values).map((row) => ({
+    row,
+    multiplier: values[`multiplier_${row}`] ?? '',
+    weight: values[`weight_${row}`] ?? '',
+  }))
+  return { rows, problems, shares: kind === null ? null : expectedShares(kind, odds) }
+}
+
+/** /console/catalogue/gifts: the catalogue of gifts, and their odds. */
+export const giftPages: ConsolePages = (scope, services) => editorPages(scope, services, editor)

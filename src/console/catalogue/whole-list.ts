@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Column, List } from '../lists/list.ts'
+
+const filters = Type.Object({})
+
+/** A part of the catalogue, of a few hundred rows at most. */
+export interface Catalogue<Row> {
+  readonly label: string
+  readonly empty: string
+  readonly columns: readonly Column<Row>[]
+  /** All rows, in the order of the page without a `sort`. */
+  readonly all: (db: Kysely<Tables>) => Promise<readonly Row[]>
+  /** By the `sort` of a column, what orders its rows. */
+  readonly order: Readonly<Record<string, (row: Row) => string | number>>
+}
+
+export type CatalogueList<Row> = List<typeof filters, Row>
+
+/**
+ * A list that is read whole, as clients read it, and sorted in memory. Rows that were created after the position of the
+ * page are left out; the others are shown as they are now, as the tables of the catalogue have no history.
+ */
+export const wholeList = <Row extends { readonly created_at: Micros }>({
+  label,
+  empty,
+  columns,
+  all,
+  order,
+}: Catalogue<Row>): CatalogueList<Row> => ({
+  label,
+  empty,
+  columns,
+  filters,
+  read: async ({ query: { sort = '' }, db, at, cursor, limit }) => {
+    const from = cursor === null ? 0 : (decodeCursor(cursor, 1)[0] ?? 0)
+    const next = await db
+      .selectFrom('ledger_events')
+      .select(micros('at').as('at'))
+      .where('position', '=', at + 1)
+      .executeTakeFirst()
+    const rows = (await all(db)).filter(({ created_at }) => next === undefined || created_at < next.at)
+    const keyOf = order[sort.replace(/^-/, '')]
+    const sorted = keyOf === undefined ? rows : rows.toSorted((a, b) => compare(keyOf(a), keyOf(b)))
+    if (sort.startsWith('-')) sorted.reverse()
+    const page = sorted.slice(from, from + limit)
+    return { rows: page, next: from + limit < sorted.length ? encodeCursor([from + limit]) : null }
+  },
+})
+
+const compare = (a: string | number, b: string | number): number =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en')

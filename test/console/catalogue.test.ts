@@ -1,0 +1,303 @@
+import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
+import { signedIn } from '../harness/app/console-session.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
+
+const queryOf = (fields: Readonly<Record<string, string>>): string => new URLSearchParams(fields).toString()
+
+const CANARIES = ['<script>alert(1)</script>', '{{7*7}}', '<%= 1 %>', 'שלום ‏123', '=cmd()', 'a"b\'c&d', 'x'.repeat(100)]
+
+test('the catalogue of the console', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator } = await createTestApp(t, slices)
+  const ann = await signedIn(app)
+  const fin = await signedIn(app, 'finance', 'fin')
+  /** What a page says, without its marks. */
+  const textOf = (html: string): string =>
+    (/<main.*<\/main>/s.exec(html)?.[0] ?? '')
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+  const escaped = (text: string): string =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;')
+
+  await t.test('empty lists say what to do', async (t) => {
+    for (const [path, text] of [
+      ['gifts', 'There are no gifts yet'],
+      ['packages', 'There are no packages yet'],
+      ['countries', 'There are no countries yet'],
+      ['releases', 'no client is asked to update'],
+    ] as const) {
+      const page = await fin.get(`/console/catalogue/${path}`)
+      t.equal(page.status, 200)
+      t.match(page.html, text)
+    }
+    t.match(textOf((await fin.get('/console/catalogue')).html), 'Four eyes does not cover the catalogue')
+  })
+
+  await t.test('a gift is reviewed, created, changed from what to what, and saved once', async (t) => {
+    const form = await ann.get('/console/catalogue/gifts/new')
+    t.match(form.html, 'name="key" type="number" step="1" min="1" max="9007199254740991" required value="1"')
+    const review =
+      '/console/catalogue/gifts/review?edited=1&key=7&name=Rose&kind=lucky&price=100&image_path=https%3A%2F%2Fpictures.test%2Frose.svg' +
+      '&multiplier_1=10&weight_1=5&multiplier_3=0.25&weight_3=95'
+    const page = await ann.get(review)
+    t.equal(page.status, 200)
+    t.match(textOf(page.html), 'New gift 7')
+    t.match(textOf(page.html), 'Return to player: 73.75 % . The receiver gets 10 % , the house keeps 16.25 %')
+    t.notMatch(page.html, 'src="https://pictures.test', 'pictures from elsewhere are not loaded')
+    const saved = await ann.submit(review, '/console/catalogue/gifts/7')
+    t.equal(saved.headers['location'], '/console/catalogue/gifts/7?done=saved')
+    const one = await ann.get('/console/catalogue/gifts/7?done=saved')
+    t.match(textOf(one.html), 'Saved. It is in force now. ')
+    t.match(one.html, '<code><bdi>https://pictures.test/rose.svg</bdi></code>')
+    t.match(one.html, 'name="multiplier_2" value="0.25"')
+    t.same(Object((await operator('GET', '/admin/v1/decorations/7')).body).data.odds, [
+      { multiplier: 10, weight: 5 },
+      { multiplier: 0.25, weight: 95 },
+    ])
+
+    const change = `/console/catalogue/gifts/review?${queryOf({
+      edited: '1',
+      key: '7',
+      name: 'Rose',
+      name_ar: 'وردة',
+      kind: 'lucky',
+      price: '200',
+      image_path: 'https://pictures.test/rose.svg',
+      multiplier_1: '10',
+      weight_1: '5',
+      multiplier_2: '0.25',
+      weight_2: '95',
+    })}`
+    const changed = await ann.get(change)
+    t.match(textOf(changed.html), 'Change gift 7')
+    t.match(textOf(changed.html), 'Name in Arabic — وردة Price in diamonds 100 200 Odds, as they are')
+    t.match(changed.html, 'action="/console/catalogue/gifts/7"')
+    await ann.submit(change, '/console/catalogue/gifts/7')
+    t.match(Object((await operator('GET', '/admin/v1/decorations/7')).body).data, {
+      name: { en: 'Rose', ar: 'وردة' },
+      price: 200,
+      return_to_player: 0.7375,
+    })
+    const same = await ann.get(change)
+    t.match(same.html, 'None of these fields would change.')
+    t.notMatch(same.html, 'action="/console/catalogue/gifts/7"', 'nothing to save')
+  })
+
+  await t.test('odds that pay back too much, or cannot be read, are refused before and at saving', async (t) => {
+    const base = 'edited=1&key=7&name=Rose&kind=lucky&price=200'
+    const cases: readonly [string, string][] = [
+      ['multiplier_1=0.9&weight_1=1&multiplier_2=0.9001&weight_2=1', 'must not exceed 1'],
+      ['multiplier_1=1.00001&weight_1=1', 'Row 1: the multiplier must be 0 to 10,000 with at most 4 decimals'],
+      ['multiplier_1=0.1&weight_1=0', 'Row 1: the weight must be 1 to 1,000,000,000'],
+      ['weight_2=7', 'Row 2: the multiplier must be'],
+      ['', 'A lucky gift must have odds'],
+      ['multiplier_1=0.1&weight_1=1000000000&multiplier_2=0.1&weight_2=1', 'must not add up to more than 10^9'],
+    ]
+    for (const [odds, problem] of cases) {
+      const page = await ann.get(`/console/catalogue/gifts/review?${base}&${odds}`)
+      t.equal(page.status, 422, odds)
+      t.match(textOf(page.html), problem)
+      t.notMatch(page.html, 'action="/console/catalogue/gifts/7"')
+    }
+    t.equal((await ann.get(`/console/catalogue/gifts/review?${base}&multiplier_1=0.9&weight_1=3`)).status, 200)
+    const review = `/console/catalogue/gifts/review?${base}&multiplier_1=0.9&weight_1=3`
+    const sent = await ann.submit(review, '/console/catalogue/gifts/7', { multiplier_1: '0.9001' })
+    t.equal(sent.status, 422)
+    t.match(textOf(sent.html), 'must not exceed 1')
+    const unreadable = await ann.submit(review, '/console/catalogue/gifts/7', { multiplier_1: 'abc', weight_1: '1e3' })
+    t.equal(unreadable.status, 422)
+    const standard = await ann.get(
+      '/console/catalogue/gifts/review?edited=1&key=8&name=A&kind=standard&price=1&multiplier_1=0&weight_1=1',
+    )
+    t.match(textOf(standard.html), 'A standard gift has no odds')
+  })
+
+  await t.test('packages and countries', async (t) => {
+    const packageReview =
+      '/console/catalogue/packages/review?edited=1&key=2&name=Gold&rank=-3&valid_days=30&icon_path=g.svg'
+    t.equal((await ann.submit(packageReview, '/console/catalogue/packages/2')).status, 303)
+    t.match(textOf((await fin.get('/console/catalogue/packages/2')).html), 'Rank −3 Days that a new card adds 30')
+    const countryReview =
+      '/console/catalogue/countries/review?edited=1&key=5&name=Iraq&name_ar=%D8%A7%D9%84%D8%B9%D8%B1%D8%A7%D9%82'
+    t.equal((await ann.submit(countryReview, '/console/catalogue/countries/5')).status, 303)
+    t.match(textOf((await fin.get('/console/catalogue/countries')).html), '5 Iraq العراق')
+    const another = packageReview.replace('rank=-3', 'rank=4')
+    t.equal((await ann.submit(another, '/console/catalogue/packages/2', { rank: 'high' })).status, 422)
+  })
+
+  await t.test('names are text, on pages and in exports', async (t) => {
+    for (const [i, name] of CANARIES.entries()) {
+      const { status } = await operator('PUT', `/admin/v1/decorations/${100 + i}`, {
+        name: { en: name, ar: name },
+        kind: 'standard',
+        price: 1,
+        image_path: name,
+      })
+      t.equal(status, 200)
+      const page = await ann.get(`/console/catalogue/gifts/${100 + i}`)
+      t.match(page.html, `<bdi>${escaped(name)}</bdi>`)
+      t.match(page.html, `value="${escaped(name)}"`, 'in the form')
+      t.notMatch(page.html, '<script>alert')
+      const review = await ann.get(
+        `/console/catalogue/gifts/review?${queryOf({ edited: '1', key: '7', name, kind: 'lucky', price: '1' })}`,
+      )
+      t.match(review.html, `<bdi>${escaped(name)}</bdi>`)
+      t.notMatch(review.html, '<script>alert')
+    }
+    const { html } = await fin.get('/console/catalogue/gifts?sort=-id')
+    for (const name of CANARIES) t.match(html, `<bdi>${escaped(name)}</bdi>`)
+    t.match((await fin.get('/console/catalogue/gifts/export.csv')).html, "'=cmd()")
+    const lines = (await fin.get('/console/catalogue/gifts/export.jsonl')).html.trim().split('\n')
+    t.ok(lines.some((line) => Object(JSON.parse(line)).name === CANARIES[0]))
+  })
+
+  await t.test('lists are sorted, paged, and leave out what came after their position', async (t) => {
+    const before = Object(JSON.parse((await ann.get('/console/catalogue/gifts/export.json')).html)).position
+    for (let id = 200; id < 250; id += 1) {
+      await operator('PUT', `/admin/v1/decorations/${id}`, { name: `G${id}`, kind: 'standard', price: id })
+    }
+    const page = await fin.get('/console/catalogue/gifts?sort=-price')
+    t.ok(page.html.indexOf('G249') < page.html.indexOf('G248'))
+    const next = /<a href="([^"]+)" rel="next"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const second = await fin.get(next)
+    t.equal(second.status, 200)
+    t.match(second.html, '/console/catalogue/gifts/100"')
+    t.notMatch(second.html, 'G249')
+    t.notMatch((await fin.get(`/console/catalogue/gifts?at=${before}&sort=-price`)).html, 'G200')
+    t.match((await fin.get(`/console/catalogue/gifts?at=${before + 1}&sort=-price`)).html, 'G200')
+  })
+
+  await t.test('a release is previewed in both languages, saved, and removed', async (t) => {
+    const review = `/console/catalogue/releases/review?${queryOf({
+      edited: '1',
+      key: 'ios',
+      version: '2.0',
+      minimum_version: '1.5',
+      store_link: 'https://store.test/app',
+      title_en: '<b>New</b>',
+      title_ar: 'جديد',
+      message_en: 'First line\r\nsecond line',
+      message_ar: 'حدّث التطبيق',
+    })}`
+    const page = await ann.get(review)
+    t.equal(page.status, 200)
+    t.match(textOf(page.html), 'ios before 1.5')
+    t.match(textOf(page.html), 'Other ios before 2.0 May use the app, and are asked to update')
+    t.match(page.html, /<div lang="ar" dir="rtl">\s*<p><strong><bdi>جديد<\/bdi><\/strong><\/p>/)
+    t.match(page.html, '&lt;b&gt;New&lt;/b&gt;')
+    t.equal((await ann.submit(review, '/console/catalogue/releases/ios')).status, 303)
+    t.match(Object((await operator('GET', '/admin/v1/releases/ios')).body).data, {
+      minimum_version: '1.5',
+      message: { en: 'First line\nsecond line', ar: 'حدّث التطبيق' },
+    })
+    const refused = await app.inject({
+      url: '/api/v1/gifts',
+      headers: { 'client-type': 'ios', 'client-version': '1.4' },
+    })
+    t.equal(refused.statusCode, 426, 'as the preview says')
+    const wrong = await ann.get(review.replace('minimum_version=1.5', 'minimum_version=3'))
+    t.equal(wrong.status, 422)
+    t.match(textOf(wrong.html), 'must not be above the newest one')
+    t.equal((await ann.get(review.replace('key=ios', 'key=palm'))).status, 422)
+    t.equal((await fin.get('/console/catalogue/releases/ios/remove')).status, 403)
+    const removed = await ann.submit('/console/catalogue/releases/ios/remove', '/console/catalogue/releases/ios/remove')
+    t.equal(removed.headers['location'], '/console/catalogue/releases?done=removed')
+    t.equal((await fin.get('/console/catalogue/releases/ios')).status, 404)
+  })
+
+  await t.test(
+    'the app mode is previewed in both languages before it is switched, and clients then see that',
+    async (t) => {
+      const review = `/console/catalogue/app-mode/review?${queryOf({
+        edited: '1',
+        maintenance: 'on',
+        title_en: 'Back at 5',
+        title_ar: 'نعود في الخامسة',
+        message_en: 'We are {{7*7}} <i>moving</i>.',
+        message_ar: 'ننتقل الآن.',
+      })}`
+      t.notMatch((await fin.get('/console/catalogue/app-mode')).html, 'action="/console/catalogue/app-mode/review"')
+      t.equal((await fin.get(review)).status, 403)
+      const page = await ann.get(review)
+      t.match(textOf(page.html), 'Switch maintenance on')
+      t.match(textOf(page.html), 'Every client Are refused: every request but app-status is answered with 503')
+      t.match(page.html, 'We are {{7*7}} &lt;i&gt;moving&lt;/i&gt;.')
+      const shown = [...page.html.matchAll(/<pre class="bytes">(.*?)<\/pre>/gs)].map(([, text = '']) =>
+        Object(JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))),
+      )
+      t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 401, 'nothing is switched yet')
+      t.equal((await ann.submit(review, '/console/catalogue/app-mode')).status, 303)
+      for (const [i, language] of ['en', 'ar'].entries()) {
+        const response = await app.inject({ url: '/api/v1/gifts', headers: { 'accept-language': language } })
+        t.equal(response.statusCode, 503)
+        t.same(response.json(), shown[i], 'exactly what was previewed')
+      }
+      const off = await ann.get('/console/catalogue/app-mode/review?edited=1&maintenance=off')
+      t.match(textOf(off.html), 'Switch maintenance off')
+      await ann.submit('/console/catalogue/app-mode/review?edited=1&maintenance=off', '/console/catalogue/app-mode')
+      t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 401)
+    },
+  )
+
+  await t.test('finance reads, and is shown and allowed no form', async (t) => {
+    for (const path of [
+      'gifts',
+      'packages',
+      'countries',
+      'releases',
+      'app-mode',
+      'gifts/7',
+      'packages/2',
+      'countries/5',
+    ]) {
+      const page = await fin.get(`/console/catalogue/${path}`)
+      t.equal(page.status, 200, path)
+      t.notMatch(page.html, '/new"', path)
+      t.notMatch(page.html, 'class="editor"', path)
+    }
+    for (const path of ['gifts/new', 'gifts/review?key=7', 'packages/new', 'countries/review?key=1', 'releases/new']) {
+      t.equal((await fin.get(`/console/catalogue/${path}`)).status, 403, path)
+    }
+    const { html } = await fin.get('/console/catalogue/gifts')
+    const _csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    for (const path of ['gifts/7', 'packages/2', 'countries/5', 'releases/ios', 'releases/ios/remove', 'app-mode']) {
+      t.equal((await fin.post(`/console/catalogue/${path}`, { _csrf, key: 'k', name: 'x' })).status, 403, path)
+    }
+  })
+
+  await t.test('bad input is answered with a page, and never with a fault of ours', async (t) => {
+    for (const [path, status] of [
+      ['gifts/abc', 404],
+      ['gifts/0', 404],
+      ['gifts/99999999999999999999', 404],
+      ['gifts/%00', 404],
+      ['releases/palm', 404],
+      ['gifts?cursor=zzz', 422],
+      ['gifts?at=-1', 422],
+      ['gifts?sort=nothing', 200],
+      ['gifts?sort=a&sort=b', 422],
+      ['gifts/7?edited=1&name=a&name=b', 422],
+      ['gifts/review', 422],
+      ['gifts/review?key=1&key=2', 422],
+      [`gifts/review?key=7&name=${'x'.repeat(3_000)}`, 422],
+      ['gifts/review?key=7&edited=1&kind=nonsense&price=1&name=a', 200],
+      ['app-mode/review?maintenance=maybe', 200],
+    ] as const) {
+      const page = await ann.get(`/console/catalogue/${path}`)
+      t.equal(page.status, status, path)
+      t.match(page.html, '<main')
+    }
+    const kind = await ann.submit(
+      '/console/catalogue/gifts/review?key=7&edited=1&kind=nonsense&price=1&name=a',
+      '/console/catalogue/gifts/7',
+    )
+    t.equal(kind.status, 422)
+  })
+})
