@@ -19,15 +19,17 @@ import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
+import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
 import { proposalPages } from './proposals/proposals.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
+import { withdrawalPages } from './withdrawals/withdrawals.ts'
 
 /** All pages, in the order of the menu. */
-const pages: readonly ConsolePages[] = [homePages, proposalPages, cataloguePages]
+const pages: readonly ConsolePages[] = [homePages, withdrawalPages, proposalPages, gamePages, cataloguePages]
 
 export interface ConsoleParts {
   readonly options: ConsoleOptions

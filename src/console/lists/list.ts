@@ -152,3 +152,21 @@ export function showTable<Filters extends TObject, Row>(
       : {}),
   }
 }
+
+/** A table that is a part of a page, without sorting, pages or exports of its own. */
+export const partTable = <Row>({
+  label,
+  empty,
+  columns,
+  rows,
+}: {
+  readonly label: string
+  readonly empty: string
+  readonly columns: readonly Omit<Column<Row>, 'name' | 'sort'>[]
+  readonly rows: readonly Row[]
+}): Table => ({
+  label,
+  empty,
+  columns: columns.map(({ title, isNumber = false }) => ({ title, isNumber })),
+  rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
+})

@@ -23,7 +23,7 @@ import { agencyMessages } from './messages.ts'
 import { findWithdrawals } from './reads.ts'
 import type { Deposit } from './salaries/deposit-salaries.ts'
 import { agencyVerbs } from './verbs.ts'
-import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/vault-access.ts'
+import { hydrateSealed, sealNoteForChange, unseal, viewerWith } from './withdrawals/vault-access.ts'
 
 const tags = ['operators']
 
@@ -56,7 +56,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         { assetBaseUrl: settings.assetBaseUrl, language: languageOf(request) },
       )
       const { caller } = request
-      const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
+      const viewer = caller.kind === 'staff' ? viewerWith(caller.role) : 'finance'
       const page = toPage(await unseal(databaseOf(request), vault, rows, { viewer }), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },

@@ -16,7 +16,7 @@ import { nameIn } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
 import { type PresentationTerms, type SealedWithdrawal, sealedRecord } from './presenters.ts'
-import { nameWithdrawal } from './withdrawals/withdrawal.ts'
+import { type NamedWithdrawal, nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
 
@@ -40,11 +40,7 @@ export async function findWithdrawals(
     ['w.status', filter.status],
     ['w.wallet', filter.wallet],
   ] as const
-  const rows = await db
-    .selectFrom('withdrawals as w')
-    .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.user_id', 'w.target_id', 'w.beneficiary_id', 'w.country_id'])
-    .select(['w.wallet', 'w.amount', 'w.diamonds_per_dollar', 'w.details', 'w.note', 'w.changed'])
-    .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
+  const rows = await selectWithdrawals(db)
     .where((eb) =>
       eb.and([
         ...conditions.flatMap(([column, value]) => (value === undefined ? [] : [eb(column, '=', value)])),
@@ -54,6 +50,25 @@ export async function findWithdrawals(
     .orderBy('w.withdrawal_id', 'desc')
     .limit(limit)
     .execute()
+  return (await nameRows(db, rows)).map((named) => sealedRecord(named, terms))
+}
+
+/** A request with the names of those it is about; undefined when there is none with this id. */
+export async function findWithdrawal(db: Db, id: number): Promise<NamedWithdrawal | undefined> {
+  const [named] = await nameRows(db, await selectWithdrawals(db).where('w.withdrawal_id', '=', id).execute())
+  return named
+}
+
+const selectWithdrawals = (db: Db) =>
+  db
+    .selectFrom('withdrawals as w')
+    .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.user_id', 'w.target_id', 'w.beneficiary_id', 'w.country_id'])
+    .select(['w.wallet', 'w.amount', 'w.diamonds_per_dollar', 'w.details', 'w.note', 'w.changed'])
+    .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
+
+type StoredWithdrawal = Awaited<ReturnType<ReturnType<typeof selectWithdrawals>['execute']>>[number]
+
+async function nameRows(db: Db, rows: readonly StoredWithdrawal[]): Promise<NamedWithdrawal[]> {
   const [person, names] = await Promise.all([
     personLookup(
       db,
@@ -63,17 +78,14 @@ export async function findWithdrawals(
   ])
   const country = (id: number): NamedCountry => ({ id, ...(names.get(id) ?? unnamed) })
   return rows.map(({ type, status, wallet, ...row }) =>
-    sealedRecord(
-      nameWithdrawal(
-        {
-          ...row,
-          type: Value.Parse(WithdrawalType, type),
-          status: Value.Parse(WithdrawalStatus, status),
-          wallet: Value.Parse(Wallet, wallet),
-        },
-        { person, country },
-      ),
-      terms,
+    nameWithdrawal(
+      {
+        ...row,
+        type: Value.Parse(WithdrawalType, type),
+        status: Value.Parse(WithdrawalStatus, status),
+        wallet: Value.Parse(Wallet, wallet),
+      },
+      { person, country },
     ),
   )
 }

@@ -68,7 +68,7 @@ export const changeStatus = (
     const refused = transitionRefusal(from, input.to, party)
     if (refused !== undefined) return refuse(refused)
     if (note !== null && note.user_id !== user_id) throw new Error(`the note belongs to user ${note.user_id}`)
-    const movements = movementsOf(withdrawal, input.to)
+    const movements = statusMovements(withdrawal, input.to)
     // An approval spends the amount on hold for it, which cannot fail.
     const error = from === 'pending' ? undefined : transferError(state, movements)
     if (error !== undefined) return refuse(error)
@@ -111,7 +111,10 @@ const partyInEvent = (party: Party | null): WithdrawalParty =>
   party === 'requester' ? party : party === 'target' || party === 'former_target' ? 'target' : 'staff'
 
 /** Moves the dollars into the request's own account, on to the settlement account, or back. */
-function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status }: Withdrawal, to: WithdrawalStatus) {
+export function statusMovements(
+  { withdrawal_id, user_id, target_id, wallet, amount, status }: Withdrawal,
+  to: WithdrawalStatus,
+): readonly Movement[] {
   const own = withdrawalAccount(withdrawal_id)
   const from = walletAccount(user_id, wallet)
   const paidIn: readonly Movement[] =

@@ -3,6 +3,8 @@ import type { WithdrawalStatus } from '../../../../schema/agency-events.ts'
 /** The role of a caller in a request. A former target is no longer an agent or manager. */
 export type Party = 'operator' | 'target' | 'former_target' | 'requester'
 
+const withdrawalStatuses: readonly WithdrawalStatus[] = ['pending', 'approved', 'transferred', 'rejected']
+
 /** Who may change which status to which. Any other change is refused. */
 const transitions: Readonly<Record<WithdrawalStatus, Readonly<Partial<Record<WithdrawalStatus, readonly Party[]>>>>> = {
   pending: {
@@ -16,6 +18,10 @@ const transitions: Readonly<Record<WithdrawalStatus, Readonly<Partial<Record<Wit
   rejected: {},
   transferred: {},
 }
+
+/** What a party may bring a request with this status to. */
+export const allowedTransitions = (from: WithdrawalStatus, party: Party): readonly WithdrawalStatus[] =>
+  withdrawalStatuses.filter((to) => transitions[from][to]?.includes(party) === true)
 
 /** The refusal of a status change; undefined when it is allowed. `party` is null for users outside the request. */
 export function transitionRefusal(

@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
 import type { Withdrawal } from '../../../../schema/agency.ts'
 import type { Tables } from '../../../db/tables.ts'
+import type { StaffRole } from '../../../http/auth/caller.ts'
 import { openRecords } from '../../../vault/reads.ts'
 import type { SealedRecord } from '../../../vault/record.ts'
 import type { Vault } from '../../../vault/vault.ts'
@@ -100,6 +101,9 @@ export async function sealNoteForChange(
 
 /** Finance sees the last digits of an account number and no notice; `whole` shows everything. */
 export type Viewer = 'whole' | 'finance'
+
+/** What staff with a role may see. */
+export const viewerWith = (role: StaffRole): Viewer => (role === 'operator' ? 'whole' : 'finance')
 
 /** A request with the ids of its vault records. */
 interface HasSealedFields {

@@ -1,0 +1,26 @@
+import { addressWith } from './address.ts'
+import { type Cell, codeCell, textCell } from './cells.ts'
+
+// Where numbers and names lead to.
+
+export const eventPath = (position: number): string => `/console/events/${position}`
+
+export const accountPath = (account: string): string => `/console/accounts/${account}`
+
+export const userPath = (id: number): string => `/console/users/${id}`
+
+export const eventCell = (position: number | null): Cell =>
+  position === null ? codeCell(null) : codeCell(String(position), eventPath(position))
+
+export const accountCell = (account: string): Cell => codeCell(account, accountPath(account))
+
+/** A user by name and id; by the id alone where the name was erased. */
+export const personCell = (id: number | null, name: string | null | undefined): Cell =>
+  id === null ? textCell(null) : textCell(name ? `${name} (${id})` : `User ${id}`, userPath(id))
+
+/** Who caused an event: `user:3`, `staff:ann`, `system`. */
+export function actorCell(actor: string): Cell {
+  const [kind = '', id = ''] = actor.split(/:(.*)/s)
+  if (kind === 'user') return codeCell(actor, `/console/users/${id}`)
+  return kind === 'staff' ? codeCell(actor, addressWith('/console/staff', { sub: id })) : codeCell(actor)
+}

@@ -1,0 +1,208 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { RouletteEntry } from '../../../schema/events.ts'
+import { gameAccount } from '../../features/roulette/game.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
+import type { ConsolePages } from '../console-services.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  formatWord,
+  numberCell,
+  statusCell,
+  textCell,
+  timeCell,
+} from '../frame/cells.ts'
+import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/links.ts'
+import type { ProofStep } from '../frame/proof.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { addExports } from '../lists/exports.ts'
+import { partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { type GameDetails, readGameDetails } from './game-details.ts'
+import { gameList, gameToneOf } from './game-list.ts'
+
+const listTemplate = defineTemplate<{ readonly query: Static<typeof gameList.filters>; readonly table: Table }>(
+  '/games/games.eta',
+)
+
+const gameTemplate = defineTemplate<{
+  readonly id: number
+  readonly status: Cell
+  readonly facts: readonly (readonly [string, Cell])[]
+  readonly players: Table
+  readonly isOpen: boolean
+  /** Whether the spin can be computed again; null without one. */
+  readonly isValid: boolean | null
+  readonly steps: readonly ProofStep[]
+  readonly events: Table
+  readonly hasMoreEvents: boolean
+}>('/games/game.eta')
+
+/** /console/games: roulettes, and each with its players and its spin, step by step. */
+export const gamePages: ConsolePages = (scope, services) => {
+  scope.get('/games', { schema: { querystring: querySchemaOf(gameList) } }, async (request, reply) => {
+    const { table } = await readTable(gameList, request, services, '/console/games')
+    return sendPage(request, reply, listTemplate, { title: 'Games', data: { query: request.query, table } })
+  })
+  addExports(scope, '/games', gameList, services)
+
+  scope.get('/games/:id', { schema: { params: Type.Object({ id: Type.String() }) } }, async (request, reply) => {
+    const id = idInPath(request.params.id)
+    const { reports: db } = await services.reads.reportsFor(request)
+    const game = await readGameDetails(db, id)
+    if (game === undefined) throw notFound()
+    return sendPage(request, reply, gameTemplate, {
+      title: `Game ${id}`,
+      data: {
+        id,
+        status: statusCell(game.status, gameToneOf(game.status)),
+        facts: factsOf(game),
+        players: playersOf(game),
+        isOpen: game.status === 'open',
+        isValid: game.verdict?.valid ?? null,
+        steps: stepsOf(game),
+        events: eventsOf(game),
+        hasMoreEvents: game.hasMoreEvents,
+      },
+    })
+  })
+}
+
+function factsOf(game: GameDetails): readonly (readonly [string, Cell])[] {
+  const { game_id, creator_id, winner_id, pot, prize, names, status } = game
+  const isFinished = status === 'finished'
+  return [
+    ['Room', codeCell(String(game.room_id))],
+    ['Created by', personCell(creator_id, names.get(creator_id))],
+    ['Created', timeCell(game.created_at, eventPath(game_id))],
+    ['Ended', timeCell(game.ended_at, game.end_position === null ? undefined : eventPath(game.end_position))],
+    ['Stake of each player', amountCell('coins', game.game_price)],
+    ['Players', textCell(`${game.entries.length} of ${game.max_players}`)],
+    ['Pot', amountCell('coins', pot)],
+    [isFinished ? 'Prize' : 'Prize of a full game', amountCell('coins', prize)],
+    [`Fee of the house (${game.fee_percent}%)`, amountCell('coins', isFinished ? pot - prize : null)],
+    ['Winner', personCell(winner_id, winner_id === null ? null : names.get(winner_id))],
+    ['Account', accountCell(gameAccount(game_id))],
+    ['Public name', codeCell(game.uid)],
+  ]
+}
+
+const playersOf = ({ entries, names, winner_id, spin }: GameDetails): Table =>
+  partTable({
+    label: 'Players',
+    empty: 'Nobody plays yet.',
+    columns: [
+      { title: 'Place', isNumber: true, cell: ({ place }: RouletteEntry & { place: number }) => numberCell(place) },
+      { title: 'Player', cell: ({ user_id }) => personCell(user_id, names.get(user_id)) },
+      { title: 'Stake', isNumber: true, cell: ({ stake }) => amountCell('coins', stake) },
+      { title: 'Client seed', cell: ({ client_seed }) => codeCell(client_seed) },
+      { title: 'Joined in event', cell: ({ entry }) => eventCell(entry) },
+      {
+        title: 'Result',
+        cell: ({ place, user_id }) =>
+          spin === null
+            ? textCell(null)
+            : statusCell(
+                place === spin.draw && user_id === winner_id ? 'won' : 'lost',
+                place === spin.draw ? 'good' : 'neutral',
+              ),
+      },
+    ],
+    rows: entries.map((entry, place) => ({ ...entry, place })),
+  })
+
+const eventsOf = ({ events, names }: GameDetails): Table =>
+  partTable({
+    label: 'Events',
+    empty: 'There are no events.',
+    columns: [
+      { title: 'When', cell: ({ at }: StoredEvent) => timeCell(at) },
+      { title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
+      { title: 'Who', cell: ({ entry }) => actorCell(entry.actor) },
+      {
+        title: 'Player',
+        cell: ({ data }) => ('user_id' in data ? personCell(data.user_id, names.get(data.user_id)) : textCell(null)),
+      },
+      { title: 'Event', cell: ({ position }) => eventCell(position) },
+    ],
+    rows: events,
+  })
+
+/** The spin in the order in which it happened; only the commitment while the game is open. */
+function stepsOf(game: GameDetails): readonly ProofStep[] {
+  const { game_id, commitment, spin, verdict, end_position: end, entries, events } = game
+  const committed = ['Commitment', codeCell(commitment, eventPath(game_id))] as const
+  if (spin === null || verdict === null || end === null) {
+    const why = 'The service committed to its seed when the game was created. The seed is revealed by the spin.'
+    return [{ title: 'Commitment', ok: null, why, facts: [committed, ['Committed in event', eventCell(game_id)]] }]
+  }
+  const checkOf = (name: string) => verdict.steps.find(({ step }) => step === name)
+  const textOf = (name: string, value: string): string => {
+    const text = checkOf(name)?.values[value]
+    return typeof text === 'string' ? text : ''
+  }
+  const sayOf = (name: string) => ({ ok: checkOf(name)?.ok ?? false, why: sentence(checkOf(name)?.why) })
+  const words: unknown = checkOf('draw')?.values['words']
+  const winner = entries[spin.draw]
+  const finished = events.find((event) => event.type === 'roulette-finished')
+  return [
+    {
+      title: 'Commitment, before anybody joined',
+      ...sayOf('commitment'),
+      facts: [
+        committed,
+        ['Committed in event', eventCell(game_id)],
+        ['Seed of the service', codeCell(spin.server_seed, eventPath(end))],
+        ['Revealed in event', eventCell(end)],
+        ['SHA-256 of the prefix and the seed', codeCell(textOf('commitment', 'hash'))],
+        ['Prefix', codeCell(textOf('commitment', 'prefix'))],
+      ],
+    },
+    {
+      title: 'Entries, in the order of joining',
+      ...sayOf('entries'),
+      facts: [
+        ['Hash in the event of the spin', codeCell(spin.entries_hash, eventPath(end))],
+        ['SHA-256 of these lines', codeCell(textOf('entries', 'hash'))],
+      ],
+      text: textOf('entries', 'lines'),
+    },
+    {
+      title: 'The number drawn',
+      ...sayOf('draw'),
+      facts: [
+        ['Label of the HMAC', codeCell(textOf('draw', 'label'))],
+        ['Words read', codeCell(Array.isArray(words) ? words.join(' ') : null)],
+        ['Players', numberCell(entries.length)],
+        ['Last word modulo players', numberCell(Number(checkOf('draw')?.values['r']))],
+        ['Place in the event of the spin', numberCell(spin.draw, eventPath(end))],
+        ['Winner', personCell(winner?.user_id ?? null, game.names.get(winner?.user_id ?? 0))],
+        ['Joined in event', eventCell(winner?.entry ?? null)],
+      ],
+    },
+    {
+      title: 'The pot is paid out',
+      ok: null,
+      why: 'The prize goes to the winner and the fee to the house, by the event of the spin.',
+      facts: [],
+      table: partTable({
+        label: 'Payments',
+        empty: 'Nothing was paid.',
+        columns: [
+          { title: 'From', cell: ({ debit }) => accountCell(debit) },
+          { title: 'To', cell: ({ credit }) => accountCell(credit) },
+          { title: 'Amount', isNumber: true, cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount) },
+          { title: 'Event', cell: () => eventCell(end) },
+        ],
+        rows: finished?.movements ?? [],
+      }),
+    },
+    { title: 'The ledger says the same', ...sayOf('ledger'), facts: [['Event of the spin', eventCell(end)]] },
+  ]
+}
+
+const sentence = (text = ''): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

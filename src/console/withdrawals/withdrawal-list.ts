@@ -1,0 +1,122 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
+import { micros } from '../../db/queries/micros.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import { indexedSql } from '../../ledger/indexes/index-reads.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import { amountCell, codeCell, formatAge, formatWord, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { personCell } from '../frame/links.ts'
+import type { List, ListRequest, ListRows } from '../lists/list.ts'
+import { isWaiting, toneOf, withdrawalPath } from './withdrawal-cells.ts'
+
+const Filters = Type.Object({
+  /** Waiting: pending or approved. */
+  status: Type.Optional(Type.Union([Type.Literal('waiting'), WithdrawalStatus, Type.Literal('all'), Type.Literal('')])),
+  type: Type.Optional(Type.Union([WithdrawalType, Type.Literal('')])),
+  user: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  agent: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+})
+type Query = Static<typeof Filters> & { readonly sort?: string }
+
+interface Row {
+  readonly id: number
+  readonly type: string
+  /** As of the position that the list is pinned to, like `since`. */
+  readonly status: string
+  readonly user_id: number
+  readonly user_name: string | null
+  readonly target_id: number
+  readonly target_name: string | null
+  readonly wallet: string
+  /** Cents. */
+  readonly amount: number
+  readonly requested_at: Micros
+  /** When it got this status; null where only its events say so. */
+  readonly since: Micros | null
+  readonly now: Micros
+}
+
+/** The queue of withdrawal requests: oldest first what waits, newest first what is settled. */
+export const withdrawalList: List<typeof Filters, Row> = {
+  label: 'Withdrawals',
+  filters: Filters,
+  columns: [
+    { name: 'id', title: 'Request', cell: ({ id }) => codeCell(String(id), withdrawalPath(id)) },
+    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, toneOf(status)) },
+    {
+      name: 'waiting',
+      title: 'Waiting',
+      cell: ({ status, requested_at, now }) =>
+        textCell(isWaiting(status) ? formatAge((now - requested_at) / 1_000) : null),
+    },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      sort: 'amount',
+      cell: ({ wallet, amount }) => amountCell(wallet, amount),
+    },
+    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => textCell(formatWord(wallet)) },
+    { name: 'type', title: 'Type', cell: ({ type }) => textCell(formatWord(type)) },
+    { name: 'user', title: 'Requester', cell: ({ user_id, user_name }) => personCell(user_id, user_name) },
+    { name: 'agent', title: 'Addressed to', cell: ({ target_id, target_name }) => personCell(target_id, target_name) },
+    { name: 'requested_at', title: 'Requested', sort: 'requested', cell: ({ requested_at }) => timeCell(requested_at) },
+    { name: 'status_since', title: 'In this status since', cell: ({ since }) => timeCell(since) },
+  ],
+  empty: 'No request has these properties. Choose another status, or clear the filters.',
+  read: readWithdrawals,
+}
+
+/** Whether the settled ones are asked for, of which the newest matter. */
+const showsSettled = ({ status }: Query): boolean => !['', 'waiting', 'pending', 'approved', undefined].includes(status)
+
+async function readWithdrawals({ query, db, at, cursor, limit }: ListRequest<Query>): Promise<ListRows<Row>> {
+  const { status = 'waiting', type = '', user = '', agent = '' } = query
+  const byAmount = query.sort === 'amount' || query.sort === '-amount'
+  const isAscending =
+    byAmount || query.sort?.endsWith('requested') ? !query.sort?.startsWith('-') : !showsSettled(query)
+  const [direction, isAfter] = isAscending ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
+  const wanted = status === '' || status === 'waiting' ? ['pending', 'approved'] : status === 'all' ? null : [status]
+  const last = cursor === null ? null : decodeCursor(cursor, 2)
+  const [lastKey = 0, lastId = 0] = last ?? []
+  const key = byAmount ? sql`w.amount` : sql`w.withdrawal_id`
+  const { rows } = await sql<Row>`
+    select w.withdrawal_id as id, w.type, w.status_then as status, w.user_id, u.name as user_name, w.target_id,
+           t.name as target_name, w.wallet, w.amount, ${micros('w.created_at')} as requested_at,
+           case when w.changed <= ${at} then ${micros('w.changed_at')}
+                when w.status_then = 'pending' then ${micros('w.created_at')} end as since,
+           ${micros('greatest(clock_timestamp(), (select at from ledger_head))')} as now
+    from (
+      select *, case
+          when changed <= ${at} then status
+          -- It changed later: only an approval had moved dollars by then.
+          when exists (
+            select from account_index i
+            where i.account = 'withdrawal:' || withdrawal_id || ':dollars' and i.base + i.offsets[1] <= ${at}
+          ) or exists (
+            select from ledger_events e
+            where e.position > ${indexedSql} and e.position <= ${at}
+              and e.credit @> array['withdrawal:' || withdrawal_id || ':dollars']
+          ) then 'approved'
+          else 'pending'
+        end as status_then
+      from withdrawals
+      where withdrawal_id <= ${at}
+        and (${type} = '' or type = ${type})
+        and (${user} = '' or user_id = ${user === '' ? 0 : Number(user)})
+        and (${agent} = '' or target_id = ${agent === '' ? 0 : Number(agent)})
+        -- By index, where nothing changed later.
+        and (${wanted}::text[] is null or status = any (${wanted}::text[]) or changed > ${at})
+    ) w
+    left join user_profiles u on u.user_id = w.user_id
+    left join user_profiles t on t.user_id = w.target_id
+    where (${wanted}::text[] is null or w.status_then = any (${wanted}::text[]))
+      and (${last === null} or (${key}, w.withdrawal_id) ${isAfter} (${lastKey}::bigint, ${lastId}::bigint))
+    order by ${key} ${direction}, w.withdrawal_id ${direction}
+    limit ${limit + 1}`.execute(db)
+  const page = rows.slice(0, limit)
+  const end = page.at(-1)
+  const next = rows.length > limit && end !== undefined ? encodeCursor([byAmount ? end.amount : end.id, end.id]) : null
+  return { rows: page, next }
+}

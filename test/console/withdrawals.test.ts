@@ -1,0 +1,152 @@
+import { test } from 'tap'
+import { agencyApp, bank, cash, dataOf, gold, requests } from '../features/agency/agency-fixture.ts'
+import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+
+const CANARY = `<script>alert(1)</script>{{7*7}}<%= 1 %>عنوان =cmd()${'x'.repeat(40)}`
+const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt;'
+
+/** Text of a page between tags, in one line. */
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf('<main'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+
+const idsIn = (html: string): number[] =>
+  [...html.slice(html.indexOf('<tbody>')).matchAll(/<td>\s*<a href="\/console\/withdrawals\/(\d+)"/g)].map(([, id]) =>
+    Number(id),
+  )
+
+test('the queue of withdrawals, and what can be done about each', async (t) => {
+  const { app, user, operator } = await agencyApp(t)
+  const ann = await signedIn(app)
+  const bob = await signedIn(app, 'operator', 'bob')
+  const finance = await signedIn(app, 'finance', 'eve')
+  const request = async (id: number, body: object): Promise<number> => {
+    const response = await user(id)('POST', `${requests}/request`, body)
+    if (response.status !== 201) throw new Error(response.text)
+    return dataOf(response).id
+  }
+  const decide = (browser: ConsoleBrowser, id: number, status: string, note = '') =>
+    status === 'approved'
+      ? browser.submit(`/console/withdrawals/${id}`, `/console/withdrawals/${id}/status`, { note })
+      : browser.submit(`/console/withdrawals/${id}/review?status=${status}`, `/console/withdrawals/${id}/status`, {
+          note,
+        })
+
+  await t.test('without requests the page says so', async (t) => {
+    const { status, html } = await ann.get('/console/withdrawals')
+    t.equal(status, 200)
+    t.match(html, 'No request has these properties')
+  })
+
+  const first = await request(1, cash)
+  const second = await request(2, { ...gold, amount_in_dollars: 30 })
+  const third = await request(3, { ...cash, amount_in_dollars: 5, agent_benefit: 1, user_notice: `${CANARY} notice` })
+
+  await t.test('oldest first, sorted, filtered and paged', async (t) => {
+    const list = async (query: string) => idsIn((await ann.get(`/console/withdrawals${query}`)).html)
+    t.same(await list(''), [first, second, third])
+    t.same(await list('?sort=-requested'), [third, second, first])
+    t.same(await list('?sort=amount'), [third, first, second])
+    t.same(await list('?sort=-amount'), [second, first, third])
+    t.same(await list('?user=2&agent=&type=&status='), [second])
+    t.same(await list('?agent=7'), [first, third])
+    t.same(await list('?type=gold_agent'), [second])
+    t.same(await list('?status=approved'), [])
+    t.same(await list('?status=pending'), [first, second, third])
+    t.same(await list(`?at=${second}`), [first, second])
+    for (const query of ['?user=x', '?status=other', '?cursor=x', '?type=1', '?at=-1', '?agent=1%27']) {
+      t.equal((await ann.get(`/console/withdrawals${query}`)).status, 422, query)
+    }
+  })
+
+  await t.test('who approved a request, and when, is on its page', async (t) => {
+    const before = await ann.get(`/console/withdrawals/${first}`)
+    t.match(before.html, bank.account_number)
+    t.match(textOf(before.html), 'Four eyes do not cover withdrawals')
+    const answered = await decide(ann, first, 'approved', CANARY)
+    t.equal(answered.status, 303)
+    t.equal(answered.headers['location'], `/console/withdrawals/${first}?done=withdrawal-approved`)
+    const { html } = await bob.get(`/console/withdrawals/${first}?done=withdrawal-approved`)
+    t.match(html, 'The request was approved.')
+    t.match(textOf(html), /Approved by staff:ann, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
+    t.match(html, ESCAPED)
+    t.notMatch(html, '<script>alert')
+    t.match(html, `/console/accounts/withdrawal:${first}:dollars`)
+    t.match(textOf(html), /user:1:dollars 70\.00 0\.00/)
+  })
+
+  await t.test('an end is reviewed first, with what it does to balances', async (t) => {
+    const review = await bob.get(`/console/withdrawals/${first}/review?status=transferred`)
+    t.match(textOf(review.html), new RegExp(`withdrawal:${first}:dollars Balance 20\\.00 0\\.00`))
+    t.match(textOf(review.html), /settled:7:dollars Balance 0\.00 20\.00/)
+    t.match((await bob.get(`/console/withdrawals/${first}`)).html, 'Review: mark as transferred')
+    t.equal((await decide(bob, first, 'transferred')).status, 303)
+    const { html } = await ann.get(`/console/withdrawals/${first}`)
+    t.match(textOf(html), /Approved by staff:ann, .* Transferred by staff:bob, /)
+    t.match(html, 'This request has ended')
+    const late = await ann.get(`/console/withdrawals/${first}/review?status=rejected`)
+    t.equal(late.headers['location'], `/console/withdrawals/${first}`)
+    const held = textOf((await ann.get(`/console/withdrawals/${second}/review?status=rejected`)).html)
+    t.match(held, /user:2:dollars On hold 30\.00 0\.00/)
+    t.equal((await decide(ann, second, 'rejected', 'no')).status, 303)
+    t.match(textOf((await ann.get(`/console/withdrawals/${second}`)).html), /Rejected by staff:ann/)
+    const clearing = textOf((await ann.get(`/console/withdrawals/${third}`)).html)
+    t.match(clearing, 'house:withdrawals:agent_dollars')
+  })
+
+  await t.test('a list that is pinned shows the statuses of then', async (t) => {
+    t.same(idsIn((await ann.get(`/console/withdrawals?at=${third}`)).html), [first, second, third])
+    const approval = /events\/(\d+)/.exec(
+      /approved<\/span>.*?events\/\d+/s.exec((await ann.get(`/console/withdrawals/${first}`)).html)?.[0] ?? '',
+    )?.[1]
+    const then = await ann.get(`/console/withdrawals?at=${approval}&status=approved`)
+    t.same(idsIn(then.html), [first])
+    t.same(idsIn((await ann.get('/console/withdrawals')).html), [third])
+    t.same(idsIn((await ann.get('/console/withdrawals?status=all')).html), [third, second, first])
+  })
+
+  await t.test('exports have what the page shows', async (t) => {
+    await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: `=cmd()${CANARY}`.slice(0, 100) }] })
+    const csv = await ann.get('/console/withdrawals/export.csv?status=all')
+    t.equal(csv.html.split('\r\n').length, 5)
+    t.notMatch(csv.html, /(^|,)"?=/m)
+    const lines = (await ann.get('/console/withdrawals/export.jsonl?status=all')).html.trim().split('\n')
+    t.match(JSON.parse(lines[0] ?? ''), { id: String(third), status: 'pending', amount: '5.00' })
+    t.match(JSON.parse((await ann.get('/console/withdrawals/export.json')).html), { list: 'Withdrawals' })
+    t.match((await ann.get('/console/withdrawals')).html, '=cmd()&lt;script&gt;')
+  })
+
+  await t.test('finance sees what /admin/v1 shows finance, and decides nothing', async (t) => {
+    const { html } = await finance.get(`/console/withdrawals/${third}`)
+    t.match(html, '****0500')
+    t.notMatch(html, bank.account_number)
+    t.notMatch(html, bank.bank_name)
+    t.notMatch(html, ' notice<')
+    t.match((await ann.get(`/console/withdrawals/${third}`)).html, ' notice<')
+    t.notMatch(html, 'method="post" action="/console/withdrawals')
+    t.match(textOf(html), 'An operator can do this: approve, reject.')
+    t.equal((await finance.get(`/console/withdrawals/${third}/review?status=rejected`)).status, 403)
+    const origin = { origin: 'http://127.0.0.1:3000', 'sec-fetch-site': 'same-origin' }
+    const sent = await finance.post(`/console/withdrawals/${third}/status`, { status: 'rejected', key: 'k' }, origin)
+    t.equal(sent.status, 403)
+  })
+
+  await t.test('what cannot be done, and what does not exist', async (t) => {
+    for (const path of ['0', 'x', '999999999999999999', '99999', '1', `${third}/review?status=approved`]) {
+      const { status } = await ann.get(`/console/withdrawals/${path}`)
+      t.equal(status, path.includes('review') ? 200 : 404, path)
+    }
+    t.equal((await ann.get(`/console/withdrawals/${third}/review?status=x`)).status, 422)
+    const refused = await ann.submit(`/console/withdrawals/${third}`, `/console/withdrawals/${third}/status`, {
+      status: 'transferred',
+    })
+    t.equal(refused.status, 422)
+    t.match(refused.html, 'This status change is not allowed.')
+    const long = await decide(ann, third, 'approved', 'x'.repeat(501))
+    t.equal(long.status, 422)
+    t.equal((await decide(ann, third, 'approved')).status, 303)
+    t.match(textOf((await ann.get(`/console/withdrawals/${third}`)).html), /withdrawal:\d+:dollars 5\.00/)
+  })
+})
