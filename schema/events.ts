@@ -68,6 +68,21 @@ export type RouletteEntry = Static<typeof RouletteEntry>
 /** A game's id is the position of the event that created it. */
 const rouletteGame = { game_id: Id, room_id: Id }
 
+/** A file that was made when a month was closed. */
+export const ClosingFile = Type.Object({ name: Type.String({ maxLength: 100 }), sha256: Hex })
+export type ClosingFile = Static<typeof ClosingFile>
+
+/** The signed statement of the hash at a closing's last position. */
+export const ClosingCheckpoint = Type.Object({
+  position: Amount,
+  hash: Hex,
+  at: Type.String({ description: 'ISO 8601, UTC, microseconds' }),
+  algorithm: Type.Literal('Ed25519'),
+  public_key: Type.String(),
+  signature: Type.String(),
+})
+export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
+
 export const eventTypes = {
   'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
   'user-defined': {
@@ -277,6 +292,16 @@ export const eventTypes = {
       store_link: Type.String(),
       title: LocalizedText,
       message: LocalizedText,
+    }),
+  },
+  /** Finance closed a month (YYYY-MM), whose last event is at `position`, and made these files of it. */
+  'month-closed': {
+    version: 1,
+    data: Type.Object({
+      month: Type.String(),
+      position: Id,
+      files: Type.Array(ClosingFile),
+      checkpoint: ClosingCheckpoint,
     }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },

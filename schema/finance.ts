@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { ACCOUNT_PATTERN } from './account.ts'
-import { Amount, Id, Instant, PageQuery } from './common.ts'
+import { Amount, Id, Instant, PageQuery, PathId } from './common.ts'
 import { named } from './named.ts'
 import { CurrencyName } from './operator.ts'
 
@@ -173,3 +173,71 @@ export const ExplainedBalance = named(
 )
 
 export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to verify')) })
+
+const Found = Type.Object({
+  check: Type.String(),
+  position: nullable(Id),
+  table: Type.Optional(Type.String({ description: 'of the row that differs' })),
+  id: Type.Optional(Type.String({ description: 'which row of that table; of balances the account' })),
+  message: Type.String(),
+})
+
+/** A verification that staff started. */
+export const VerificationRun = named(
+  'VerificationRun',
+  Type.Object({
+    id: Id,
+    outcome: Type.Union(
+      [
+        Type.Literal('running'),
+        Type.Literal('clean'),
+        Type.Literal('findings'),
+        Type.Literal('stopped'),
+        Type.Literal('failed'),
+      ],
+      { description: 'failed: it did not reach the end, as when its instance was stopped' },
+    ),
+    started_by: Type.String({ description: 'staff:ann' }),
+    started_at: Instant,
+    ended_at: nullable(Instant),
+    stopped_by: nullable(Type.String({ description: 'who asked for its end' })),
+    progress: Type.Object(
+      { events: Amount, of: Amount },
+      { description: 'events that were read, of those to be read' },
+    ),
+    rate: nullable(Type.Integer({ minimum: 0, description: 'events a second' })),
+    seconds_left: nullable(Type.Integer({ minimum: 0, description: 'while it runs and its rate is known' })),
+    up_to: nullable(Amount),
+    checkpoint: nullable(Checkpoint),
+    findings: Type.Array(Found, { description: 'the first ones, by position' }),
+  }),
+  'A verification of the ledger: who started it, how far it is, and what it found',
+)
+export type VerificationRun = Static<typeof VerificationRun>
+
+const Base64 = Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z+/=]+$' })
+
+export const StartVerification = Type.Object({
+  checkpoint: Type.Optional(
+    Type.Object(
+      {
+        position: Amount,
+        hash: Checkpoint.properties.hash,
+        at: Type.String({ maxLength: 40, pattern: '^[0-9TZ:.-]+$', description: 'ISO 8601, UTC, microseconds' }),
+        algorithm: Type.Literal('Ed25519'),
+        public_key: Base64,
+        signature: Base64,
+      },
+      { description: 'a checkpoint of this ledger, as it was answered or printed' },
+    ),
+  ),
+})
+
+export const MadeCheckpoint = named(
+  'MadeCheckpoint',
+  Type.Object({ id: Id, made_by: Type.String({ description: 'staff:ann' }), checkpoint: Checkpoint }),
+  'A checkpoint, and who made it',
+)
+export type MadeCheckpoint = Static<typeof MadeCheckpoint>
+
+export const RunParams = Type.Object({ id: PathId })

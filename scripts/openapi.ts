@@ -2,6 +2,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { build } from '../src/app.ts'
 import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../src/audit/routes/slice.ts'
+import { VerificationRuns } from '../src/audit/runs/verification-runs.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { evolve, loadSlices, refusalResponseOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
@@ -36,12 +37,14 @@ const metrics = new Metrics()
 const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
 const sessions = sessionsIn(db)
 const writes = new WriteAllowance(null)
+const reads = new ReadSources({ db, reports: db, url: '' }, null)
+const runs = new VerificationRuns({ url: '', reads, log: console })
 const app = await build({
-  slices: [...slices, createFinanceSlice(checkpointSigner(''))],
+  slices: [...slices, createFinanceSlice({ checkpoints: checkpointSigner(''), runs, closingsFolder: '' })],
   services: {
     execute: executeWith(executor, writes, refusalResponseOf),
     db,
-    reads: new ReadSources({ db, reports: db, url: '' }, null),
+    reads,
     applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '', approvalLimits: null },
     appState: alwaysOpen,
@@ -72,3 +75,4 @@ const app = await build({
 await app.ready()
 console.log(JSON.stringify(app.swagger(), null, 2))
 await app.close()
+await runs.close()

@@ -1,5 +1,6 @@
 import { agencyModel } from './features/agency/model.ts'
 import { appStatusModel } from './features/app-status/model.ts'
+import { closingsModel } from './features/closings/model.ts'
 import { fairnessModel } from './features/fairness/model.ts'
 import { giftsModel } from './features/gifts/model.ts'
 import type { Model } from './features/model.ts'
@@ -41,6 +42,7 @@ const models: readonly Model[] = [
   appStatusModel,
   staffModel,
   proposalsModel,
+  closingsModel,
 ]
 
 /** Whom the events of all slices tell what. */
@@ -104,6 +106,7 @@ export async function loadSlices(): Promise<Slices> {
     appStatus,
     staff,
     proposals,
+    closings,
   ] = await Promise.all([
     import('./features/users/slice.ts'),
     import('./features/rooms/slice.ts'),
@@ -117,6 +120,7 @@ export async function loadSlices(): Promise<Slices> {
     import('./features/app-status/slice.ts'),
     import('./features/staff/slice.ts'),
     import('./features/proposals/slice.ts'),
+    import('./features/closings/slice.ts'),
   ])
   const [covered, { proposalVerbs, registerCovered }] = await Promise.all([
     Promise.all([
@@ -143,6 +147,7 @@ export async function loadSlices(): Promise<Slices> {
     import('./features/notifications/verbs.ts').then(({ notificationVerbs }) => notificationVerbs),
     import('./features/app-status/verbs.ts').then(({ appStatusVerbs }) => appStatusVerbs),
     import('./features/staff/verbs.ts').then(({ staffVerbs }) => staffVerbs),
+    import('./features/closings/verbs.ts').then(({ closingVerbs }) => closingVerbs),
   ])
   const nameLookups = { users: users.userNames(() => ''), packages: privilege.packageNames }
   return {
@@ -159,6 +164,7 @@ export async function loadSlices(): Promise<Slices> {
       appStatus.appStatusSlice,
       staff.staffSlice,
       proposals.createProposalsSlice(findCall, tables),
+      closings.closingsSlice,
     ],
     createVerbs: (terms) =>
       verbsByName(

@@ -3,7 +3,9 @@ import { flushCompileCache } from 'node:module'
 import { hostname } from 'node:os'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
+import { closingsFolder } from './audit/closings/folder.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
+import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
 import { isLoopback } from './config/loopback.ts'
@@ -136,7 +138,10 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   warnAboutFileLimit(log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
-  const finance = createFinanceSlice(checkpoints)
+  const runs = new VerificationRuns({ url: database.url, reads, log })
+  cleanUp.defer(() => runs.close())
+  const closings = closingsFolder(config.dataDir, config.ledgerSchema)
+  const finance = createFinanceSlice({ checkpoints, runs, closingsFolder: closings })
   const signInCodes = config.production || !isLoopback(config.host) ? null : new SignInCodes()
   const app = await build({
     slices: [...slices, finance],

@@ -32,4 +32,8 @@ export const auditMessages = {
     en: `must be ${format}`,
     ar: 'يجب أن تكون القيمة موضعًا (34) أو يومًا (2026-11-21) أو وقتًا بالتوقيت العالمي (2026-11-21T08:00:00Z).',
   }),
+  foreign_checkpoint: {
+    en: "is no checkpoint with this ledger's signature, or its text was changed",
+    ar: 'ليست هذه نقطة تحقّق موقّعة بمفتاح هذا السجل، أو تم تغيير نصها.',
+  },
 } satisfies Messages

@@ -82,6 +82,21 @@ export const plainTables = {
   },
   live_announcements: { channel: text(), position: integer(), prev: nullable(integer()), at: micros() },
   live_channels: { channel: text(), last: integer() },
+  verification_runs: {
+    run_id: integer(),
+    started_by: text(),
+    started_at: micros(),
+    heartbeat_at: micros(),
+    ended_at: nullable(micros()),
+    outcome: text(),
+    events_read: integer(),
+    events_total: integer(),
+    up_to: nullable(integer()),
+    stopped_by: nullable(text()),
+    findings: text(),
+    checkpoint: nullable(text()),
+  },
+  made_checkpoints: { checkpoint_id: integer(), made_by: text(), at: micros(), position: integer(), hash: text() },
 }
 
 /**

@@ -21,6 +21,7 @@ import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsin
 import { ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 import { trialBalanceRoute } from './trial-balance-route.ts'
+import { verificationRoutes } from './verification-routes.ts'
 import { verifyRoute } from './verify-route.ts'
 
 const tags = ['finance']
@@ -36,6 +37,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
   trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
+  verificationRoutes(app, services)
 
   app.get(
     '/ledger/events',

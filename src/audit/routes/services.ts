@@ -1,7 +1,14 @@
 import type { Services } from '../../features/services.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
+import type { VerificationRuns } from '../runs/verification-runs.ts'
+
+/** What audits keep while the service runs. */
+export interface AuditParts {
+  readonly checkpoints: CheckpointSigner
+  readonly runs: VerificationRuns
+  /** The folder of month closings, with a folder for each month. */
+  readonly closingsFolder: string
+}
 
 /** What the finance routes need. */
-export interface FinanceServices extends Pick<Services, 'reads'> {
-  readonly checkpoints: CheckpointSigner
-}
+export interface FinanceServices extends Pick<Services, 'reads' | 'db' | 'execute'>, AuditParts {}

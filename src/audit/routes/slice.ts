@@ -1,9 +1,9 @@
 import type { Slice } from '../../features/slice.ts'
-import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { financeRoutes } from './routes.ts'
+import type { AuditParts } from './services.ts'
 
-/** Finance: reads the ledger, and changes nothing. */
-export const createFinanceSlice = (checkpoints: CheckpointSigner): Slice => ({
+/** Finance: reads the ledger, verifies it and closes its months; no value is moved. */
+export const createFinanceSlice = (parts: AuditParts): Slice => ({
   documentedPrefix: '/api/v1',
-  adminRoutes: (app, { reads }) => financeRoutes(app, { reads, checkpoints }),
+  adminRoutes: (app, { reads, db, execute }) => financeRoutes(app, { reads, db, execute, ...parts }),
 })

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
+import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { lowerThreadPriority } from '../priority/thread-priority.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
@@ -9,7 +10,7 @@ import { type Verification, verify } from './verify.ts'
 // The thread of an `AuditWorker` call: runs one task and ends.
 
 export type AuditTask = { readonly url: string } & (
-  | { readonly type: 'verify'; readonly asOf: number | null }
+  | { readonly type: 'verify'; readonly asOf: number | null; readonly checkpoint: CheckpointHead | null }
   | { readonly type: 'fold-trial-balance'; readonly position: number }
 )
 
@@ -30,7 +31,7 @@ async function run(task: AuditTask): Promise<void> {
   if (task.type === 'verify') {
     const options = {
       asOf: task.asOf,
-      checkpoint: null,
+      checkpoint: task.checkpoint,
       signal,
       progress: (progress: Progress) => post({ type: 'progress', progress }),
     }

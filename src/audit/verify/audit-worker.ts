@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { Progress } from '../ledger-scan.ts'
 import type { TrialBalance } from '../reports/trial-balance.ts'
 import type { AuditTask, AuditWorkerMessage } from './audit-worker-thread.ts'
@@ -6,14 +7,18 @@ import type { Verification } from './verify.ts'
 
 /** Reads the whole ledger for a running service, each time in a thread of its own, so that no request waits for it. */
 export const auditWorker = {
-  /** Verifies the ledger up to a position; null for all of it and the tables. */
+  /**
+   * Verifies the ledger up to a position; null for all of it and the tables. It must have the hash of the checkpoint at
+   * its position.
+   */
   async verify(
     url: string,
     asOf: number | null,
     signal: AbortSignal,
     progress: (progress: Progress) => void,
+    checkpoint: CheckpointHead | null = null,
   ): Promise<Verification> {
-    const done = await runInWorker({ url, type: 'verify', asOf }, signal, progress)
+    const done = await runInWorker({ url, type: 'verify', asOf, checkpoint }, signal, progress)
     if (done.type !== 'verification') throw new Error('a verification ended without a result')
     return done.verification
   },

@@ -15,6 +15,9 @@ export const httpCodes: CodeMeanings = {
   balance_limit: { means: 'a balance would pass 2^53-1', show: 'message' },
   body_too_large: { means: 'over 64 KiB (1 MiB for staff)', show: 'nothing; a fault of the client' },
   card_already_activated: { means: 'the card was used', show: 'message, and read the wallet again' },
+  closing_incomplete: { means: 'steps of the closing are not done', show: 'message, and the steps' },
+  closing_outdated: { means: 'its files were changed, or were made of other books', show: 'message, and the steps' },
+  closing_step_failed: { means: 'a step of the closing found something', show: 'message, and the step' },
   forbidden: { means: 'a token of another kind: staff here, users there', show: 'nothing; a fault of the client' },
   game_already_open: { means: 'the room has an open game', show: 'that game' },
   game_cancelled: { means: 'it was cancelled', show: 'message, and read the game again' },
@@ -28,6 +31,10 @@ export const httpCodes: CodeMeanings = {
   internal: { means: 'a fault of the service', show: '"Something went wrong", with the `request_id`' },
   invalid_json: { means: 'the body is not JSON in UTF-8', show: 'nothing; a fault of the client' },
   invalid_transition: { means: 'the request is decided already', show: 'message, and read the request again' },
+  month_before_ledger: { means: 'nothing had happened by then', show: 'message' },
+  month_closed: { means: 'the month was closed before', show: 'the closing' },
+  month_not_over: { means: 'the month ends later, in UTC', show: 'message' },
+  month_out_of_order: { means: 'another month comes first', show: 'message' },
   not_card_owner: { means: "somebody else's card was to be sent", show: 'message, and read the wallet again' },
   not_enough_players: { means: 'fewer than two are in the game', show: 'message' },
   not_found: {
@@ -55,6 +62,7 @@ export const httpCodes: CodeMeanings = {
   unknown_user: { means: 'the user was not announced', show: 'the login; tell the login service' },
   unsupported_media_type: { means: 'the body is not `application/json`', show: 'nothing; a fault of the client' },
   validation_failed: { means: 'fields are wrong', show: 'the sentences of `errors` beside their fields' },
+  verification_running: { means: 'one verification runs at a time', show: 'that verification' },
   validity_limit: { means: 'a privilege would last beyond the year 9999', show: 'message' },
 }
 

@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
+import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import { SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
@@ -56,6 +60,7 @@ export interface TestApp {
   readonly clients: ClientRegistry
   /** For tests in which the app listens: the address from which forms of the console are sent. */
   readonly setOrigin: (origin: string) => void
+  readonly closingsFolder: string
   /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
   readonly operator: SendRequest
   /** Sends requests as a member of staff. */
@@ -101,13 +106,18 @@ export async function createTestApp(
   const sessions = sessionsIn(db)
   let ownOrigin = 'http://127.0.0.1:3000'
   const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const finance = createFinanceSlice(checkpoints)
+  const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
+  const runs = new VerificationRuns({ url: database.serviceUrl, reads, log, heartbeatMs: 50 })
+  t.teardown(() => runs.close())
+  const closingsFolder = mkdtempSync(join(tmpdir(), 'closings-'))
+  t.teardown(async () => rmSync(closingsFolder, { recursive: true, force: true }))
+  const finance = createFinanceSlice({ checkpoints, runs, closingsFolder })
   const app = await build({
     slices: [...slices, finance],
     services: {
       execute: executeWith(ledger.executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db, url: database.serviceUrl }, null),
+      reads,
       applied,
       settings: {
         ownerCommissionPercent: 0,
@@ -176,6 +186,7 @@ export async function createTestApp(
     appState,
     clients,
     setOrigin: (origin) => void (ownOrigin = origin),
+    closingsFolder,
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     staff: (sub, role = 'operator') => sendAs({ sub, role }),
     user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),

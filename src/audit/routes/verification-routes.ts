@@ -1,0 +1,138 @@
+import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
+import {
+  type Checkpoint,
+  MadeCheckpoint,
+  RunParams,
+  StartVerification,
+  VerificationRun,
+} from '../../../schema/finance.ts'
+import { refusalResponseOf } from '../../domain.ts'
+import { VERIFICATION_RUNNING } from '../../features/closings/books.ts'
+import type { App } from '../../features/services.ts'
+import { actorOf } from '../../http/auth/caller.ts'
+import { HttpError, notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import { readCheckpoint } from '../checkpoint/checkpoint.ts'
+import { auditMessages } from '../messages.ts'
+import { makeCheckpoint } from '../runs/made-checkpoints.ts'
+import type { FinanceServices } from './services.ts'
+
+const tags = ['finance']
+
+/** Verifications in the background, and checkpoints that are remembered. */
+export function verificationRoutes(app: App, { runs, checkpoints, db }: FinanceServices): void {
+  app.get(
+    '/ledger/verifications',
+    {
+      config: { reads: 'primary' },
+      schema: {
+        operationId: 'listVerifications',
+        summary: 'Verifications that staff started, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(VerificationRun) },
+      },
+    },
+    async ({ query }) => {
+      const { limit, cursor } = readPage(query, 1)
+      const page = toPage(await runs.list(limit + 1, cursor?.[0]), limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
+    },
+  )
+
+  app.get(
+    '/ledger/verifications/:id',
+    {
+      config: { reads: 'primary' },
+      schema: {
+        operationId: 'showVerification',
+        summary: 'How far a verification is, or what it found',
+        tags,
+        params: RunParams,
+        response: { 200: dataOf(VerificationRun) },
+      },
+    },
+    async ({ params }) => {
+      const run = await runs.find(idInPath(params.id))
+      if (run === null) throw notFound()
+      return { data: run }
+    },
+  )
+
+  app.post(
+    '/ledger/verifications',
+    {
+      config: { mayFinanceWrite: true },
+      schema: {
+        operationId: 'startVerification',
+        summary: 'Verify the ledger and every table in the background',
+        description:
+          'One verification runs at a time, whatever the number of instances. With a checkpoint, as `GET ' +
+          '/ledger/checkpoint` answered it, history up to it must be unchanged. Roles finance and operator.',
+        tags,
+        refusals: [VERIFICATION_RUNNING],
+        body: StartVerification,
+        response: { 201: dataOf(VerificationRun) },
+      },
+    },
+    async ({ body, caller }, reply) => {
+      const checkpoint = body.checkpoint === undefined ? null : trusted(body.checkpoint)
+      const run = await runs.start(actorOf(caller), checkpoint)
+      if (run === null) {
+        const { status, message } = refusalResponseOf({ refusal: VERIFICATION_RUNNING })
+        throw new HttpError(status, VERIFICATION_RUNNING, message)
+      }
+      return reply.code(201).send({ data: run })
+    },
+  )
+
+  app.post(
+    '/ledger/verifications/:id/stop',
+    {
+      config: { mayFinanceWrite: true },
+      schema: {
+        operationId: 'stopVerification',
+        summary: 'Stop a verification; one that has ended stays as it is',
+        description: 'On another instance it ends about a second later. Roles finance and operator.',
+        tags,
+        params: RunParams,
+        response: { 200: dataOf(VerificationRun) },
+      },
+    },
+    async ({ params, caller }) => {
+      const run = await runs.stop(idInPath(params.id), actorOf(caller))
+      if (run === null) throw notFound()
+      return { data: run }
+    },
+  )
+
+  app.post(
+    '/ledger/checkpoints',
+    {
+      config: { mayFinanceWrite: true },
+      schema: {
+        operationId: 'makeCheckpoint',
+        summary: 'Sign where the ledger ends, and remember who did',
+        description: 'Keep the answer where nobody who runs the database can write. Roles finance and operator.',
+        tags,
+        response: { 201: dataOf(MadeCheckpoint) },
+      },
+    },
+    async ({ caller }, reply) => {
+      const made = await makeCheckpoint(db, checkpoints, actorOf(caller))
+      return reply.code(201).send({ data: made })
+    },
+  )
+
+  /** A checkpoint that this ledger's key signed: by another one, anybody could have signed anything. */
+  function trusted({ position, hash, at, algorithm, public_key, signature }: Checkpoint): Checkpoint {
+    const text = JSON.stringify({ position, hash, at, algorithm, public_key, signature })
+    try {
+      return readCheckpoint(text, checkpoints.publicKey)
+    } catch {
+      throw validationFailed({ checkpoint: [auditMessages.foreign_checkpoint] })
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { Kysely } from 'kysely'
+import type { Checkpoint, VerificationRun } from '../../../schema/finance.ts'
+import { headOf } from '../../db/head.ts'
+import type { Log } from '../../db/log.ts'
+import { openPool } from '../../db/pool.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { ReadSources } from '../../http/reads/read-sources.ts'
+import type { Progress } from '../ledger-scan.ts'
+import { auditWorker } from '../verify/audit-worker.ts'
+import { endRun, insertRun, MAX_SILENCE_SECONDS, readRuns, recordProgress, requestStop } from './run-rows.ts'
+
+/** How often a run writes how far it is, and looks whether it is to stop. */
+const HEARTBEAT_MS = 1_000
+
+export interface RunOptions {
+  /** The primary, for the table of runs. */
+  readonly url: string
+  readonly reads: Pick<ReadSources, 'reportsFor'>
+  readonly log: Log
+  readonly heartbeatMs?: number
+  readonly maxSilenceSeconds?: number
+}
+
+interface Running {
+  readonly id: number
+  readonly abort: AbortController
+  readonly done: Promise<void>
+}
+
+/**
+ * Verifications that run in the background, one at a time on all instances together. What they found and how far they
+ * are is in a table, so that any instance shows and stops them.
+ */
+export class VerificationRuns {
+  readonly #options: RunOptions
+  readonly #db: Kysely<Tables>
+  readonly #heartbeatMs: number
+  readonly #maxSilenceSeconds: number
+  #running: Running | undefined
+  #isClosed = false
+
+  constructor(options: RunOptions) {
+    this.#options = options
+    const pool = openPool(options.url, { max: 2, application_name: 'economy verifications' }, options.log)
+    this.#db = queryBuilder(pool)
+    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#maxSilenceSeconds = options.maxSilenceSeconds ?? MAX_SILENCE_SECONDS
+  }
+
+  /** Starts a verification; null while another one runs. */
+  async start(startedBy: string, checkpoint: Checkpoint | null): Promise<VerificationRun | null> {
+    const { reports, url } = await this.#options.reads.reportsFor({ readsStandby: true })
+    const of = await headOf(reports)
+    const id = await insertRun(this.#db, startedBy, of, checkpoint, this.#maxSilenceSeconds)
+    if (id === null) return null
+    const abort = new AbortController()
+    const done = this.#run(id, url, checkpoint, { events: 0, of }, abort)
+    this.#running = { id, abort, done }
+    if (this.#isClosed) abort.abort()
+    return this.find(id)
+  }
+
+  /** Asks for the end of a run. Answers the run, which may end a moment later; null when there is none. */
+  async stop(id: number, stoppedBy: string): Promise<VerificationRun | null> {
+    await requestStop(this.#db, id, stoppedBy)
+    if (this.#running?.id === id) {
+      this.#running.abort.abort()
+      await this.#running.done
+    }
+    return this.find(id)
+  }
+
+  async find(id: number): Promise<VerificationRun | null> {
+    const [run] = await readRuns(this.#db, { id, limit: 1 }, this.#maxSilenceSeconds)
+    return run ?? null
+  }
+
+  /** The newest runs, with ids below `before`. */
+  list(limit: number, before: number | null = null): Promise<readonly VerificationRun[]> {
+    return readRuns(this.#db, { before, limit }, this.#maxSilenceSeconds)
+  }
+
+  /** Ends this instance's run and waits for it. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#running?.abort.abort()
+    await this.#running?.done
+    await this.#db.destroy()
+  }
+
+  async #run(
+    id: number,
+    url: string,
+    checkpoint: Checkpoint | null,
+    planned: Progress,
+    abort: AbortController,
+  ): Promise<void> {
+    let progress = planned
+    let isStopped = false
+    const beat = async (): Promise<void> => {
+      const { isWanted } = await recordProgress(this.#db, id, progress)
+      if (isWanted) return
+      isStopped = true
+      abort.abort()
+    }
+    const heartbeat = setInterval(() => {
+      // The next one is a second later; without any, the run is taken for lost.
+      beat().catch((err: unknown) => this.#options.log.warn({ err }, 'the progress of a verification was not stored'))
+    }, this.#heartbeatMs)
+    try {
+      const work = auditWorker.verify(url, null, abort.signal, (latest) => void (progress = latest), checkpoint)
+      const verification = await work
+      await endRun(this.#db, id, verification.findings.length === 0 ? 'clean' : 'findings', progress, verification)
+    } catch (err) {
+      if (!abort.signal.aborted) this.#options.log.warn({ err }, 'a verification failed')
+      await beat().catch(() => {})
+      const outcome = isStopped ? 'stopped' : 'failed'
+      await endRun(this.#db, id, outcome, progress, null).catch((error: unknown) =>
+        this.#options.log.warn({ err: error }, 'the end of a verification was not stored'),
+      )
+    } finally {
+      clearInterval(heartbeat)
+      if (this.#running?.id === id) this.#running = undefined
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Micros } from '../../ledger/rules/time.ts'
+
+/** Another verification is running: one reads the whole ledger, and two would take the time of both. */
+export const VERIFICATION_RUNNING = 'verification_running'
+
+/** The steps of a month's closing, in the order in which they are taken. */
+export const closingSteps = [
+  'verify',
+  'trial-balance',
+  'house-accounts',
+  'open-withdrawals',
+  'exceptions',
+  'export',
+  'draws',
+  'checkpoint',
+] as const
+export type ClosingStep = (typeof closingSteps)[number]
+
+export const MONTH_PATTERN = '^[0-9]{4}-(0[1-9]|1[0-2])$'
+
+/** Whether a text is a month: `2026-10`. */
+export const isMonth = (text: string): boolean => new RegExp(MONTH_PATTERN).test(text)
+
+/** The first microsecond of a month in UTC. */
+export function monthBegins(month: string): Micros {
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return Date.UTC(year, number - 1) * 1000
+}
+
+/** `2027-01` after `2026-12`. */
+export function nextMonth(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7)
+}
+
+/** The last microsecond of a month in UTC. */
+export const monthEnds = (month: string): Micros => monthBegins(nextMonth(month)) - 1
+
+/** Why a month cannot be closed, whatever its files say; null when it can. */
+export function monthRefusal(
+  month: string,
+  {
+    closed,
+    last,
+    now,
+  }: { readonly closed: boolean; readonly last: { readonly month: string } | null; readonly now: Micros },
+): 'month_closed' | 'month_not_over' | 'month_out_of_order' | null {
+  if (closed) return 'month_closed'
+  if (now <= monthEnds(month)) return 'month_not_over'
+  if (last !== null && month !== nextMonth(last.month)) return 'month_out_of_order'
+  return null
+}

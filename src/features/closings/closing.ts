@@ -1,0 +1,40 @@
+import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import { integer, json, micros, text } from '../../ledger/rules/columns.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+
+/** A month that was closed. */
+export const closings = projection('month_closings', {
+  month: text(),
+  /** The position of its event. */
+  closing_id: integer(),
+  /** The positions that it covers; `last_position` is one less than the first where nothing happened. */
+  first_position: integer(),
+  last_position: integer(),
+  files: json<readonly ClosingFile[]>(),
+  checkpoint: json<ClosingCheckpoint>(),
+  closed_at: micros(),
+})
+
+export type Closing = RowOf<typeof closings>
+
+/** The last month that was closed, from which the next one begins: a single row. */
+export const lastClosings = projection('last_closing', { ledger: text(), month: text(), last_position: integer() })
+
+export const LEDGER = 'ledger'
+
+export const evolveClosings: Evolver = {
+  'month-closed': (state, { data: { month, position, files, checkpoint }, position: closing_id, at }) => {
+    const first_position = (state.get(lastClosings, LEDGER)?.last_position ?? 0) + 1
+    state.set(closings, month, {
+      month,
+      closing_id,
+      first_position,
+      last_position: position,
+      files,
+      checkpoint,
+      closed_at: at,
+    })
+    state.set(lastClosings, LEDGER, { ledger: LEDGER, month, last_position: position })
+  },
+}

@@ -1,0 +1,31 @@
+import type { Messages } from '../../language/messages.ts'
+
+/** What finance reads about closing a month. */
+export const closingMessages = {
+  verification_running: {
+    en: 'A verification is running. Wait for its end, or stop it.',
+    ar: 'توجد عملية تحقّق قيد التنفيذ. انتظر انتهاءها أو أوقفها.',
+  },
+  month_closed: { en: 'This month is closed already.', ar: 'سبق إقفال هذا الشهر.' },
+  month_not_over: { en: 'This month is not over.', ar: 'لم ينتهِ هذا الشهر بعد.' },
+  month_out_of_order: {
+    en: 'Months are closed in order: close the month after the last closed one.',
+    ar: 'تُقفل الشهور بالترتيب: أقفل الشهر الذي يلي آخر شهر مقفل.',
+  },
+  month_before_ledger: {
+    en: 'The ledger began after this month.',
+    ar: 'بدأ السجل بعد هذا الشهر.',
+  },
+  closing_step_failed: {
+    en: 'A step of the closing failed. Mend what it found and run it again.',
+    ar: 'فشلت إحدى خطوات الإقفال. عالج ما وجدته ثم أعد تنفيذها.',
+  },
+  closing_incomplete: {
+    en: 'Not all steps of the closing are done.',
+    ar: 'لم تكتمل جميع خطوات الإقفال.',
+  },
+  closing_outdated: {
+    en: 'The files of the closing were changed, or the books of the month are no longer those that they were made of. Run the steps again.',
+    ar: 'تغيّرت ملفات الإقفال، أو لم تعد دفاتر الشهر هي التي أُعدّت منها الملفات. أعد تنفيذ الخطوات.',
+  },
+} satisfies Messages

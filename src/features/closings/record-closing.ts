@@ -1,0 +1,58 @@
+import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { type ClosingStep, closingSteps, monthRefusal } from './books.ts'
+import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
+
+/** What the service read in the folder of a closing, and in the ledger; nothing of it comes from a client. */
+export interface RecordClosing {
+  /** `2026-10` */
+  readonly month: string
+  /** The last position of the month as the ledger has it; 0 when the ledger began later. */
+  readonly position: number
+  /** The positions that the files were made of. */
+  readonly made_of: { readonly first: number; readonly last: number }
+  readonly done: readonly string[]
+  readonly failed: readonly string[]
+  /** Whether every file has the SHA-256 that it was made with. */
+  readonly unchanged: boolean
+  readonly files: readonly ClosingFile[]
+  readonly checkpoint: ClosingCheckpoint | null
+}
+
+const refusals = [
+  'month_closed',
+  'month_not_over',
+  'month_out_of_order',
+  'month_before_ledger',
+  'closing_step_failed',
+  'closing_incomplete',
+  'closing_outdated',
+] as const
+
+/** Records that a month was closed, with the files that were made of it. Months are closed in order, each once. */
+export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
+  refusals,
+  reads: ({ month }) => [keyOf(closings, month), keyOf(lastClosings, LEDGER)],
+
+  decide(state, input, { now }) {
+    const { month, position, made_of, done, failed, unchanged, files, checkpoint } = input
+    const last = state.get(lastClosings, LEDGER) ?? null
+    const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now })
+    if (refusal !== null) return refuse(refusal)
+    if (position < 1) return refuse('month_before_ledger')
+    if (failed.length > 0) return refuse('closing_step_failed')
+    if (checkpoint === null || !closingSteps.every((step: ClosingStep) => done.includes(step)))
+      return refuse('closing_incomplete')
+    const isOfTheseBooks =
+      made_of.first === (last?.last_position ?? 0) + 1 && made_of.last === position && checkpoint.position === position
+    if (!isOfTheseBooks || !unchanged) return refuse('closing_outdated')
+    return [{ type: 'month-closed', data: { month, position, files: [...files], checkpoint }, movements: [] }]
+  },
+
+  result(state, { month }) {
+    const closing = state.get(closings, month)
+    if (closing === undefined) throw new Error(`${month} was not closed`)
+    return closing
+  },
+}

@@ -1,0 +1,181 @@
+import { test } from 'tap'
+import type { VerificationRun } from '../../../schema/finance.ts'
+import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { ReadSources } from '../../../src/http/reads/read-sources.ts'
+import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { until } from '../../harness/until.ts'
+import { seedLedger } from '../seed-ledger.ts'
+import { tamper } from '../verify-database.ts'
+
+const { slices } = await loadSlices()
+const path = '/admin/v1/ledger/verifications'
+const runOf = ({ body }: TestResponse): VerificationRun => Object(body).data
+
+type Test = Parameters<typeof createTestApp>[0]
+
+async function seededApp(t: Test): Promise<TestApp> {
+  const opened = await createTestApp(t, slices)
+  await seedLedger(t, opened.database)
+  return opened
+}
+
+/** Waits until a run has ended. */
+async function ended({ staff }: TestApp, id: number): Promise<VerificationRun> {
+  const finance = staff('fin', 'finance')
+  let run: VerificationRun | undefined
+  await until(async () => {
+    run = runOf(await finance('GET', `${path}/${id}`))
+    return run.outcome !== 'running'
+  })
+  if (run === undefined) throw new Error('no run was read')
+  return run
+}
+
+/** A run of an instance that was killed `seconds` ago. */
+const leftRunning = ({ database }: TestApp, seconds: number) =>
+  queryRows(
+    database,
+    `insert into verification_runs (started_by, started_at, heartbeat_at, events_read, events_total)
+     values ('staff:bob', now() - interval '1 hour', now() - interval '${seconds} seconds', 5, 20) returning run_id`,
+  ).then(([row]) => Number(row?.['run_id']))
+
+test('finance starts a verification, sees its end and finds it among the past ones', async (t) => {
+  const opened = await seededApp(t)
+  const { user, app } = opened
+  const finance = opened.staff('fin', 'finance')
+  t.same((await finance('GET', path)).body, { data: [], meta: { next_cursor: null } })
+  const started = await finance('POST', path, {})
+  t.equal(started.status, 201)
+  t.match(runOf(started), { id: 1, started_by: 'staff:fin', checkpoint: null, stopped_by: null })
+  const run = await ended(opened, 1)
+  const head = Number((await queryRows(opened.database, 'select position from ledger_head'))[0]?.['position'])
+  t.match(run, {
+    outcome: 'clean',
+    findings: [],
+    up_to: head,
+    progress: { events: head, of: head },
+    seconds_left: null,
+  })
+  t.ok(run.ended_at !== null && run.ended_at > run.started_at)
+
+  await finance('POST', path, {})
+  await ended(opened, 2)
+  const first = Object((await finance('GET', `${path}?limit=1`)).body)
+  t.same([first.data.length, first.data[0].id], [1, 2])
+  const second = Object((await finance('GET', `${path}?limit=1&cursor=${first.meta.next_cursor}`)).body)
+  t.same([second.data[0].id, second.meta.next_cursor], [1, null])
+  t.equal((await finance('GET', `${path}/99`)).status, 404)
+  t.equal((await finance('POST', `${path}/99/stop`)).status, 404)
+  t.match(runOf(await finance('POST', `${path}/1/stop`)), { outcome: 'clean', stopped_by: null }, 'it has ended')
+
+  for (const [method, url] of [
+    ['GET', path],
+    ['POST', path],
+    ['GET', `${path}/1`],
+    ['POST', `${path}/1/stop`],
+    ['POST', '/admin/v1/ledger/checkpoints'],
+  ] as const) {
+    t.equal((await user(1)(method, url, {})).status, 403, `${method} ${url} as a user`)
+    t.equal((await app.inject({ method, url, payload: {} })).statusCode, 401, `${method} ${url} without a token`)
+  }
+  t.equal((await finance('POST', '/admin/v1/users/1/revoke-sessions')).status, 403, 'finance writes nothing else')
+})
+
+test('one verification at a time on all instances; it is stopped from any of them', async (t) => {
+  const opened = await seededApp(t)
+  const { database } = opened
+  const finance = opened.staff('fin', 'finance')
+  // Alive, on another instance.
+  const other = await leftRunning(opened, 0)
+  const refused = await finance('POST', path, {})
+  t.match(refused, { status: 422, body: { code: 'verification_running' } })
+  t.match(runOf(await finance('POST', `${path}/${other}/stop`)), { outcome: 'running', stopped_by: 'staff:fin' })
+  await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
+
+  const gate = await holdReplies(t, database.ownerUrl)
+  const id = runOf(await finance('POST', path, {})).id
+  t.match(await finance('POST', path, {}), { status: 422, body: { code: 'verification_running' } })
+  // As another instance asks for it.
+  await queryRows(database, `update verification_runs set stopped_by = 'staff:eve' where run_id = ${id}`)
+  const stopped = await ended(opened, id)
+  t.match(stopped, { outcome: 'stopped', stopped_by: 'staff:eve', findings: [] })
+  t.match(stopped.progress, { of: Number })
+
+  const own = runOf(await finance('POST', path, {})).id
+  t.match(runOf(await finance('POST', `${path}/${own}/stop`)), { outcome: 'stopped', stopped_by: 'staff:fin' })
+  await gate()
+  await finance('POST', path, {})
+  t.match(await ended(opened, own + 1), { outcome: 'clean' })
+})
+
+test('the run of a crashed instance does not block the next one, and a stopped service ends its own', async (t) => {
+  const opened = await seededApp(t)
+  const { database } = opened
+  const finance = opened.staff('fin', 'finance')
+  const lost = await leftRunning(opened, 31)
+  t.match(runOf(await finance('GET', `${path}/${lost}`)), { outcome: 'failed', progress: { events: 5, of: 20 } })
+  const { id } = runOf(await finance('POST', path, {}))
+  t.match(await ended(opened, id), { outcome: 'clean' })
+  t.same(await queryRows(database, `select outcome from verification_runs where run_id = ${lost}`), [
+    { outcome: 'failed' },
+  ])
+
+  const db = readDb(t, database)
+  const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
+  const gate = await holdReplies(t, database.ownerUrl)
+  const closing = new VerificationRuns({ url: database.serviceUrl, reads, log: { warn: () => {} } })
+  const run = await closing.start('staff:ann', null)
+  t.equal(run?.outcome, 'running')
+  await closing.close()
+  await gate()
+  t.match(runOf(await finance('GET', `${path}/${run?.id}`)), { outcome: 'failed', stopped_by: null })
+})
+
+test('a tampered row is found, with what it points to, and so is a history that a checkpoint contradicts', async (t) => {
+  const opened = await seededApp(t)
+  const { database } = opened
+  const finance = opened.staff('fin', 'finance')
+  const made = await finance('POST', '/admin/v1/ledger/checkpoints')
+  t.equal(made.status, 201)
+  const { checkpoint, made_by } = Object(made.body).data
+  t.equal(made_by, 'staff:fin')
+  await finance('POST', path, { checkpoint })
+  t.match(await ended(opened, 1), { outcome: 'clean', checkpoint })
+
+  const forged = { ...checkpoint, position: 3 }
+  t.match(await finance('POST', path, { checkpoint: forged }), {
+    status: 422,
+    body: { code: 'validation_failed', errors: { checkpoint: [String] } },
+  })
+  t.equal((await finance('POST', path, { checkpoint: { position: 3 } })).status, 422)
+
+  await queryRows(database, `update balances set balance = balance + 1 where account = 'user:2:dollars'`)
+  await finance('POST', path, {})
+  t.match(await ended(opened, 2), {
+    outcome: 'findings',
+    findings: [{ check: 'projection', table: 'balances', id: 'user:2:dollars', message: String }],
+  })
+  await tamper(database, `update ledger_events set data = replace(data, 'salary', 'bribe') where data like '%salary%'`)
+  await finance('POST', path, { checkpoint })
+  const { outcome, findings } = await ended(opened, 3)
+  t.equal(outcome, 'findings')
+  t.match(findings[0], { check: 'hash', position: Number })
+})
+
+/** Makes every verification wait until the function that it answers is called. */
+async function holdReplies(t: Test, ownerUrl: string): Promise<() => Promise<void>> {
+  const client = await connect(ownerUrl, 'test')
+  let isOpen = true
+  const release = async (): Promise<void> => {
+    if (!isOpen) return
+    isOpen = false
+    await client.query('rollback')
+    await client.end()
+  }
+  t.teardown(release)
+  await client.query('begin; lock table replies in access exclusive mode')
+  return release
+}
