@@ -11,15 +11,19 @@ export const ClosingParams = Type.Object({ month: documentedAs(Type.String(), Mo
 
 export const CloseMonth = Type.Object({ month: Month })
 
-export const RecordedClosing = Type.Object({
-  id: { ...Id, description: 'the position of its event' },
-  month: Month,
-  first_position: { ...Id, description: 'after the last position of the closing before' },
-  position: { ...Amount, description: 'the last one that it covers' },
-  closed_at: Instant,
-  files: Type.Array(ClosingFile),
-  checkpoint: ClosingCheckpoint,
-})
+export const RecordedClosing = named(
+  'RecordedClosing',
+  Type.Object({
+    id: { ...Id, description: 'the position of its event' },
+    month: Month,
+    first_position: { ...Id, description: 'after the last position of the closing before' },
+    position: { ...Amount, description: 'the last one that it covers' },
+    closed_at: Instant,
+    files: Type.Array(ClosingFile),
+    checkpoint: ClosingCheckpoint,
+  }),
+  'A month that was closed: what it covers, its files and its checkpoint',
+)
 export type RecordedClosing = Static<typeof RecordedClosing>
 
 export const MonthClosing = named(

@@ -18,6 +18,8 @@ export interface CheckpointSigner {
   /** SPKI in base64: the body of a PEM file. */
   readonly publicKey: string
   sign(head: CheckpointHead): Checkpoint
+  /** The signature of another text than a checkpoint's, in base64. */
+  signText(text: string): string
 }
 
 /** The signed text: four lines, so that OpenSSL alone can check the signature. */
@@ -34,6 +36,7 @@ export function checkpointSigner(checkpointKey: string): CheckpointSigner {
   const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64')
   return {
     publicKey,
+    signText: (text) => sign(null, Buffer.from(text), key).toString('base64'),
     sign: ({ position, hash, at }) => ({
       position,
       hash,
@@ -66,6 +69,15 @@ export function readCheckpoint(text: string, publicKey: string | null): Checkpoi
     throw new Error("The checkpoint's signature is wrong: its text was changed.")
   }
   return checkpoint
+}
+
+/** Whether a text has this signature by a public key; false for what is no key. */
+export function isSignatureOf(text: string, signature: string, publicKey: string): boolean {
+  try {
+    return verify(null, Buffer.from(text), publicKeyOf(publicKey), Buffer.from(signature, 'base64'))
+  } catch {
+    return false
+  }
 }
 
 /** An Ed25519 key from PEM, or from its one line of base64. */

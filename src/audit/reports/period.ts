@@ -118,7 +118,7 @@ export async function readEventTime(db: Kysely<Tables>, position: number): Promi
 }
 
 /** The last event at or before a time, by binary search, as times never decrease. */
-async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number): Promise<number> {
+export async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number): Promise<number> {
   let low = 0
   let high = head
   while (low < high) {

@@ -2,8 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
+import type { StepOutcome, StepTask, WorkedStep } from '../closings/step-task.ts'
+import { workOf } from '../closings/step-work.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { lowerThreadPriority } from '../priority/thread-priority.ts'
+import type { QueryContext } from '../reports/query-context.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
 import { type Verification, verify } from './verify.ts'
 
@@ -12,11 +15,13 @@ import { type Verification, verify } from './verify.ts'
 export type AuditTask = { readonly url: string } & (
   | { readonly type: 'verify'; readonly asOf: number | null; readonly checkpoint: CheckpointHead | null }
   | { readonly type: 'fold-trial-balance'; readonly position: number }
+  | ({ readonly type: 'closing-step'; readonly step: WorkedStep } & StepTask)
 )
 
 export type AuditWorkerMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'verification'; readonly verification: Verification }
+  | { readonly type: 'step-outcome'; readonly outcome: StepOutcome }
   | { readonly type: 'trial-balance'; readonly trialBalance: TrialBalance }
 
 /** Nice level: requests go first when processors are busy. */
@@ -26,6 +31,16 @@ const NICE = 10
 const { signal } = new AbortController()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
 const post = (message: AuditWorkerMessage): void => parentPort?.postMessage(message)
+
+function contextWithProgress(): QueryContext {
+  let of = 0
+  let events = 0
+  return {
+    signal,
+    onPlanned: (more) => void (of += more),
+    onScanned: (more) => post({ type: 'progress', progress: { events: (events += more), of } }),
+  }
+}
 
 async function run(task: AuditTask): Promise<void> {
   if (task.type === 'verify') {
@@ -41,6 +56,10 @@ async function run(task: AuditTask): Promise<void> {
   const pool = openPool(task.url, { max: 2, application_name: 'audit worker' })
   const db = queryBuilder(pool)
   try {
+    if (task.type === 'closing-step') {
+      post({ type: 'step-outcome', outcome: await workOf(task.step)(task, db, contextWithProgress()) })
+      return
+    }
     const context = { signal, onPlanned: () => {}, onScanned: () => {} }
     post({ type: 'trial-balance', trialBalance: await foldTrialBalance(db, task.position, context) })
   } finally {

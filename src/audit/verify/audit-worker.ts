@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
+import type { StepOutcome, StepTask, WorkedStep } from '../closings/step-task.ts'
 import type { Progress } from '../ledger-scan.ts'
 import type { TrialBalance } from '../reports/trial-balance.ts'
 import type { AuditTask, AuditWorkerMessage } from './audit-worker-thread.ts'
@@ -21,6 +22,17 @@ export const auditWorker = {
     const done = await runInWorker({ url, type: 'verify', asOf, checkpoint }, signal, progress)
     if (done.type !== 'verification') throw new Error('a verification ended without a result')
     return done.verification
+  },
+  /** A step of a month's closing. */
+  async closingStep(
+    step: WorkedStep,
+    task: StepTask,
+    signal: AbortSignal,
+    progress: (progress: Progress) => void,
+  ): Promise<StepOutcome> {
+    const done = await runInWorker({ ...task, type: 'closing-step', step }, signal, progress)
+    if (done.type !== 'step-outcome') throw new Error('a step of a closing ended without a result')
+    return done.outcome
   },
   /** The trial balance as of a position. */
   async trialBalanceAt(url: string, position: number, signal: AbortSignal): Promise<TrialBalance> {

@@ -36,17 +36,23 @@ export function nextMonth(month: string): string {
 /** The last microsecond of a month in UTC. */
 export const monthEnds = (month: string): Micros => monthBegins(nextMonth(month)) - 1
 
+/** What decides whether a month can be closed. */
+interface MonthFacts {
+  readonly closed: boolean
+  /** The last month that was closed; null before the first. */
+  readonly last: { readonly month: string } | null
+  readonly now: Micros
+  /** The last position of the month; 0 when the ledger began later. */
+  readonly position: number
+}
+
 /** Why a month cannot be closed, whatever its files say; null when it can. */
 export function monthRefusal(
   month: string,
-  {
-    closed,
-    last,
-    now,
-  }: { readonly closed: boolean; readonly last: { readonly month: string } | null; readonly now: Micros },
-): 'month_closed' | 'month_not_over' | 'month_out_of_order' | null {
+  { closed, last, now, position }: MonthFacts,
+): 'month_closed' | 'month_not_over' | 'month_out_of_order' | 'month_before_ledger' | null {
   if (closed) return 'month_closed'
   if (now <= monthEnds(month)) return 'month_not_over'
   if (last !== null && month !== nextMonth(last.month)) return 'month_out_of_order'
-  return null
+  return position < 1 ? 'month_before_ledger' : null
 }

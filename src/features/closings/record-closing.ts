@@ -38,9 +38,8 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   decide(state, input, { now }) {
     const { month, position, made_of, done, failed, unchanged, files, checkpoint } = input
     const last = state.get(lastClosings, LEDGER) ?? null
-    const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now })
+    const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
-    if (position < 1) return refuse('month_before_ledger')
     if (failed.length > 0) return refuse('closing_step_failed')
     if (checkpoint === null || !closingSteps.every((step: ClosingStep) => done.includes(step)))
       return refuse('closing_incomplete')

@@ -62,8 +62,8 @@ export const httpCodes: CodeMeanings = {
   unknown_user: { means: 'the user was not announced', show: 'the login; tell the login service' },
   unsupported_media_type: { means: 'the body is not `application/json`', show: 'nothing; a fault of the client' },
   validation_failed: { means: 'fields are wrong', show: 'the sentences of `errors` beside their fields' },
-  verification_running: { means: 'one verification runs at a time', show: 'that verification' },
   validity_limit: { means: 'a privilege would last beyond the year 9999', show: 'message' },
+  verification_running: { means: 'one verification runs at a time', show: 'that verification' },
 }
 
 /** Codes of the refusals of a websocket's upgrade, beside those of tokens, of limits and of the app's state. */

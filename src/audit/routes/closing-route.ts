@@ -1,0 +1,37 @@
+import { CloseMonth, RecordedClosing } from '../../../schema/closings.ts'
+import { dataOf } from '../../../schema/common.ts'
+import { closingVerbs } from '../../features/closings/verbs.ts'
+import type { App } from '../../features/services.ts'
+import { readClosingRequest } from '../closings/closing-request.ts'
+import { monthFolder } from '../closings/folder.ts'
+import { readMonthBooks } from '../closings/month-books.ts'
+import type { FinanceServices } from './services.ts'
+
+/** Records the closing of a month, whose steps were run before. */
+export function closingRoute(app: App, { db, execute, checkpoints, closingsFolder }: FinanceServices): void {
+  const verbs = closingVerbs()
+
+  app.post(
+    '/ledger/closings',
+    {
+      config: { mayFinanceWrite: true },
+      schema: {
+        operationId: 'recordClosing',
+        summary: 'Record that a month is closed, with the SHA-256 of each file',
+        description:
+          'The steps of the closing are run in the console or by `audit close-month`. What is recorded is read from ' +
+          'their files and from the ledger, never from the request. Roles finance and operator.',
+        tags: ['finance'],
+        refusals: verbs.recordClosing.refusals,
+        body: CloseMonth,
+        response: { 201: dataOf(RecordedClosing) },
+      },
+    },
+    async (request, reply) => {
+      const { month } = request.body
+      const books = await readMonthBooks(db, month)
+      const input = await readClosingRequest(monthFolder(closingsFolder, month), books, checkpoints.publicKey)
+      return execute(request, reply, verbs.recordClosing, input, { request: { month } })
+    },
+  )
+}

@@ -1,0 +1,94 @@
+import { test } from 'tap'
+import { closingSteps, monthEnds, nextMonth } from '../../../src/features/closings/books.ts'
+import { closings, evolveClosings, LEDGER, lastClosings } from '../../../src/features/closings/closing.ts'
+import { type RecordClosing, recordClosing } from '../../../src/features/closings/record-closing.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
+
+const hash = 'ab'.repeat(32)
+const checkpointOf = (position: number) => ({
+  position,
+  hash,
+  at: '2026-11-01T09:00:00.000000Z',
+  algorithm: 'Ed25519' as const,
+  public_key: 'key',
+  signature: 'signature',
+})
+const files = [{ name: 'entries.csv', sha256: hash }]
+
+/** October as its folder says it when all steps are done. */
+const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
+  month: '2026-10',
+  position: 40,
+  made_of: { first: 1, last: 40 },
+  done: [...closingSteps],
+  failed: [],
+  unchanged: true,
+  files,
+  checkpoint: checkpointOf(40),
+  ...fields,
+})
+
+const closed = (month: string, position: number) =>
+  ({
+    type: 'month-closed',
+    data: { month, position, files, checkpoint: checkpointOf(position) },
+    movements: [],
+  }) as const
+
+test('a month is closed with its files, and the next one begins from it', (t) => {
+  const { when, state } = givenWhen(evolveClosings)
+  const { events, answer } = when(recordClosing, october())
+  t.match(events, [closed('2026-10', 40)])
+  t.match(answer, {
+    month: '2026-10',
+    closing_id: 1,
+    first_position: 1,
+    last_position: 40,
+    files,
+    closed_at: FIXED_NOW,
+  })
+  t.same(state.get(lastClosings, LEDGER), { ledger: LEDGER, month: '2026-10', last_position: 40 })
+
+  const november = october({ month: '2026-11', position: 55, made_of: { first: 41, last: 55 } })
+  const later = { now: monthEnds('2026-11') + 1 }
+  const { answer: second } = when(recordClosing, { ...november, checkpoint: checkpointOf(55) }, later)
+  t.match(second, { first_position: 41, last_position: 55 })
+  t.equal(state.get(closings, '2026-11')?.first_position, 41)
+  t.end()
+})
+
+test('refusals, in the order of precedence', (t) => {
+  const wrong = { done: [], failed: ['verify'], checkpoint: null, position: 0 }
+  const table: readonly (readonly [code: string, input: RecordClosing, ...before: ReturnType<typeof closed>[]])[] = [
+    ['month_closed', october(wrong), closed('2026-10', 40)],
+    ['month_not_over', october({ ...wrong, month: '2026-11' }), closed('2026-08', 3)],
+    ['month_out_of_order', october(wrong), closed('2026-08', 3)],
+    ['month_out_of_order', october({ ...wrong, month: '2026-08' }), closed('2026-09', 3)],
+    ['month_before_ledger', october(wrong)],
+    ['closing_step_failed', october({ ...wrong, position: 40 })],
+    ['closing_incomplete', october({ done: closingSteps.filter((step) => step !== 'draws') })],
+    ['closing_incomplete', october({ checkpoint: null })],
+    ['closing_outdated', october({ unchanged: false })],
+    ['closing_outdated', october({ made_of: { first: 1, last: 39 } })],
+    ['closing_outdated', october({ made_of: { first: 2, last: 40 } })],
+    ['closing_outdated', october({ checkpoint: checkpointOf(39) })],
+    ['closing_outdated', october(), closed('2026-09', 3)],
+  ]
+  for (const [code, input, ...before] of table) {
+    const { given, when } = givenWhen(evolveClosings)
+    given(...before)
+    const { refusal, events } = when(recordClosing, input)
+    t.same([refusal?.refusal, events], [code, []], `${code}: ${JSON.stringify(input).slice(0, 60)}`)
+  }
+  t.end()
+})
+
+test('a month is over with its last microsecond in UTC, and years follow each other', (t) => {
+  t.equal(nextMonth('2026-12'), '2027-01')
+  t.equal(nextMonth('2026-01'), '2026-02')
+  const { when } = givenWhen(evolveClosings)
+  const end = Date.UTC(2026, 10, 1) * 1000
+  t.equal(when(recordClosing, october(), { now: end - 1 }).refusal?.refusal, 'month_not_over')
+  t.equal(when(recordClosing, october(), { now: end }).refusal, undefined)
+  t.end()
+})
