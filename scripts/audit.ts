@@ -45,7 +45,10 @@ function createAction<Flags>(handler: CommandHandler<Flags>): (flags: Flags) => 
     const { env } = process
     const findings = await withDatabase(env, (database) => {
       const reportUrl = (): Promise<string> => chooseReportUrl(database, signal, console.error)
-      return handler({ ownerUrl: database.ownerUrl, reportUrl, env, asked, terminal, signal }, flags)
+      return handler(
+        { ownerUrl: database.ownerUrl, serviceUrl: database.url, reportUrl, env, asked, terminal, signal },
+        flags,
+      )
     })
     await terminal.flushed()
     process.exitCode = findings > 0 ? EXIT_FINDINGS : 0

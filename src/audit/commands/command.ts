@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.ts'
 
 /** What a command gets in addition to its flags. */
 export interface CommandContext extends Pick<AuditDatabase, 'ownerUrl'> {
+  /** The primary, as the service's own role. */
+  readonly serviceUrl: string
   /** The address of the database to read. All of a report is read from one. */
   readonly reportUrl: () => Promise<string>
   readonly env: Readonly<Record<string, string | undefined>>

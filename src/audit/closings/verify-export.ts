@@ -1,0 +1,176 @@
+import { createReadStream, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { readCheckpoint } from '../checkpoint/checkpoint.ts'
+import { formatDecimal } from '../format.ts'
+import { foldAccounts } from '../reports/fold-accounts.ts'
+import type { QueryContext } from '../reports/query-context.ts'
+import { findClosingFile } from './folder.ts'
+import { hashFile } from './hashed-file.ts'
+import { isSigned, type Manifest, parseManifest } from './manifest.ts'
+
+export interface ExportReport {
+  readonly manifest: Manifest
+  /** Files that were looked at. */
+  readonly files: readonly string[]
+  /** For people; empty when all is as it was made. */
+  readonly findings: readonly string[]
+}
+
+const MANIFEST = 'manifest.json'
+
+/**
+ * Holds an export against its manifest, and both against the ledger: `path` is the manifest, or one of its files with
+ * the manifest beside it. `publicKey` is that of the ledger's checkpoints. Throws when there is no manifest.
+ */
+export async function verifyExport(
+  db: Kysely<Tables>,
+  path: string,
+  publicKey: string,
+  context: QueryContext,
+): Promise<ExportReport> {
+  const folder = dirname(resolve(path))
+  const asked = basename(path)
+  const manifest = parseManifest(readManifest(join(folder, MANIFEST)))
+  const listed = manifest.files.filter(({ name }) => asked === MANIFEST || name === asked)
+  if (listed.length === 0) throw new Error(`${asked} is not a file of the manifest beside it.`)
+  const findings = [...checkSignatures(manifest, publicKey), ...(await checkHead(db, manifest))]
+  const readable: string[] = []
+  for (const { name, bytes, sha256 } of listed) {
+    const file = findClosingFile(folder, name)
+    if (file === null) findings.push(`${name}: is missing`)
+    else {
+      readable.push(name)
+      if (file.bytes !== bytes) findings.push(`${name}: has ${file.bytes} bytes, the manifest says ${bytes}`)
+      const hash = await hashFile(file.path)
+      if (hash !== sha256) findings.push(`${name}: has the SHA-256 ${hash}, the manifest says ${sha256}`)
+    }
+  }
+  const expected = await ledgerSums(db, manifest, context)
+  const journals = await sumsOf(
+    readable.filter((name) => name.endsWith('.journal')),
+    folder,
+    journalPostings,
+  )
+  const groups = [
+    [
+      'entries.csv',
+      await sumsOf(
+        readable.filter((name) => name === 'entries.csv'),
+        folder,
+        csvPostings,
+      ),
+    ],
+    [
+      'events.jsonl',
+      await sumsOf(
+        readable.filter((name) => name === 'events.jsonl'),
+        folder,
+        jsonPostings,
+      ),
+    ],
+    // One of several journals has only a part of the sums.
+    ...(asked === MANIFEST ? ([['journals', journals]] as const) : []),
+  ] as const
+  for (const [name, sums] of groups) if (sums !== null) findings.push(...differences(name, sums, expected))
+  return { manifest, files: listed.map(({ name }) => name), findings }
+}
+
+function readManifest(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`There is no manifest ${path}.`, { cause: error })
+  }
+}
+
+function checkSignatures(manifest: Manifest, publicKey: string): string[] {
+  const findings: string[] = []
+  try {
+    readCheckpoint(JSON.stringify(manifest.checkpoint), publicKey)
+  } catch (error) {
+    findings.push(`${MANIFEST}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (!isSigned(manifest)) findings.push(`${MANIFEST}: the signature is wrong: its text was changed.`)
+  if (manifest.checkpoint.position !== manifest.to)
+    findings.push(`${MANIFEST}: its checkpoint is of position ${manifest.checkpoint.position}, not ${manifest.to}`)
+  return findings
+}
+
+/** The ledger must have the checkpoint's hash at its position. */
+async function checkHead(db: Kysely<Tables>, { checkpoint }: Manifest): Promise<string[]> {
+  const { position, hash } = checkpoint
+  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', position).executeTakeFirst()
+  if (event === undefined) return [`position ${position}: is missing in the ledger`]
+  return event.hash === hash ? [] : [`position ${position}: has the hash ${event.hash}, the checkpoint says ${hash}`]
+}
+
+/** Sums by account, in whole units (cents of a dollar). */
+type Sums = Map<string, bigint>
+
+const add = (sums: Sums, account: string, amount: bigint): void =>
+  void sums.set(account, (sums.get(account) ?? 0n) + amount)
+
+async function ledgerSums(db: Kysely<Tables>, { from, to }: Manifest, context: QueryContext): Promise<Sums> {
+  const sums: Sums = new Map()
+  await foldAccounts(db, { first: from, last: to }, context, (account, amount) => add(sums, account, BigInt(amount)))
+  return sums
+}
+
+function differences(name: string, sums: Sums, expected: Sums): string[] {
+  return [...new Set([...expected.keys(), ...sums.keys()])]
+    .filter((account) => (sums.get(account) ?? 0n) !== (expected.get(account) ?? 0n))
+    .slice(0, 20)
+    .map((account) => {
+      const amount = (of: Sums): string => formatDecimal(currencyOf(account), of.get(account) ?? 0n)
+      return `${name}: ${account} sums to ${amount(sums)}, in the ledger to ${amount(expected)}`
+    })
+}
+
+/** Adds what a line of a file moves. */
+type ReadLine = (line: string, sums: Sums) => void
+
+/** The sums of all these files; null without one. */
+async function sumsOf(names: readonly string[], folder: string, createReader: () => ReadLine): Promise<Sums | null> {
+  if (names.length === 0) return null
+  const sums: Sums = new Map()
+  for (const name of names) {
+    const read = createReader()
+    for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) read(line, sums)
+  }
+  return sums
+}
+
+/** Whole units of an amount with or without two decimals; 0 for what is none, which then is a difference. */
+const unitsOf = (text: string): bigint => (/^-?\d+(\.\d\d)?$/.test(text) ? BigInt(text.replace('.', '')) : 0n)
+
+/** The last four cells need no quotation marks: account, counter account, currency, amount. */
+const csvPostings = (): ReadLine => (line, sums) => {
+  const [account, , , amount] = line.split(',').slice(-4)
+  if (account !== undefined && amount !== undefined && account !== 'account') add(sums, account, unitsOf(amount))
+}
+
+const jsonMovement = /\{"debit":"([^"]+)","credit":"([^"]+)","currency":"[^"]+","amount":(\d+)\}/g
+
+/** Movements come before the data of an event, which could hold the same text. */
+const jsonPostings = (): ReadLine => (line, sums) => {
+  for (const [, debit = '', credit = '', amount = ''] of line.split('"data":', 1)[0]?.matchAll(jsonMovement) ?? []) {
+    add(sums, debit, -BigInt(amount))
+    add(sums, credit, BigInt(amount))
+  }
+}
+
+const journalPosting = /^ {4}(\S+) {2}(-?[\d.]+) \S+ = /
+
+/** Opening balances are of before the month. */
+const journalPostings = (): ReadLine => {
+  let isOpening = false
+  return (line, sums) => {
+    const [, account, amount] = journalPosting.exec(line) ?? []
+    if (/^\d/.test(line)) isOpening = line.endsWith(' opening balance')
+    else if (!isOpening && account !== undefined && amount !== undefined) add(sums, account, unitsOf(amount))
+  }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { InvalidArgumentError } from 'commander'
+import type { Kysely } from 'kysely'
+import { readLedgerSchema } from '../../../config/ledger-schema.ts'
+import { openPool } from '../../../db/pool.ts'
+import { queryBuilder } from '../../../db/queries/query-builder.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { evolve, refusalResponseOf, tables } from '../../../domain.ts'
+import { closingSteps, isMonth } from '../../../features/closings/books.ts'
+import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
+import { command } from '../../../ledger/executor/command.ts'
+import { Executor } from '../../../ledger/executor/executor.ts'
+import type { CheckpointSigner } from '../../checkpoint/checkpoint.ts'
+import { findSigner } from '../../checkpoint/checkpoint-key.ts'
+import { readClosingRequest } from '../../closings/closing-request.ts'
+import { closingsFolder, monthFolder } from '../../closings/folder.ts'
+import { readMonthBooks } from '../../closings/month-books.ts'
+import { runClosingStep } from '../../closings/run-closing-step.ts'
+import { dataDirOf } from '../../database.ts'
+import type { CommandContext, RegisterCommand } from '../command.ts'
+
+export const closeMonthCommand: RegisterCommand = (audit, running) =>
+  void audit
+    .command('close-month')
+    .description('runs all steps of closing a month, keeps their files in DATA_DIR/closings, and records the closing')
+    .argument('<month>', 'YYYY-MM', parseMonth)
+    .action((month: string, flags: object) => running((context) => run(context, month))(flags))
+
+function parseMonth(text: string): string {
+  if (!isMonth(text)) throw new InvalidArgumentError('Expected a month, such as 2026-10.')
+  return text
+}
+
+/** Answers how many steps failed; the month is recorded only when none did. */
+async function run({ env, serviceUrl, terminal, signal }: CommandContext, month: string): Promise<number> {
+  const db = queryBuilder(openPool(serviceUrl, { max: 2, application_name: 'audit' }))
+  try {
+    const signer = await signerFor(db, env)
+    const books = await readMonthBooks(db, month)
+    if (books.refusal !== null) throw new Error(books.refusal.message.en)
+    const folder = monthFolder(closingsFolder(dataDirOf(env), readLedgerSchema(env)), month)
+    const madeBy = localStaffName()
+    let failed = 0
+    for (const step of closingSteps) {
+      signal.throwIfAborted()
+      const { progress } = terminal
+      const state = await runClosingStep(step, { url: serviceUrl, db, books, folder, signer, madeBy, signal, progress })
+      if (state.state !== 'done') failed += 1
+      const said = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
+      terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${said}`)
+    }
+    if (failed > 0) {
+      terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
+      return failed
+    }
+    const request = await readClosingRequest(folder, books, signer.publicKey)
+    const position = await record(serviceUrl, request, madeBy)
+    terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
+    return 0
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function signerFor(db: Kysely<Tables>, env: CommandContext['env']): Promise<CheckpointSigner> {
+  const kept = await db
+    .selectFrom('key_fingerprints')
+    .select('fingerprint')
+    .where('name', '=', 'checkpoint')
+    .executeTakeFirst()
+  const signer = findSigner(env, kept?.fingerprint)
+  if (signer === null)
+    throw new Error('There is no key to sign with: set CHECKPOINT_KEY, or DATA_DIR where the service generated one.')
+  return signer
+}
+
+/** Records the closing next to the instances of the service; answers the position of its event. */
+async function record(url: string, request: RecordClosing, actor: string): Promise<number> {
+  const silent = { committed: () => {}, bug: () => {}, failed: () => {} }
+  const executor = new Executor({ url, tables, evolve, observer: silent })
+  try {
+    let position = 0
+    const { reply } = await executor.run(
+      command(
+        recordClosing,
+        request,
+        { actor, requestId: randomUUID(), idempotency: null },
+        {
+          presentResult: ({ closing_id }) => {
+            position = closing_id
+            return { status: 201, body: '' }
+          },
+          presentRefusal: (refusal) => ({ status: 422, body: refusalResponseOf(refusal).message.en }),
+        },
+      ),
+    )
+    if (reply.status !== 201) throw new Error(reply.body)
+    return position
+  } finally {
+    await executor.close()
+  }
+}
+
+/** Who closes the month, as the ledger names them. */
+function localStaffName(): string {
+  try {
+    return `staff:${userInfo().username}`
+  } catch {
+    return `staff:${process.getuid?.() ?? 'unknown'}`
+  }
+}

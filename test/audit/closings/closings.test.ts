@@ -1,0 +1,185 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { findClosingFile, monthFolder } from '../../../src/audit/closings/folder.ts'
+import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
+import { runClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
+import { readSteps, type StepState } from '../../../src/audit/closings/step-state.ts'
+import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { type ClosingStep, closingSteps, nextMonth } from '../../../src/features/closings/books.ts'
+import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { runAudit } from '../run-audit.ts'
+import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
+
+const { slices } = await loadSlices()
+const KEY = 'a checkpoint key for tests'
+const signer = checkpointSigner(KEY)
+const { signal } = new AbortController()
+const path = '/admin/v1/ledger/closings'
+
+/** All that happened, happened so long ago that its month and the next one are over. */
+const AGE = `interval '70 days'`
+const month = new Date(Date.now() - 70 * 86_400_000).toISOString().slice(0, 7)
+
+/** A ledger of some time ago. */
+async function oldLedger(t: Parameters<typeof testDatabase>[0]): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await withOwnExecutors((own) => seedLedger(own, database))
+  await tamper(database, `update ledger_events set at = at - ${AGE}`, `update ledger_head set at = at - ${AGE}`)
+  await rechain(database)
+  await rebuild(database.ownerUrl, { progress: () => {}, signal })
+  return database
+}
+
+/** Runs steps of a month as the console does. */
+const runSteps = async (
+  t: Parameters<typeof readDb>[0],
+  { database, closingsFolder }: TestApp,
+  steps: readonly ClosingStep[],
+  of = month,
+): Promise<readonly StepState[]> => {
+  const db = readDb(t, database)
+  const books = await readMonthBooks(db, of)
+  const folder = monthFolder(closingsFolder, of)
+  const states: StepState[] = []
+  for (const step of steps) {
+    const options = { url: database.serviceUrl, db, books, folder, signer, madeBy: 'staff:fin', signal }
+    states.push(await runClosingStep(step, options))
+  }
+  return states
+}
+
+const statesOf = (steps: readonly StepState[]): string[] => steps.map(({ state }) => state)
+
+test('a whole month is closed, from its first step to the next month', async (t) => {
+  const database = await oldLedger(t)
+  const opened = await createTestApp(t, slices, database)
+  const { user, app, closingsFolder } = opened
+  const finance = opened.staff('fin', 'finance')
+  const db = readDb(t, database)
+  const folder = monthFolder(closingsFolder, month)
+  const head = Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
+  const close = (of = month) => finance('POST', path, { month: of })
+
+  t.same((await finance('GET', path)).body, { data: [], meta: { next_cursor: null } })
+  t.equal((await finance('GET', `${path}/${month}`)).status, 404)
+  t.match(await close(), { status: 422, body: { code: 'closing_incomplete' } })
+  t.same(
+    statesOf(readSteps(folder)),
+    closingSteps.map(() => 'waiting'),
+  )
+  const books = await readMonthBooks(db, month)
+  t.match(books, { first: 1, last: head, previous: null, closing: null, refusal: null })
+  for (const [of, code] of [
+    [new Date().toISOString().slice(0, 7), 'month_not_over'],
+    ['2025-01', 'month_before_ledger'],
+  ] as const) {
+    t.equal((await readMonthBooks(db, of)).refusal?.code, code)
+    t.match(await close(of), { status: 422, body: { code } })
+    await t.rejects(runSteps(t, opened, ['export'], of), { message: /./ })
+  }
+  t.equal((await finance('POST', path, { month: '2025-13' })).status, 422)
+
+  await t.test('a step that found something forbids the recording', async (t) => {
+    await queryRows(database, `update balances set balance = balance + 1 where account = 'user:2:dollars'`)
+    const [failed] = await runSteps(t, opened, ['verify'])
+    t.match(failed, {
+      state: 'failed',
+      made_by: 'staff:fin',
+      result: { rows: [['projection', '', 'balances', 'user:2:dollars']] },
+    })
+    await runSteps(t, opened, closingSteps.slice(1))
+    t.match(await close(), { status: 422, body: { code: 'closing_step_failed' } })
+    await queryRows(database, `update balances set balance = balance - 1 where account = 'user:2:dollars'`)
+    t.same(statesOf(await runSteps(t, opened, ['verify'])), ['done'])
+  })
+
+  const steps = readSteps(folder)
+  t.same(
+    statesOf(steps),
+    closingSteps.map(() => 'done'),
+  )
+  const summaries = steps.map((one) => (one.state === 'waiting' ? '' : one.result?.summary))
+  t.match(summaries, [
+    /^Clean: \d+ events/,
+    'Every currency sums to zero.',
+    /accounts of the house/,
+    '0 pending, 0 approved and not yet transferred.',
+    /acts of staff .* all with a reason/,
+    /files\.$/,
+    /all as published/,
+    `Signed position ${head}.`,
+  ])
+  const verifyExport = (file: string) =>
+    runAudit({ DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY }, 'verify-export', join(folder, file))
+  const clean = await verifyExport('manifest.json')
+  t.match(clean, { code: 0, out: /^clean: 3 files of/ }, clean.err)
+  t.match(await verifyExport('entries.csv'), { code: 0, out: /^clean: 1 files of/ })
+  t.match(await verifyExport('checkpoint.json'), { code: 2, err: /is not a file of the manifest/ })
+
+  await t.test('a file that was changed is found, and not recorded', async (t) => {
+    const name = 'entries.csv'
+    const text = readFileSync(join(folder, name), 'utf8')
+    writeFileSync(join(folder, name), text.replace(/,-40$/m, ',-41'))
+    const report = await verifyExport('manifest.json')
+    t.match(report, { code: 1, out: /entries.csv: has the SHA-256/ })
+    t.match(report.out, /entries.csv: user:2:diamonds sums to \S+, in the ledger to/)
+    t.match(await close(), { status: 422, body: { code: 'closing_outdated' } })
+    writeFileSync(join(folder, name), text)
+    const manifest = readFileSync(join(folder, 'manifest.json'), 'utf8')
+    writeFileSync(join(folder, 'manifest.json'), manifest.replace('"made_by": "staff:fin"', '"made_by": "staff:eve"'))
+    t.match(await verifyExport('events.jsonl'), { code: 1, out: /the signature is wrong/ })
+    writeFileSync(join(folder, 'manifest.json'), manifest)
+    for (const file of ['events.jsonl', 'books-000000000001.journal']) {
+      const whole = readFileSync(join(folder, file), 'utf8')
+      appendFileSync(join(folder, file), '\n')
+      t.match(await verifyExport(file), { code: 1, out: /bytes/ }, file)
+      writeFileSync(join(folder, file), whole)
+    }
+  })
+
+  t.equal((await user(1)('POST', path, { month })).status, 403)
+  t.equal((await app.inject({ method: 'POST', url: path, payload: { month } })).statusCode, 401)
+  const recorded = await close()
+  t.equal(recorded.status, 201, recorded.text)
+  const { data } = Object(recorded.body)
+  t.match(data, { month, first_position: 1, position: head, id: head + 1, checkpoint: { position: head } })
+  t.ok(data.files.some(({ name }: { name: string }) => name === 'manifest.json'))
+  t.match(Object((await finance('GET', `${path}/${month}`)).body).data, { ...data, closed_by: 'staff:fin' })
+  t.equal(Object((await finance('GET', path)).body).data.length, 1)
+  t.match(await close(), { status: 422, body: { code: 'month_closed' } })
+  t.equal((await readMonthBooks(db, month)).refusal?.code, 'month_closed')
+  t.same((await verifyDatabase(database)).findings, [])
+  await rebuild(database.ownerUrl, { progress: () => {}, signal })
+  t.equal(Object((await finance('GET', path)).body).data.length, 1, 'rebuilt from the ledger')
+
+  const next = nextMonth(month)
+  t.match(await readMonthBooks(db, next), { first: head + 1, last: head, previous: { month }, refusal: null })
+  t.match(await close(nextMonth(next)), { status: 422, body: { code: String } })
+  const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY, DATA_DIR: closingsFolder }
+  const closed = await runAudit(env, 'close-month', next)
+  t.match(
+    closed,
+    { code: 0, out: new RegExp(`closed ${next}: positions ${head + 1} to ${head}, event ${head + 2}`) },
+    closed.err,
+  )
+  t.match(await runAudit(env, 'close-month', next), { code: 2, err: /closed already/ })
+  t.match(await runAudit(env, 'close-month', 'x'), { code: 2 })
+  t.equal(Object((await finance('GET', path)).body).data[0].month, next)
+  t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('files of a closing are found by safe names only', async (t) => {
+  const { closingsFolder } = await createTestApp(t, slices)
+  writeFileSync(join(closingsFolder, 'a.csv'), 'x')
+  writeFileSync(join(closingsFolder, 'key'), 'x')
+  t.match(findClosingFile(closingsFolder, 'a.csv'), { bytes: 1 })
+  for (const name of ['key', '../a.csv', './a.csv', 'b.csv', '.csv', 'a.csv/', '', 'steps/verify.json', `a.csv\0`]) {
+    t.equal(findClosingFile(closingsFolder, name), null, name)
+  }
+})
