@@ -46,7 +46,7 @@ const models: readonly Model[] = [
 ]
 
 /** Whom the events of all slices tell what. */
-const notificationMapper: NotificationMapper = combineNotificationMappers(
+export const notificationMapper: NotificationMapper = combineNotificationMappers(
   models.flatMap(({ notifications = [] }) => notifications),
 )
 

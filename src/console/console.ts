@@ -26,10 +26,11 @@ import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
+import { userPages } from './users/users.ts'
 import { withdrawalPages } from './withdrawals/withdrawals.ts'
 
 /** All pages, in the order of the menu. */
-const pages: readonly ConsolePages[] = [homePages, withdrawalPages, proposalPages, gamePages, cataloguePages]
+const pages: readonly ConsolePages[] = [homePages, userPages, withdrawalPages, proposalPages, gamePages, cataloguePages]
 
 export interface ConsoleParts {
   readonly options: ConsoleOptions

@@ -8,6 +8,12 @@ const doneMessages = {
   'withdrawal-approved': 'The request was approved.',
   'withdrawal-rejected': 'The request was rejected, and its dollars are back in the wallet.',
   'withdrawal-transferred': 'The request was marked as transferred.',
+  credited: 'The balance was credited.',
+  debited: 'The balance was debited.',
+  'cards-granted': 'The cards are in the wallet.',
+  'bag-filled': 'The gifts are in the bag.',
+  'user-changed': 'The user was changed.',
+  'sessions-ended': 'All sessions of the user were ended.',
 } as const
 
 export type DoneCode = keyof typeof doneMessages

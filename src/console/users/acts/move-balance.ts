@@ -1,0 +1,116 @@
+import { type Kysely, sql } from 'kysely'
+import { currencies } from '../../../../schema/account.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
+import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
+import { amountCell, formatUnits, formatWord, textCell } from '../../frame/cells.ts'
+import { readBalances } from '../user/balances.ts'
+import { type Change, numberOrText, reasonErrors, reasonInput, type UserAct, type Values } from './user-act.ts'
+
+const inputs = [
+  {
+    name: 'currency',
+    label: 'Currency',
+    options: currencies.map((value) => ({ value, text: formatWord(value) })),
+  },
+  { name: 'amount', label: 'Amount', hint: 'A whole number; dollars may have cents: 12.50', maxLength: 32 },
+  reasonInput,
+]
+
+const names = inputs.map(({ name }) => name)
+
+const isDollars = (currency: string | undefined): boolean => currency === 'dollars' || currency === 'agent_dollars'
+
+/** As the route takes it: dollars as a text with their decimals, and whole units as a number. */
+const amountOf = ({ currency, amount = '' }: Values): number | string =>
+  isDollars(currency) ? amount : numberOrText(amount)
+
+async function balanceOf(db: Kysely<Tables>, name: string): Promise<bigint> {
+  const row = await db
+    .selectFrom('balances')
+    .select(sql<string>`balance::text`.as('balance'))
+    .where('account', '=', name)
+    .executeTakeFirst()
+  return BigInt(row?.balance ?? 0)
+}
+
+interface Direction {
+  /** 1: to the user; -1: from the user. */
+  readonly sign: 1n | -1n
+  readonly route: 'credits' | 'debits'
+  readonly verb: string
+}
+
+const moveAct = (
+  { sign, route, verb }: Direction,
+  act: Pick<UserAct, 'path' | 'title' | 'lead' | 'done'>,
+): UserAct => ({
+  ...act,
+  names,
+  inputsOf: async () => inputs,
+  async review(db, user, values) {
+    const currency = currencies.find((name) => name === values['currency'])
+    const units = currency === undefined ? null : parseAmount(currency, amountOf(values))
+    const errors = {
+      ...(currency === undefined ? { currency: 'Choose one of the currencies.' } : {}),
+      ...(currency !== undefined && units === null ? { amount: `The amount ${amountRule(currency).en}.` } : {}),
+      ...reasonErrors(values['reason']),
+    }
+    if (currency === undefined || units === null || Object.keys(errors).length > 0) return { errors }
+    const issuance = account('issuance', 'operator', currency)
+    const [{ wallets }, issued] = await Promise.all([readBalances(db, user.user_id), balanceOf(db, issuance)])
+    const wallet = wallets.find((one) => one.currency === currency)
+    if (wallet === undefined) throw new Error(`there is no wallet of ${currency}`)
+    const change = sign * BigInt(units)
+    const shown = (amount: bigint): string => `${formatUnits(currency, amount)} ${formatWord(currency)}`
+    if (wallet.available + change < 0n) {
+      const held = wallet.held === 0n ? '' : `: ${shown(wallet.held)} are on hold`
+      return { errors: { amount: `At most ${shown(wallet.available)} can be taken${held}.` } }
+    }
+    if (wallet.balance + change > MAX_BALANCE) return { errors: { amount: 'No balance can be that large.' } }
+    return {
+      given: [
+        ['Amount', amountCell(currency, units)],
+        ['Currency', textCell(formatWord(currency))],
+        ['Reason', textCell(values['reason'])],
+      ],
+      changes: [
+        changeOf(currency, wallet.account, wallet.balance, change),
+        ...(wallet.held === 0n ? [] : [changeOf(currency, 'Can be spent', wallet.available, change)]),
+        changeOf(currency, issuance, issued, -change),
+      ],
+      button: `${verb} ${shown(BigInt(units))}`,
+    }
+  },
+  requestOf: (user, values) => ({
+    method: 'POST',
+    path: `/users/${user}/${route}`,
+    body: { currency: values['currency'], amount: amountOf(values), reason: values['reason'] },
+  }),
+})
+
+const changeOf = (currency: Currency, name: string, from: bigint, change: bigint): Change => ({
+  what: textCell(name, name.includes(':') ? `/console/accounts/${name}` : undefined),
+  from: amountCell(currency, from),
+  to: amountCell(currency, from + change),
+})
+
+export const creditAct = moveAct(
+  { sign: 1n, route: 'credits', verb: 'Credit' },
+  {
+    path: 'credit',
+    title: 'Credit',
+    lead: 'Adds to a balance: new value is issued. A credit is taken back by a debit, and both stay on the ledger.',
+    done: 'credited',
+  },
+)
+
+export const debitAct = moveAct(
+  { sign: -1n, route: 'debits', verb: 'Debit' },
+  {
+    path: 'debit',
+    title: 'Debit',
+    lead: 'Takes from a balance what is available: what is on hold for a withdrawal cannot be taken.',
+    done: 'debited',
+  },
+)

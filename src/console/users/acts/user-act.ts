@@ -1,0 +1,74 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../../db/tables.ts'
+import type { Cell } from '../../frame/cells.ts'
+import type { DoneCode } from '../../frame/done-messages.ts'
+import type { User } from '../user/find-user.ts'
+
+/** What was typed into a form, by the names of its inputs; an absent one is empty. */
+export type Values = Readonly<Record<string, string>>
+
+export interface ActInput {
+  /** As the route of /admin/v1 calls it, so that its errors stand beside the input. */
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  /** For a select; without them it is a text. */
+  readonly options?: readonly { readonly value: string; readonly text: string }[]
+  readonly maxLength?: number
+  /** Before anything was typed. */
+  readonly value?: string
+}
+
+/** Something that would become something else. */
+export interface Change {
+  readonly what: Cell
+  readonly from: Cell
+  readonly to: Cell
+}
+
+/** What an act would do, or what is wrong with its form: by input, with the empty name for the form as a whole. */
+export type Review =
+  | {
+      readonly given: readonly (readonly [string, Cell])[]
+      readonly changes: readonly Change[]
+      readonly button: string
+    }
+  | { readonly errors: Values }
+
+export interface AdminAct {
+  readonly method: 'POST' | 'PUT'
+  /** Under /admin/v1. */
+  readonly path: string
+  readonly body: unknown
+}
+
+/** An act on a user: its form, a page that shows what it would change, and the request that does it. */
+export interface UserAct {
+  /** After the user's path. */
+  readonly path: string
+  readonly title: string
+  readonly lead: string
+  readonly done: DoneCode
+  /** Names of its inputs; an act without any begins with its review. */
+  readonly names: readonly string[]
+  readonly inputsOf: (db: Kysely<Tables>, user: User) => Promise<readonly ActInput[]>
+  readonly review: (db: Kysely<Tables>, user: User, values: Values) => Promise<Review>
+  readonly requestOf: (user: number, values: Values) => AdminAct
+}
+
+export const MAX_REASON_CHARACTERS = 500
+
+export const reasonInput: ActInput = {
+  name: 'reason',
+  label: 'Reason',
+  hint: 'Kept on the ledger for ever: no names, and no bank details.',
+  maxLength: MAX_REASON_CHARACTERS,
+}
+
+/** What is wrong with a reason; none when it is fine. */
+export const reasonErrors = (reason: string | undefined): Values =>
+  reason === undefined || reason.trim() === '' ? { reason: 'Say why: the reason is kept with the act.' } : {}
+
+/** The number of a text of digits, for a body in JSON; any other text as it is, for the route to refuse. */
+export const numberOrText = (text: string | undefined): number | string =>
+  text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : (text ?? '')

@@ -1,0 +1,94 @@
+import { Type } from '@sinclair/typebox'
+import { type Kysely, sql } from 'kysely'
+import type { EventData } from '../../../../schema/events.ts'
+import { searchEvents } from '../../../audit/reports/events/search-events.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { packageNames } from '../../../features/privilege/reads.ts'
+import { encodeCursor } from '../../../http/pages.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
+import { type Cell, codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import type { List } from '../../lists/list.ts'
+import { userIdIn } from '../user/find-user.ts'
+import { definePart } from '../user/part.ts'
+import { beforeOf } from './next-page.ts'
+
+/** An activation, and what it did, which the event after it says. */
+interface Activation {
+  readonly position: number
+  readonly at: Micros
+  readonly card: EventData<'card-activated'>
+  readonly packageName: string
+  readonly effect: Effect | null
+}
+
+interface Effect {
+  readonly days: number
+  /** Seconds since 1970. */
+  readonly validUntil: number
+  readonly replaced: boolean
+}
+
+const filters = Type.Object({})
+
+const activations: List<typeof filters, Activation> = {
+  label: 'Activated cards',
+  filters,
+  empty: 'No card has been activated by this user.',
+  columns: [
+    { name: 'at', title: 'Activated', cell: ({ at, position }) => timeCell(at, `/console/events/${position}`) },
+    {
+      name: 'card_id',
+      title: 'Card',
+      cell: ({ card }) => codeCell(String(card.card_id), `/console/events/${card.card_id}`),
+    },
+    { name: 'package', title: 'Package', cell: ({ packageName }) => textCell(packageName) },
+    { name: 'card_days', title: 'Days of the card', isNumber: true, cell: ({ card }) => numberCell(card.valid_days) },
+    { name: 'days_added', title: 'Days added', isNumber: true, cell: ({ effect }) => numberCell(effect?.days) },
+    { name: 'effect', title: 'Effect', cell: ({ effect }) => textCell(effectText(effect)) },
+    { name: 'valid_until', title: 'Valid until', cell: ({ effect }) => validUntilCell(effect?.validUntil) },
+  ],
+  read: async ({ db, at, cursor, limit }, request) => {
+    const before = beforeOf(cursor, at)
+    const user = userIdIn(request.params)
+    const { events, next } = await searchEvents(db, { type: 'card-activated', user, upTo: at, before, limit })
+    return { rows: await withEffects(db, events), next: next === null ? null : encodeCursor([next]) }
+  },
+}
+
+const effectText = (effect: Effect | null): string | null =>
+  effect === null ? null : effect.replaced ? 'began a new privilege' : 'extended the privilege'
+
+/** A time in seconds since 1970. */
+export const validUntilCell = (seconds: number | undefined): Cell =>
+  timeCell(seconds === undefined ? null : seconds * 1_000_000)
+
+async function withEffects(db: Kysely<Tables>, entries: readonly LedgerEntry[]): Promise<Activation[]> {
+  const activated = entries.map(parseStoredEvent).filter((event) => event.type === 'card-activated')
+  if (activated.length === 0) return []
+  const after = activated.map(({ position }) => position + 1)
+  const ids = [...new Set(activated.map(({ data }) => data.privilege_package_id))]
+  const [{ rows }, names] = await Promise.all([
+    sql<TextRow>`
+      select ${sql.raw(eventColumns)} from ledger_events e where e.position = any (${after}::bigint[])`.execute(db),
+    packageNames(db, ids),
+  ])
+  const effects = new Map(rows.map((row) => [Number(row['position']), effectOf(parseEntry(row))]))
+  return activated.map(({ position, at, data }) => ({
+    position,
+    at,
+    card: data,
+    packageName: names.get(data.privilege_package_id)?.name ?? '',
+    effect: effects.get(position + 1) ?? null,
+  }))
+}
+
+function effectOf(entry: LedgerEntry): Effect | null {
+  const { type, data } = parseStoredEvent(entry)
+  if (type !== 'privilege-days-added' && type !== 'privilege-replaced') return null
+  return { days: data.days, validUntil: data.valid_until, replaced: type === 'privilege-replaced' }
+}
+
+export const activationsPart = definePart({ path: 'activations', title: 'Activated cards' }, activations)

@@ -1,0 +1,46 @@
+import { Type } from '@sinclair/typebox'
+import { codeCell, numberCell, textCell } from '../../frame/cells.ts'
+import type { List } from '../../lists/list.ts'
+import { userIdIn } from '../user/find-user.ts'
+import { definePart } from '../user/part.ts'
+import { beforeOf, pageOfRows } from './next-page.ts'
+
+interface BagRow {
+  readonly decoration_id: number
+  readonly name: string
+  readonly quantity: number
+  /** Position of the event that last added to it. */
+  readonly added_at: number
+}
+
+const filters = Type.Object({})
+
+const bag: List<typeof filters, BagRow> = {
+  label: 'Bag of gifts',
+  filters,
+  empty: 'The bag is empty. Staff can put gifts into it.',
+  columns: [
+    { name: 'decoration_id', title: 'Gift id', cell: ({ decoration_id }) => codeCell(String(decoration_id)) },
+    { name: 'name', title: 'Gift', cell: ({ name }) => textCell(name) },
+    { name: 'quantity', title: 'Quantity', isNumber: true, cell: ({ quantity }) => numberCell(quantity) },
+    {
+      name: 'last_added',
+      title: 'Last added by event',
+      cell: ({ added_at }) => codeCell(String(added_at), `/console/events/${added_at}`),
+    },
+  ],
+  read: async ({ db, at, cursor, limit }, request) => {
+    const rows = await db
+      .selectFrom('bag_items as i')
+      .innerJoin('decorations as d', 'd.decoration_id', 'i.decoration_id')
+      .select(['i.decoration_id', 'i.quantity', 'i.added_at', 'd.name'])
+      .where('i.user_id', '=', userIdIn(request.params))
+      .where('i.added_at', '<', beforeOf(cursor, at))
+      .orderBy('i.added_at', 'desc')
+      .limit(limit + 1)
+      .execute()
+    return pageOfRows(rows, limit, ({ added_at }) => added_at)
+  },
+}
+
+export const bagPart = definePart({ path: 'bag', title: 'Bag of gifts' }, bag)

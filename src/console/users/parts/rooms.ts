@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import { micros } from '../../../db/queries/micros.ts'
+import { decodeCursor } from '../../../http/pages.ts'
+import { account } from '../../../ledger/rules/account.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import type { List } from '../../lists/list.ts'
+import { userIdIn } from '../user/find-user.ts'
+import { definePart } from '../user/part.ts'
+import { pageOfRows } from './next-page.ts'
+
+interface RoomRow {
+  readonly room_id: number
+  readonly uid: string
+  readonly name: string
+  readonly is_owner: boolean
+  readonly trophy_points: number
+  readonly joined_at: Micros
+}
+
+const filters = Type.Object({})
+
+const rooms: List<typeof filters, RoomRow> = {
+  label: 'Rooms',
+  filters,
+  empty: 'A member of no room.',
+  columns: [
+    { name: 'room_id', title: 'Room', cell: ({ room_id }) => codeCell(String(room_id)) },
+    { name: 'name', title: 'Name', cell: ({ name }) => textCell(name) },
+    { name: 'uid', title: 'Uid', cell: ({ uid }) => codeCell(uid) },
+    { name: 'role', title: 'Role', cell: ({ is_owner }) => textCell(is_owner ? 'owner' : 'member') },
+    { name: 'joined_at', title: 'Member since', cell: ({ joined_at }) => timeCell(joined_at) },
+    {
+      name: 'trophy_points',
+      title: 'Trophy points',
+      isNumber: true,
+      cell: ({ trophy_points }) => numberCell(trophy_points),
+    },
+    {
+      name: 'account',
+      title: 'Income',
+      cell: ({ room_id }) => {
+        const name = account('room', room_id, 'target')
+        return codeCell(name, `/console/accounts/${name}`)
+      },
+    },
+  ],
+  // By id, in the order of the index: who is a member of thousands of rooms must not make the page slow.
+  read: async ({ db, cursor, limit }, request) => {
+    const user = userIdIn(request.params)
+    const [after = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
+    const rows = await db
+      .selectFrom('room_memberships as m')
+      .innerJoin('rooms as r', 'r.room_id', 'm.room_id')
+      .innerJoin('room_profiles as p', 'p.room_id', 'm.room_id')
+      .select((eb) => ['m.room_id', 'p.uid', 'p.name', 'r.trophy_points', eb('r.owner_id', '=', user).as('is_owner')])
+      .select(micros('m.joined_at').as('joined_at'))
+      .where('m.user_id', '=', user)
+      .where('m.room_id', '>', after)
+      .orderBy('m.room_id')
+      .limit(limit + 1)
+      .execute()
+    return pageOfRows(
+      rows.map(({ is_owner, ...row }) => ({ ...row, is_owner: Boolean(is_owner) })),
+      limit,
+      ({ room_id }) => room_id,
+    )
+  },
+}
+
+export const roomsPart = definePart({ path: 'rooms', title: 'Rooms' }, rooms)

@@ -1,0 +1,149 @@
+import { Type } from '@sinclair/typebox'
+import { CurrencyName } from '../../../../schema/operator.ts'
+import { type Explanation, explainBalance, type Source } from '../../../audit/reports/explain.ts'
+import type { QueryContext } from '../../../audit/reports/query-context.ts'
+import type { StatementLine } from '../../../audit/reports/statement.ts'
+import type { App } from '../../../features/services.ts'
+import type { ConsoleServices } from '../../console-services.ts'
+import { addressWith } from '../../frame/address.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  formatUnits,
+  formatWord,
+  numberCell,
+  textCell,
+  timeCell,
+} from '../../frame/cells.ts'
+import { sendPage } from '../../frame/send-page.ts'
+import { defineTemplate } from '../../frame/template.ts'
+import type { Table } from '../../lists/list.ts'
+import { personName, userPath } from '../person.ts'
+import { explainHolds, type HoldsExplained, partTable } from './balance-tables.ts'
+import { readBalances } from './balances.ts'
+import { findUser } from './find-user.ts'
+
+/** Movements that are summed while somebody waits for the page. */
+const MAX_SUMMED_MOVEMENTS = 10_000
+
+/** There are too many movements to sum them for a page. */
+class TooManyMovements extends Error {
+  override readonly name = 'TooManyMovements'
+}
+
+interface BalanceData {
+  readonly question: string
+  readonly name: string
+  readonly path: string
+  readonly account: string
+  readonly holds: readonly HoldsExplained[]
+  readonly facts: readonly (readonly [string, Cell])[]
+  /** Null for an account with too many movements. */
+  readonly sums: { readonly sources: Table; readonly latest: Table; readonly isExplained: boolean } | null
+}
+
+const template = defineTemplate<BalanceData>('/users/user/balance-page.eta')
+
+/** /console/users/{id}/balances/{currency}: why a user can spend so much, by what it came from and what is on hold. */
+export function addBalancePage(scope: App, services: ConsoleServices): void {
+  const params = Type.Object({ id: Type.String(), currency: CurrencyName })
+  scope.get('/users/:id/balances/:currency', { schema: { params } }, async (request, reply) => {
+    const { currency } = request.params
+    const { reports: db } = await services.reads.reportsFor(request)
+    const user = await findUser(db, request.params)
+    const id = user.user_id
+    const balances = await readBalances(db, id)
+    const wallet = balances.wallets.find((one) => one.currency === currency)
+    if (wallet === undefined) throw new Error(`there is no wallet of ${currency}`)
+    const explanation = await orTooMany((context) => explainBalance(db, id, currency, context))
+    const name = personName(user)
+    const { available, account } = wallet
+    const question = `Why can ${name} spend ${formatUnits(currency, available)} ${formatWord(currency)}?`
+    return sendPage(request, reply, template, {
+      title: question,
+      data: {
+        question,
+        name,
+        path: userPath(id),
+        account,
+        holds: explainHolds(id, name, { ...balances, wallets: [wallet] }),
+        facts: [
+          ['Balance', amountCell(currency, wallet.balance, `/console/accounts/${account}`)],
+          ['On hold', amountCell(currency, wallet.held)],
+          ['Can be spent', amountCell(currency, available)],
+          ['As of event', codeCell(String(balances.position), `/console/events/${balances.position}`)],
+        ],
+        sums: explanation === null ? null : sumsOf(explanation),
+      },
+    })
+  })
+}
+
+/** Null when the report plans to read more than a page can wait for. */
+async function orTooMany(explain: (context: QueryContext) => Promise<Explanation>): Promise<Explanation | null> {
+  const stop = new AbortController()
+  let planned = 0
+  const onPlanned = (events: number): void => {
+    planned += events
+    if (planned > MAX_SUMMED_MOVEMENTS) stop.abort(new TooManyMovements())
+  }
+  try {
+    return await explain({ signal: stop.signal, onPlanned, onScanned: () => {} })
+  } catch (error) {
+    if (error instanceof TooManyMovements) return null
+    throw error
+  }
+}
+
+function sumsOf({ account, currency, sources, latest, sum, balance, position }: Explanation) {
+  return {
+    isExplained: sum === balance,
+    sources: partTable({
+      label: 'Where it came from, and where it went',
+      columns: [
+        {
+          name: 'type',
+          title: 'What',
+          cell: ({ type }: Source) =>
+            textCell(formatWord(type), addressWith('/console/events', { account, type, at: position })),
+        },
+        { name: 'counter', title: 'From or to', cell: ({ counter }) => codeCell(counter) },
+        { name: 'count', title: 'Movements', isNumber: true, cell: ({ count }) => numberCell(count) },
+        { name: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
+        { name: 'first', title: 'First', cell: ({ first }) => codeCell(String(first), `/console/events/${first}`) },
+        { name: 'last', title: 'Last', cell: ({ last }) => codeCell(String(last), `/console/events/${last}`) },
+      ],
+      rows: sources,
+      at: position,
+      empty: 'Nothing has moved here yet.',
+    }),
+    latest: partTable({
+      label: 'Newest movements',
+      columns: [
+        {
+          name: 'position',
+          title: 'Event',
+          cell: ({ position: at }: StatementLine) => codeCell(String(at), `/console/events/${at}`),
+        },
+        { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
+        { name: 'type', title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
+        { name: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
+        {
+          name: 'balance',
+          title: 'Balance after',
+          isNumber: true,
+          cell: (line) => amountCell(currency, line.balance),
+        },
+        {
+          name: 'counter',
+          title: 'From or to',
+          cell: ({ counter_account: counter }) => codeCell(counter, `/console/accounts/${counter}`),
+        },
+      ],
+      rows: latest.toReversed(),
+      at: position,
+      empty: 'Nothing has moved here yet.',
+    }),
+  }
+}

@@ -1,0 +1,85 @@
+import type { TObject } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../../db/tables.ts'
+import type { App } from '../../../features/services.ts'
+import type { ConsoleServices } from '../../console-services.ts'
+import { sendPage } from '../../frame/send-page.ts'
+import { defineTemplate } from '../../frame/template.ts'
+import { addExports } from '../../lists/exports.ts'
+import { type List, querySchemaOf, readTable, showTable, type Table } from '../../lists/list.ts'
+import { personName, userPath } from '../person.ts'
+import { findUser } from './find-user.ts'
+
+/** A choice of a filter: the name of its parameter, and its values with their names. */
+export interface Choice {
+  readonly name: string
+  readonly label: string
+  readonly options: readonly { readonly value: string; readonly text: string }[]
+}
+
+export interface PartOptions {
+  /** Of its page, after the user's: `cards`. */
+  readonly path: string
+  readonly title: string
+  /** What to know about it; on its page, and on the user's. */
+  readonly lead?: string
+  readonly choices?: readonly Choice[]
+}
+
+/** Something that a user has many of: its newest on the user's page, and all on a page of their own. */
+export interface Part extends PartOptions {
+  /** The newest rows, for the user's page. */
+  readonly readNewest: (request: FastifyRequest, db: Kysely<Tables>, at: number) => Promise<Table>
+  readonly addPages: (scope: App, services: ConsoleServices) => void
+}
+
+/** Rows of a part on the user's page. */
+const NEWEST_ROWS = 8
+
+interface PartData extends PartOptions {
+  readonly userPath: string
+  readonly name: string
+  readonly query: Readonly<Record<string, unknown>>
+  readonly choices: readonly Choice[]
+  readonly table: Table
+}
+
+const template = defineTemplate<PartData>('/users/user/part.eta')
+
+/** `list` reads the rows of the user whose id is in the path of the request. */
+export function definePart<Filters extends TObject, Row>(options: PartOptions, list: List<Filters, Row>): Part {
+  return {
+    ...options,
+    async readNewest(request, db, at) {
+      const { rows } = await list.read({ query: Object(null), db, at, cursor: null, limit: NEWEST_ROWS }, request)
+      const page = `${request.url.split('?', 1)[0] ?? ''}/${options.path}`
+      return showTable(list, { path: page, query: {}, at, rows, next: null, hasExports: false })
+    },
+    addPages(scope, services) {
+      scope.get(
+        `/users/:id/${options.path}`,
+        { schema: { querystring: querySchemaOf(list) } },
+        async (request, reply) => {
+          const { reports } = await services.reads.reportsFor(request)
+          const user = await findUser(reports, request.params)
+          const path = userPath(user.user_id)
+          const { table } = await readTable(list, request, services, `${path}/${options.path}`)
+          const name = personName(user)
+          return sendPage(request, reply, template, {
+            title: `${options.title} of ${name}`,
+            data: {
+              ...options,
+              choices: options.choices ?? [],
+              userPath: path,
+              name,
+              query: Object(request.query),
+              table,
+            },
+          })
+        },
+      )
+      addExports(scope, `/users/:id/${options.path}`, list, services)
+    },
+  }
+}

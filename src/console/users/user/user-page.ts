@@ -1,0 +1,149 @@
+import type { App } from '../../../features/services.ts'
+import type { ConsoleServices } from '../../console-services.ts'
+import { type Cell, codeCell, formatCount, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { sendPage } from '../../frame/send-page.ts'
+import { defineTemplate } from '../../frame/template.ts'
+import type { Table } from '../../lists/list.ts'
+import { activationsPart, validUntilCell } from '../parts/activations.ts'
+import { bagPart } from '../parts/bag.ts'
+import { cardsPart } from '../parts/cards.ts'
+import { gamesPart } from '../parts/games.ts'
+import { historyPart } from '../parts/history.ts'
+import { notificationsPart } from '../parts/notifications.ts'
+import { roomsPart } from '../parts/rooms.ts'
+import { withdrawalsPart } from '../parts/withdrawals.ts'
+import { isErased, personName, userPath } from '../person.ts'
+import { balancesTable, explainHolds, type HoldsExplained, partTable } from './balance-tables.ts'
+import { readBalances } from './balances.ts'
+import { type DeviceRow, devicesOf } from './devices.ts'
+import { findUser, type User } from './find-user.ts'
+import { type RunningPrivilege, readPrivilege } from './privilege.ts'
+
+/** In the order of the page. */
+const parts = [
+  historyPart,
+  withdrawalsPart,
+  cardsPart,
+  activationsPart,
+  bagPart,
+  roomsPart,
+  gamesPart,
+  notificationsPart,
+] as const
+
+type Facts = readonly (readonly [string, Cell])[]
+
+interface UserData {
+  readonly id: number
+  readonly name: string
+  readonly isErased: boolean
+  readonly path: string
+  readonly position: number
+  readonly profile: Facts
+  readonly countries: Table
+  readonly balances: Table
+  readonly holds: readonly HoldsExplained[]
+  readonly privilege: Facts | null
+  readonly parts: readonly { readonly path: string; readonly title: string; readonly table: Table }[]
+  readonly sessions: Facts
+  readonly devices: Table
+}
+
+const template = defineTemplate<UserData>('/users/user/user-page.eta')
+
+/** /console/users/{id}: everything about a user, in bounded parts, each with a page of its own that has all of it. */
+export function addUserPage(scope: App, services: ConsoleServices): void {
+  scope.get('/users/:id', async (request, reply) => {
+    const { reports: db } = await services.reads.reportsFor(request)
+    const user = await findUser(db, request.params)
+    const id = user.user_id
+    const [balances, privilege, devices] = await Promise.all([
+      readBalances(db, id),
+      readPrivilege(db, id),
+      devicesOf(db, id),
+    ])
+    const { position } = balances
+    const name = personName(user)
+    const newest = parts.map(async ({ path, title, readNewest }) => ({
+      path,
+      title,
+      table: await readNewest(request, db, position),
+    }))
+    return sendPage(request, reply, template, {
+      title: `${name}, user ${id}`,
+      data: {
+        id,
+        name,
+        isErased: isErased(user),
+        path: userPath(id),
+        position,
+        profile: profileFacts(user),
+        countries: countriesTable(user, position),
+        balances: balancesTable(id, balances),
+        holds: explainHolds(id, name, balances),
+        privilege: privilege === undefined ? null : privilegeFacts(privilege),
+        parts: await Promise.all(newest),
+        sessions: sessionFacts(user, devices),
+        devices: devicesTable(devices, position),
+      },
+    })
+  })
+  for (const part of parts) part.addPages(scope, services)
+}
+
+const yesOrNo = (is: boolean): Cell => (is ? statusCell('yes', 'good') : textCell('no'))
+
+const profileFacts = (user: User): Facts => [
+  ['Id', codeCell(String(user.user_id))],
+  ['Uid', codeCell(user.uid)],
+  ['Avatar', codeCell(user.avatar)],
+  ['Since', timeCell(user.created_at)],
+  ['Charging agent', yesOrNo(user.charging_agent)],
+  ['Receives withdrawal requests', yesOrNo(user.allow_receive_withdraw_requests)],
+  ['Business manager', yesOrNo(user.business_manager)],
+  ['Profile last changed', timeCell(user.updated_at)],
+  ['Changed by', codeCell(user.updated_by)],
+]
+
+const countriesTable = ({ countries }: User, at: number): Table =>
+  partTable({
+    label: 'Countries served',
+    columns: [
+      { name: 'country', title: 'Country', cell: ({ name }: User['countries'][number]) => textCell(name) },
+      { name: 'country_id', title: 'Id', cell: ({ country_id }) => codeCell(String(country_id)) },
+      {
+        name: 'diamonds_per_dollar',
+        title: 'Diamonds for a dollar',
+        isNumber: true,
+        cell: ({ diamonds_per_dollar: rate }) => ({ kind: 'number', text: formatCount(rate), value: rate }),
+      },
+    ],
+    rows: countries,
+    at,
+  })
+
+const privilegeFacts = ({ name, privilege_package_id, rank, valid_until, is_active }: RunningPrivilege): Facts => [
+  ['Package', textCell(name)],
+  ['Package id', codeCell(String(privilege_package_id))],
+  ['Rank', codeCell(String(rank))],
+  ['State', is_active ? statusCell('active', 'good') : statusCell('expired')],
+  ['Valid until', validUntilCell(valid_until)],
+]
+
+const sessionFacts = ({ sessions_revoked_before: before }: User, devices: readonly DeviceRow[]): Facts => [
+  ['Tokens are refused that were issued before', timeCell(before === 0 ? null : before * 1_000_000)],
+  ['Devices registered for notifications', codeCell(String(devices.length))],
+]
+
+const devicesTable = (devices: readonly DeviceRow[], at: number): Table =>
+  partTable({
+    label: 'Devices',
+    columns: [
+      { name: 'platform', title: 'Platform', cell: ({ platform }: DeviceRow) => textCell(platform) },
+      { name: 'language', title: 'Language', cell: ({ language }) => textCell(language) },
+      { name: 'registered_at', title: 'Registered', cell: ({ registered_at }) => timeCell(registered_at) },
+    ],
+    rows: devices,
+    at,
+    empty: 'No device is registered.',
+  })
