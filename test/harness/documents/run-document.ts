@@ -22,6 +22,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run bench/, 'a measurement needs a machine of its own'],
   [/^rm -rf \.data$/, 'it would delete the data of the service'],
   [/^npm start$/, 'the service of the test runs already'],
+  [
+    /^npm run -s audit -- (close-month|verify-export)\b/,
+    'no month of a new ledger is over; test/audit/closings closes one of an older ledger',
+  ],
   [/^docker /, 'there is no container engine where the tests run'],
   [/PORT=3001 npm start$/, 'it runs until it is stopped; test/faults/instances.test.ts runs two instances'],
 ]
