@@ -179,6 +179,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       signInCodes,
       checkpoints,
       dataDir: config.dataDir,
+      closingsFolder: closings,
     },
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

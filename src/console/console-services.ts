@@ -15,6 +15,8 @@ export interface ConsoleOptions {
   readonly checkpoints: CheckpointSigner
   /** Absolute path of the folder in which files are kept. */
   readonly dataDir: string
+  /** Absolute path of the folder of month closings; a month is a folder in it. */
+  readonly closingsFolder: string
 }
 
 /** What pages read with and act by. */

@@ -156,6 +156,7 @@ export async function createTestApp(
       signInCodes: new SignInCodes(),
       checkpoints,
       dataDir: temporaryFolder(t),
+      closingsFolder,
     },
   })
   await app.ready()
