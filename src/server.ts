@@ -141,7 +141,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const runs = new VerificationRuns({ url: database.url, reads, log })
   cleanUp.defer(() => runs.close())
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
-  const finance = createFinanceSlice({ checkpoints, runs, closingsFolder: closings })
+  const audit = { checkpoints, runs, closingsFolder: closings }
+  const finance = createFinanceSlice(audit)
   const signInCodes = config.production || !isLoopback(config.host) ? null : new SignInCodes()
   const app = await build({
     slices: [...slices, finance],
@@ -177,9 +178,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       production: config.production,
       isOwnOrigin: address.isOwnOrigin,
       signInCodes,
-      checkpoints,
-      dataDir: config.dataDir,
-      closingsFolder: closings,
+      audit,
     },
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

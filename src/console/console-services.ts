@@ -1,4 +1,4 @@
-import type { CheckpointSigner } from '../audit/checkpoint/checkpoint.ts'
+import type { AuditParts } from '../audit/routes/services.ts'
 import type { App, Services } from '../features/services.ts'
 import type { AdminRequest } from './admin-request.ts'
 import type { SignInCodes } from './session/sign-in-codes.ts'
@@ -12,11 +12,7 @@ export interface ConsoleOptions {
   readonly isOwnOrigin: (origin: string) => boolean
   /** Links that sign in, for development on this machine; null: there are none. */
   readonly signInCodes: SignInCodes | null
-  readonly checkpoints: CheckpointSigner
-  /** Absolute path of the folder in which files are kept. */
-  readonly dataDir: string
-  /** Absolute path of the folder of month closings; a month is a folder in it. */
-  readonly closingsFolder: string
+  readonly audit: AuditParts
 }
 
 /** What pages read with and act by. */

@@ -27,10 +27,19 @@ import { decorateStaff, sessionCheck, staffOrNull } from './session/session-chec
 import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
 import { userPages } from './users/users.ts'
+import { verifyPages } from './verify/verify.ts'
 import { withdrawalPages } from './withdrawals/withdrawals.ts'
 
 /** All pages, in the order of the menu. */
-const pages: readonly ConsolePages[] = [homePages, userPages, withdrawalPages, proposalPages, gamePages, cataloguePages]
+const pages: readonly ConsolePages[] = [
+  homePages,
+  verifyPages,
+  userPages,
+  withdrawalPages,
+  proposalPages,
+  gamePages,
+  cataloguePages,
+]
 
 export interface ConsoleParts {
   readonly options: ConsoleOptions

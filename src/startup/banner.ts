@@ -39,10 +39,10 @@ const secondsOf = ({ maxTtlSeconds }: TokenRules): number => Math.min(TOKEN_SECO
 /** A link for each role, whose page signs in with a click. */
 function signInLinks(app: FastifyInstance, url: string, codes: SignInCodes, rules: TokenRules): string[] {
   return [
-    'Sign in, once and within 10 minutes',
+    'Links that sign in to the console once, within 10 minutes',
     ...(['operator', 'finance'] as const).map((role) => {
       const code = codes.create(signToken(app, role, role, `${secondsOf(rules)}s`, rules), role)
-      return `  ${role.padEnd(12)} ${url}/console/sign-in?code=${code}`
+      return `  as ${role.padEnd(9)} ${url}/console/sign-in?code=${code}`
     }),
   ]
 }

@@ -23,6 +23,7 @@ const files: Readonly<Record<string, { readonly path: string; readonly type: str
   'console.css': { path: own('console.css'), type: STYLE },
   'odds.js': { path: own('odds.js'), type: SCRIPT },
   'console.js': { path: own('console.js'), type: SCRIPT },
+  'checkpoint-file.js': { path: own('checkpoint-file.js'), type: SCRIPT },
 }
 
 interface Asset {

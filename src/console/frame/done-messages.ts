@@ -14,6 +14,8 @@ const doneMessages = {
   'bag-filled': 'The gifts are in the bag.',
   'user-changed': 'The user was changed.',
   'sessions-ended': 'All sessions of the user were ended.',
+  stopped: 'Stopped.',
+  'checkpoint-made': 'A checkpoint was made. Keep its text where nobody who runs the database can write.',
 } as const
 
 export type DoneCode = keyof typeof doneMessages

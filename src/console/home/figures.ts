@@ -1,5 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import type { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
+import type { AuditParts } from '../../audit/routes/services.ts'
+import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
 import { type Instance, readInstances } from '../../db/queries/instances.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -40,26 +43,32 @@ export interface HomeFigures {
   readonly openProposals: number
   readonly maintenance: boolean
   readonly instances: readonly Instance[]
+  /** The newest one; null before the first. */
+  readonly verification: VerificationRun | null
+  readonly checkpoint: MadeCheckpoint | null
 }
 
 /** All of it from tables that are read by an index or are small, but for balances, of which there is a row an account. */
-export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> {
-  const [balance, head, eventsPerMinute, withdrawals, games, openProposals, mode, instances] = await Promise.all([
-    readTrialBalance(db),
-    db
-      .selectFrom('ledger_head')
-      .select(['position', micros('at').as('at')])
-      .executeTakeFirstOrThrow(),
-    countEventsOfLastMinute(db),
-    readWaitingWithdrawals(db),
-    db
-      .selectFrom('roulette_open_games')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow(),
-    countOpenProposals(db),
-    currentMode(db),
-    readInstances(db),
-  ])
+export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }: AuditParts): Promise<HomeFigures> {
+  const [balance, head, eventsPerMinute, withdrawals, games, openProposals, mode, instances, newestRuns, checkpoint] =
+    await Promise.all([
+      readTrialBalance(db),
+      db
+        .selectFrom('ledger_head')
+        .select(['position', micros('at').as('at')])
+        .executeTakeFirstOrThrow(),
+      countEventsOfLastMinute(db),
+      readWaitingWithdrawals(db),
+      db
+        .selectFrom('roulette_open_games')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow(),
+      countOpenProposals(db),
+      currentMode(db),
+      readInstances(db),
+      runs.list(1),
+      readLatestCheckpoint(db, checkpoints),
+    ])
   return {
     currencies: balance.currencies.map(({ currency, accounts, total }) => ({
       currency,
@@ -74,6 +83,8 @@ export async function readHomeFigures(db: Kysely<Tables>): Promise<HomeFigures> 
     openProposals,
     maintenance: mode?.maintenance ?? false,
     instances,
+    verification: newestRuns[0] ?? null,
+    checkpoint,
   }
 }
 

@@ -3,7 +3,16 @@ import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import type { Instance } from '../../db/queries/instances.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, formatAge, formatCount, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import {
+  amountCell,
+  formatAge,
+  formatCount,
+  formatWord,
+  numberCell,
+  statusCell,
+  textCell,
+  timeCell,
+} from '../frame/cells.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type Column, showTable, type Table } from '../lists/list.ts'
@@ -53,11 +62,14 @@ export const homePages: ConsolePages = (scope, services) => {
 }
 
 /** What was read last, for all who ask within a second: many look at this page at once. */
-function sharedFigures({ reads }: Pick<ConsoleServices, 'reads'>): (request: FastifyRequest) => Promise<HomeData> {
+function sharedFigures({
+  reads,
+  audit,
+}: Pick<ConsoleServices, 'reads' | 'audit'>): (request: FastifyRequest) => Promise<HomeData> {
   const readerFor = reads.each((db) => {
     let latest: { readonly data: HomeData; readonly readAt: number } | undefined
     const lookup = new BatchedLookup(MAX_SHARED, async (askers: readonly null[]) => {
-      const data = show(await readHomeFigures(db), Date.now())
+      const data = show(await readHomeFigures(db, audit), Date.now())
       latest = { data, readAt: performance.now() }
       return askers.map(() => data)
     })
@@ -146,6 +158,8 @@ function show(figures: HomeFigures, now: number): HomeData {
     openProposals,
     maintenance,
     instances,
+    verification,
+    checkpoint,
   } = figures
   const waiting = withdrawals.reduce((sum, { count }) => sum + count, 0)
   const oldest = Math.min(...withdrawals.map((row) => row.oldest))
@@ -183,6 +197,18 @@ function show(figures: HomeFigures, now: number): HomeData {
         note: 'for a second pair of eyes',
       },
       { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
+      {
+        name: 'Last verification',
+        value: verification === null ? 'None' : formatWord(verification.outcome),
+        href: verification === null ? '/console/verify' : `/console/verify/${verification.id}`,
+        note: verification === null ? 'start one' : `${formatAge(now - Date.parse(verification.started_at))} ago`,
+      },
+      {
+        name: 'Last checkpoint',
+        value: checkpoint === null ? 'None' : formatCount(checkpoint.checkpoint.position),
+        href: '/console/verify',
+        note: checkpoint === null ? 'make one' : `${formatAge(now - Date.parse(checkpoint.checkpoint.at))} ago`,
+      },
       {
         name: 'App',
         value: maintenance ? 'Maintenance' : 'Open',

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
@@ -109,9 +106,9 @@ export async function createTestApp(
   const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
   const runs = new VerificationRuns({ url: database.serviceUrl, reads, log, heartbeatMs: 50 })
   t.teardown(() => runs.close())
-  const closingsFolder = mkdtempSync(join(tmpdir(), 'closings-'))
-  t.teardown(async () => rmSync(closingsFolder, { recursive: true, force: true }))
-  const finance = createFinanceSlice({ checkpoints, runs, closingsFolder })
+  const closingsFolder = temporaryFolder(t)
+  const audit = { checkpoints, runs, closingsFolder }
+  const finance = createFinanceSlice(audit)
   const app = await build({
     slices: [...slices, finance],
     services: {
@@ -154,9 +151,7 @@ export async function createTestApp(
       production: false,
       isOwnOrigin: (origin) => origin === ownOrigin,
       signInCodes: new SignInCodes(),
-      checkpoints,
-      dataDir: temporaryFolder(t),
-      closingsFolder,
+      audit,
     },
   })
   await app.ready()

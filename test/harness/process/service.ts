@@ -108,7 +108,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
 
 /** A user's token from the output of the service. */
 export function tokenIn(output: string, name: string): string {
-  const token = new RegExp(`${name}\\s+(\\S+)`).exec(output)?.[1]
+  const token = new RegExp(`${name}\\s+(eyJ\\S+)`).exec(output)?.[1]
   if (token === undefined) throw new Error(`no token of ${name} in: ${output}`)
   return token
 }

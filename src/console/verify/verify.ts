@@ -1,0 +1,257 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { VerificationRun } from '../../../schema/finance.ts'
+import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import { adminError, bodyOf } from '../admin-request.ts'
+import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import { act, actFields } from '../frame/act.ts'
+import { addressWith } from '../frame/address.ts'
+import {
+  actorCell,
+  type Cell,
+  codeCell,
+  formatAge,
+  formatCount,
+  formatWord,
+  numberCell,
+  statusCell,
+  type Tone,
+  textCell,
+  timeCell,
+} from '../frame/cells.ts'
+import { sendPage, sendPart } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { addExports } from '../lists/exports.ts'
+import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { verifyMessages } from './messages.ts'
+
+type Facts = readonly (readonly [string, Cell])[]
+
+interface RunData {
+  readonly id: number
+  readonly isRunning: boolean
+  readonly facts: Facts
+  readonly done: number
+  readonly of: number
+  /** `12,000 of 48,000 events, 9,000 a second, 4 s left` */
+  readonly progress: string
+  readonly findings: Table
+}
+
+interface ListData {
+  readonly running: RunData | null
+  readonly checkpoint: { readonly facts: Facts; readonly text: string } | null
+  readonly runs: Table
+}
+
+const listTemplate = defineTemplate<ListData>('/verify/verify.eta')
+const runTemplate = defineTemplate<RunData>('/verify/run.eta')
+const progressTemplate = defineTemplate<RunData>('/verify/progress.eta')
+
+const oneRun = TypeCompiler.Compile(Type.Object({ data: VerificationRun }))
+const runPages = TypeCompiler.Compile(
+  Type.Object({
+    data: Type.Array(VerificationRun),
+    meta: Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) }),
+  }),
+)
+
+const StartForm = Type.Object({ ...actFields, checkpoint: Type.Optional(Type.String({ maxLength: 10_000 })) })
+const ActForm = Type.Object(actFields)
+
+/** /console/verify: verifications, their progress and what they found; checkpoints, made and compared. */
+export const verifyPages: ConsolePages = (scope, services) => {
+  const { adminRequest, db, audit } = services
+  const list = runList(services)
+  const params = Type.Object({ id: Type.String() })
+  const findRun = async (request: Parameters<typeof adminRequest>[0], id: number): Promise<VerificationRun> => {
+    const body = bodyOf(await adminRequest(request, { path: `/ledger/verifications/${id}` }))
+    if (!oneRun.Check(body)) throw new Error('the verification is not as the document says')
+    return body.data
+  }
+
+  scope.get('/verify', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
+    const [{ table, rows }, made] = await Promise.all([
+      readTable(list, request, services, '/console/verify'),
+      readLatestCheckpoint(db, audit.checkpoints),
+    ])
+    const running = rows.find(({ outcome }) => outcome === 'running')
+    const checkpoint = made && {
+      facts: [
+        ['Position', codeCell(String(made.checkpoint.position), `/console/events/${made.checkpoint.position}`)],
+        ['Made by', actorCell(made.made_by)],
+        ['Made', timeCell(made.checkpoint.at)],
+        ['Age', textCell(formatAge(Date.now() - Date.parse(made.checkpoint.at)))],
+      ] as const,
+      text: JSON.stringify(made.checkpoint, null, 2),
+    }
+    return sendPage(request, reply, listTemplate, {
+      title: 'Verify',
+      scripts: ['htmx', 'checkpoint-file'],
+      data: { running: running === undefined ? null : show(running), checkpoint, runs: table },
+    })
+  })
+  addExports(scope, '/verify', list, services)
+
+  scope.get('/verify/:id', { schema: { params } }, async (request, reply) => {
+    const id = idInPath(request.params.id)
+    return sendPage(request, reply, runTemplate, {
+      title: `Verification ${id}`,
+      scripts: ['htmx'],
+      data: show(await findRun(request, id)),
+    })
+  })
+
+  scope.get('/verify/:id/progress', { schema: { params } }, async (request, reply) =>
+    sendPart(reply, progressTemplate, show(await findRun(request, idInPath(request.params.id)))),
+  )
+
+  scope.post(
+    '/verify/start',
+    { config: { mayFinanceWrite: true }, schema: { body: StartForm } },
+    async (request, reply) => {
+      const { key, checkpoint = '' } = request.body
+      const body = checkpoint.trim() === '' ? {} : { checkpoint: parseCheckpoint(checkpoint) }
+      const started = await adminRequest(request, {
+        method: 'POST',
+        path: '/ledger/verifications',
+        body,
+        idempotencyKey: key,
+      })
+      if (!oneRun.Check(started.body)) throw adminError(started)
+      return reply.redirect(`/console/verify/${started.body.data.id}`, 303)
+    },
+  )
+
+  scope.post(
+    '/verify/:id/stop',
+    { config: { mayFinanceWrite: true }, schema: { params, body: ActForm } },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const path = `/ledger/verifications/${id}/stop`
+      const { key } = request.body
+      return act(request, reply, services, {
+        method: 'POST',
+        path,
+        key,
+        back: `/console/verify/${id}`,
+        done: 'stopped',
+      })
+    },
+  )
+
+  scope.post(
+    '/verify/checkpoint',
+    { config: { mayFinanceWrite: true }, schema: { body: ActForm } },
+    (request, reply) => {
+      const { key } = request.body
+      const path = '/ledger/checkpoints'
+      return act(request, reply, services, {
+        method: 'POST',
+        path,
+        key,
+        back: '/console/verify',
+        done: 'checkpoint-made',
+      })
+    },
+  )
+}
+
+/** A file that was dropped in, or its text. What it must hold is checked by the route. */
+function parseCheckpoint(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw validationFailed({ checkpoint: [verifyMessages.no_checkpoint] })
+  }
+}
+
+const tones: Readonly<Record<VerificationRun['outcome'], Tone>> = {
+  running: 'waiting',
+  clean: 'good',
+  findings: 'bad',
+  stopped: 'neutral',
+  failed: 'bad',
+}
+
+const noFilters = Type.Object({})
+
+const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof noFilters, VerificationRun> => ({
+  label: 'Verifications',
+  filters: noFilters,
+  empty: 'Nobody has verified the ledger yet. Start a verification: it reads every event and every table.',
+  columns: [
+    { name: 'id', title: 'Run', cell: ({ id }) => codeCell(String(id), `/console/verify/${id}`) },
+    { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },
+    { name: 'findings', title: 'Findings', isNumber: true, cell: ({ findings }) => numberCell(findings.length) },
+    { name: 'up_to', title: 'Up to', cell: ({ up_to }) => eventCell(up_to) },
+    { name: 'started_by', title: 'Started by', cell: ({ started_by }) => actorCell(started_by) },
+    { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
+    { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
+  ],
+  read: async ({ cursor, limit }, request) => {
+    const path = addressWith('/ledger/verifications', { cursor, limit: Math.min(limit, 100) })
+    const body = bodyOf(await adminRequest(request, { path }))
+    if (!runPages.Check(body)) throw new Error('the list of verifications is not as the document says')
+    return { rows: body.data, next: body.meta.next_cursor }
+  },
+})
+
+const eventCell = (position: number | null): Cell =>
+  position === null || position === 0 ? textCell(null) : codeCell(String(position), `/console/events/${position}`)
+
+type Found = VerificationRun['findings'][number]
+
+const findingColumns: readonly Column<Found>[] = [
+  { name: 'check', title: 'Check', cell: ({ check }) => textCell(formatWord(check)) },
+  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+  { name: 'table', title: 'Table', cell: ({ table }) => codeCell(table) },
+  { name: 'row', title: 'Row', cell: ({ table, id }) => codeCell(id, rowAddress(table, id)) },
+  { name: 'message', title: 'What is wrong', cell: ({ message }) => textCell(message) },
+]
+
+/** The page of a row, where its table has one. */
+function rowAddress(table: string | undefined, id: string | undefined): string | undefined {
+  if (id === undefined) return undefined
+  if (table === 'balances') return `/console/accounts/${id}`
+  if (table === 'users') return `/console/users/${id}`
+  if (table === 'withdrawals') return `/console/withdrawals/${id}`
+  return table === 'roulette_games' ? `/console/games/${id}` : undefined
+}
+
+function show(run: VerificationRun): RunData {
+  const { id, outcome, progress, rate, seconds_left, findings, checkpoint, stopped_by } = run
+  return {
+    id,
+    isRunning: outcome === 'running',
+    done: progress.events,
+    of: Math.max(1, progress.of),
+    progress: [
+      `${formatCount(progress.events)} of ${formatCount(progress.of)} events`,
+      ...(rate === null ? [] : [`${formatCount(rate)} a second`]),
+      ...(seconds_left === null ? [] : [`${formatAge(seconds_left * 1_000)} left`]),
+    ].join(', '),
+    facts: [
+      ['Outcome', statusCell(outcome, tones[outcome])],
+      ['Up to position', eventCell(run.up_to)],
+      ['Started by', actorCell(run.started_by)],
+      ['Started', timeCell(run.started_at)],
+      ['Ended', timeCell(run.ended_at)],
+      ...(stopped_by === null ? [] : [['Stopped by', actorCell(stopped_by)] as const]),
+      ['Compared with checkpoint', checkpoint === null ? textCell('none') : eventCell(checkpoint.position)],
+    ],
+    findings: showTable(
+      {
+        label: 'Findings',
+        empty:
+          outcome === 'clean'
+            ? 'Nothing was found: every event, table and draw is as the ledger says.'
+            : 'Nothing was found so far.',
+        columns: findingColumns,
+      },
+      { path: `/console/verify/${id}`, query: {}, at: run.up_to ?? 0, rows: findings, next: null, hasExports: false },
+    ),
+  }
+}

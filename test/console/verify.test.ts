@@ -1,0 +1,63 @@
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { loadSlices } from '../../src/domain.ts'
+import { signedIn } from '../harness/app/console-session.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
+import { superuserUrl } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
+
+test('finance starts verifications, follows them, and sees what they find', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, database, operator } = await createTestApp(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
+  const finance = await signedIn(app, 'finance', 'fin')
+  const empty = await finance.get('/console/verify')
+  t.equal(empty.status, 200)
+  t.match(empty.html, 'Nobody has verified the ledger yet')
+  t.match(empty.html, 'No checkpoint was made here yet')
+
+  const verify = async (fields: Record<string, string> = {}) => {
+    const started = await finance.submit('/console/verify', '/console/verify/start', fields)
+    t.equal(started.status, 303, started.html)
+    const address = String(started.headers['location'])
+    await until(async () => !(await finance.get(address)).html.includes('hx-trigger'))
+    return { address, html: (await finance.get(address)).html }
+  }
+  const clean = await verify()
+  t.match(clean.html, '<span class="status good">clean</span>')
+  t.match(clean.html, 'Nothing was found: every event')
+
+  const made = await finance.submit('/console/verify', '/console/verify/checkpoint')
+  t.equal(made.headers['location'], '/console/verify?done=checkpoint-made')
+  const { html } = await finance.get('/console/verify')
+  const checkpoint = (/<pre class="bytes"[^>]*>([^<]+)<\/pre>/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"')
+  t.match(JSON.parse(checkpoint), { position: 2, algorithm: 'Ed25519' })
+  const compared = await verify({ checkpoint })
+  t.match(compared.html, 'Compared with checkpoint')
+  t.match(compared.html, '/console/events/2')
+  for (const text of ['no JSON', '{}', '{"position":1}', checkpoint.replace('"position": 2', '"position": 1')]) {
+    const refused = await finance.submit('/console/verify', '/console/verify/start', { checkpoint: text })
+    t.equal(refused.status, 422, text)
+    t.match(refused.html, 'checkpoint')
+  }
+
+  const superuser = await connect(await superuserUrl(database), 'a test')
+  t.teardown(() => superuser.end())
+  await superuser.query("update balances set balance = 6 where account = 'user:7:coins'")
+  const wrong = await verify()
+  t.match(wrong.html, '<span class="status bad">findings</span>')
+  t.match(wrong.html, 'href="/console/accounts/user:7:coins"')
+  const csv = await finance.get('/console/verify/export.csv')
+  t.match(csv.html, /^id,outcome,findings/)
+  t.equal(csv.html.trim().split('\r\n').length, 4, 'a line of titles, and three runs')
+
+  const part = await finance.get(`${wrong.address}/progress`)
+  t.equal(part.status, 200)
+  t.notMatch(part.html, '<html')
+  const stopped = await finance.get(wrong.address)
+  t.notMatch(stopped.html, `action="${wrong.address}/stop"`, 'it has ended')
+  for (const path of ['/console/verify/0', '/console/verify/x', '/console/verify/999']) {
+    t.equal((await finance.get(path)).status, 404, path)
+  }
+})
