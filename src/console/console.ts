@@ -13,15 +13,18 @@ import type { LimitUnauthenticated } from '../http/auth/unauthenticated-limit.ts
 import { notFound } from '../http/errors/http-error.ts'
 import { problemOf } from '../http/errors/problem.ts'
 import { CLIENT_BODY_LIMIT } from '../http/validation/body.ts'
+import { accountPages } from './accounts/accounts.ts'
 import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
 import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
+import { eventPages } from './events/events.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
 import { proposalPages } from './proposals/proposals.ts'
+import { searchPages } from './search/search.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
@@ -33,12 +36,15 @@ import { withdrawalPages } from './withdrawals/withdrawals.ts'
 /** All pages, in the order of the menu. */
 const pages: readonly ConsolePages[] = [
   homePages,
+  accountPages,
+  eventPages,
   verifyPages,
   userPages,
   withdrawalPages,
   proposalPages,
   gamePages,
   cataloguePages,
+  searchPages,
 ]
 
 export interface ConsoleParts {

@@ -13,11 +13,17 @@ import { ExactSum } from '../reports/fold-accounts.ts'
 export class Journal {
   /** Of all accounts with movements, except finished games and withdrawals. */
   readonly #balances: Map<string, ExactSum>
+  /** The one account whose balances are asserted; null for all. */
+  readonly #asserted: string | null
   readonly #declared = new Set<string>()
 
-  /** `balances`: those before the first transaction. */
-  constructor(balances: Map<string, ExactSum>) {
+  /**
+   * `balances`: those before the first transaction. A journal of one account's movements asserts that account alone: it
+   * does not have the other movements of the others.
+   */
+  constructor(balances: Map<string, ExactSum>, asserted: string | null = null) {
     this.#balances = balances
+    this.#asserted = asserted
   }
 
   /**
@@ -41,17 +47,19 @@ export class Journal {
   }
 
   /** An event as a transaction; empty for one without movements. */
-  transaction({ position, at, type, movements }: LedgerEntry): string {
+  transaction({ position, at, type, movements }: Pick<LedgerEntry, 'position' | 'at' | 'type' | 'movements'>): string {
     if (movements.length === 0) return ''
     let declarations = ''
     let postings = ''
     const post = (account: string, amount: number): void => {
       const currency = currencyOf(account)
       declarations += this.#declare(account)
+      const balance = this.#add(account, amount)
+      const isAsserted = this.#asserted === null || this.#asserted === account
       postings += formatPosting(
         account,
         formatAmount(currency, amount),
-        formatAmount(currency, this.#add(account, amount)),
+        isAsserted ? formatAmount(currency, balance) : null,
       )
     }
     for (const { debit, credit, amount } of movements) {
@@ -83,8 +91,8 @@ const isTransient = (account: string): boolean => account.startsWith('game:') ||
 /** Commodities with other characters than letters are quoted. */
 const commoditySymbol = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
 
-const formatPosting = (account: string, amount: string, balance: string): string =>
-  `    ${account}  ${amount} = ${balance}\n`
+const formatPosting = (account: string, amount: string, balance: string | null): string =>
+  `    ${account}  ${amount}${balance === null ? '' : ` = ${balance}`}\n`
 
 const formatAmount = (currency: string, amount: number | bigint): string =>
   `${formatDecimal(currency, amount)} ${commoditySymbol(currency)}`

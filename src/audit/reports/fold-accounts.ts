@@ -64,7 +64,11 @@ async function readPage(db: Kysely<Tables>, from: number, last: number): Promise
 /** A sum of whole numbers that stays exact beyond 2^53-1, and as fast as a number below. */
 export class ExactSum {
   #small = 0
-  #large = 0n
+  #large: bigint
+
+  constructor(start = 0n) {
+    this.#large = start
+  }
 
   add(amount: number): void {
     const sum = this.#small + amount

@@ -21,6 +21,8 @@ const files: Readonly<Record<string, { readonly path: string; readonly type: str
   'uplot.js': { path: join(dirname(resolve('uplot')), 'uPlot.iife.min.js'), type: SCRIPT },
   'htmx.js': { path: join(dirname(resolve('htmx.org')), 'htmx.min.js'), type: SCRIPT },
   'console.css': { path: own('console.css'), type: STYLE },
+  'chart.js': { path: own('chart.js'), type: SCRIPT },
+  'hash.js': { path: own('hash.js'), type: SCRIPT },
   'odds.js': { path: own('odds.js'), type: SCRIPT },
   'console.js': { path: own('console.js'), type: SCRIPT },
   'checkpoint-file.js': { path: own('checkpoint-file.js'), type: SCRIPT },

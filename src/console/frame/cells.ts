@@ -91,6 +91,9 @@ export function formatAge(ms: number): string {
   return `${Math.floor(seconds / 86_400)} days`
 }
 
+/** A currency as people read it; exports have its name. */
+export const currencyCell = (currency: string): Cell => ({ ...textCell(formatWord(currency)), value: currency })
+
 /** A word of the wire as people read it: `agent_dollars` is `agent dollars`. */
 export const formatWord = (word: string): string => word.replaceAll(/[_-]/g, ' ')
 

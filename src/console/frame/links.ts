@@ -24,3 +24,19 @@ export function actorCell(actor: string): Cell {
   if (kind === 'user') return codeCell(actor, `/console/users/${id}`)
   return kind === 'staff' ? codeCell(actor, addressWith('/console/staff', { sub: id })) : codeCell(actor)
 }
+
+/** The page of what an account belongs to; undefined where there is none. */
+export function holderPath(account: string): string | undefined {
+  const [kind, id] = account.split(':')
+  switch (kind) {
+    case 'user':
+    case 'settled':
+      return `/console/users/${id}`
+    case 'game':
+      return `/console/games/${id}`
+    case 'withdrawal':
+      return `/console/withdrawals/${id}`
+    default:
+      return undefined
+  }
+}

@@ -9,7 +9,7 @@ import { navigationFor, roleNames } from './navigation.ts'
 import type { Template } from './template.ts'
 
 /** Scripts that a page may need beside that of the frame. */
-export type PageScript = 'htmx' | 'chart' | 'odds' | 'checkpoint-file'
+export type PageScript = 'htmx' | 'chart' | 'hash' | 'odds' | 'checkpoint-file'
 
 export interface Page<Data extends object> {
   /** Of the window; the page's first heading says the same. */
@@ -55,7 +55,8 @@ export async function sendPage<Data extends object>(
     navigation: staff === null ? [] : navigationFor(path, (url) => request.server.hasRoute({ method: 'GET', url })),
     staff:
       staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },
-    q: typeof q === 'string' ? q : '',
+    // Other pages have a filter of that name.
+    q: path === '/console/search' && typeof q === 'string' ? q : '',
     address: request.originalUrl,
     now: isoNow(),
     asset: assetAddress,

@@ -4,6 +4,7 @@ import { isConnectionError, isOverload } from '../../db/connection-errors.ts'
 import { PoolExhausted } from '../../db/pool.ts'
 import { isRecoveryConflict } from '../../db/postgres-errors.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
+import { IndexLagExceeded } from '../../ledger/indexes/latest-entries.ts'
 import { httpMessages } from '../messages.ts'
 import { HttpError, notFound } from './http-error.ts'
 
@@ -35,6 +36,7 @@ export function problemOf(error: unknown): HttpError {
   if (
     error instanceof Unavailable ||
     error instanceof Closed ||
+    error instanceof IndexLagExceeded ||
     isConnectionError(error) ||
     isRecoveryConflict(error)
   ) {

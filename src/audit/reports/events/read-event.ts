@@ -93,11 +93,20 @@ function subjectsOf({ position, type, data }: LedgerEntry): readonly Subject[] {
   const subjects: Subject[] = []
   const own = made[type]
   if (own !== undefined) subjects.push({ kind: own, id: position, isNew: true })
-  const fields: unknown = JSON.parse(data)
+  const fields = parseData(data)
   if (typeof fields !== 'object' || fields === null) return subjects
   for (const [name, id] of Object.entries(fields)) {
     const kind = named[name]
     if (kind !== undefined && typeof id === 'number') subjects.push({ kind, id, isNew: false })
   }
   return subjects
+}
+
+/** Null for data that is no JSON: somebody tampered with it, and the event is shown for that reason. */
+function parseData(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return null
+  }
 }

@@ -1,0 +1,223 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
+import { type AccountPage, readAccountPage } from '../../audit/reports/accounts/account-page.ts'
+import { type BalancePoint, readBalanceSeries } from '../../audit/reports/accounts/balance-series.ts'
+import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
+import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
+import { readEventTime } from '../../audit/reports/period.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { App } from '../../features/services.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import type { NumberedEntry } from '../../ledger/indexes/latest-entries.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { amountCell, type Cell, codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { accountCell, accountPath, eventCell, holderPath } from '../frame/links.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { addExports } from '../lists/exports.ts'
+import { type List, PAGE_ROWS, pinnedPosition, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
+import { readHolderNames } from './holder-names.ts'
+
+export const accountParams = Type.Object({ account: Type.String({ pattern: ACCOUNT_PATTERN }) })
+
+/** What `assets/chart.js` draws. */
+interface Chart {
+  readonly label: string
+  readonly decimals: number
+  /** Seconds since 1970, in order. */
+  readonly times: readonly number[]
+  /** As shown: dollars, not cents. */
+  readonly values: readonly number[]
+}
+
+interface AccountData {
+  readonly account: string
+  readonly currency: string
+  readonly query: Static<typeof accountFilters>
+  readonly meaning: string
+  /** What the account belongs to; null for the system's own. */
+  readonly holder: Cell | null
+  readonly asOf: { readonly position: number; readonly at: Micros | null }
+  readonly balance: bigint
+  readonly held: bigint
+  readonly available: bigint
+  readonly holds: Table
+  /** Null where there is nothing to draw. */
+  readonly chart: Chart | null
+  readonly points: Table
+  readonly isComplete: boolean
+  readonly movements: Table
+  readonly statements: readonly { readonly title: string; readonly href: string }[]
+}
+
+const template = defineTemplate<AccountData>('/accounts/account.eta')
+
+const accountOf = (request: FastifyRequest): string => (request.params as Static<typeof accountParams>).account
+
+const movementList: List<typeof accountFilters, NumberedEntry> = {
+  label: 'Movements',
+  filters: accountFilters,
+  empty: 'No movements here. Choose another period, or go back to all accounts.',
+  columns: [
+    { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+    { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
+    { name: 'type', title: 'Type', cell: ({ type }) => textCell(type) },
+    { name: 'counter_account', title: 'Counter-account', cell: ({ counter }) => accountCell(counter) },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      cell: ({ account, amount }) => amountCell(currencyOf(account), amount),
+    },
+    {
+      name: 'balance',
+      title: 'Balance',
+      isNumber: true,
+      cell: ({ account, balance }) => amountCell(currencyOf(account), balance),
+    },
+  ],
+  read: async ({ query, db, at, cursor, limit }, request) => {
+    const period = await resolveAccountPeriod(db, query, at)
+    const page = await readPage(db, accountOf(request), period, cursor, limit)
+    return { rows: page.movements, next: nextCursor(page) }
+  },
+}
+
+const holdColumns: List<typeof accountFilters, NamedHold>['columns'] = [
+  {
+    name: 'withdrawal',
+    title: 'Withdrawal',
+    cell: ({ position }) => codeCell(String(position), `/console/withdrawals/${position}`),
+  },
+  { name: 'reason', title: 'For', cell: ({ reason }) => textCell(reason.replaceAll('_', ' ')) },
+  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+  {
+    name: 'amount',
+    title: 'Amount',
+    isNumber: true,
+    cell: ({ account, amount }) => amountCell(currencyOf(account), amount),
+  },
+]
+
+const pointColumns = (currency: string): List<typeof accountFilters, BalancePoint>['columns'] => [
+  { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
+  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+  { name: 'balance', title: 'Balance', isNumber: true, cell: ({ balance }) => amountCell(currency, balance) },
+]
+
+/** /console/accounts/{account}: why it holds what it holds. */
+export function accountPage(scope: App, services: ConsoleServices): void {
+  const schema = { params: accountParams, querystring: querySchemaOf({ filters: accountFilters }) }
+  scope.get('/accounts/:account', { schema }, async (request, reply) => {
+    const { account } = request.params
+    const { query } = request
+    const { reports: db } = await services.reads.reportsFor(request)
+    const at = await pinnedPosition(db, query.at)
+    const period = await resolveAccountPeriod(db, query, at)
+    const [page, series, times, names] = await Promise.all([
+      readPage(db, account, period, query.cursor ?? null, PAGE_ROWS),
+      readBalanceSeries(db, account, period),
+      readTimes(db, period),
+      readHolderNames(db, [account]),
+    ])
+    const path = accountPath(account)
+    const currency = currencyOf(account)
+    const part = { path, query: {}, at, next: null, hasExports: false }
+    const { from, to, as_of } = query
+    const statementOf = (format: string) => addressWith(`${path}/statement.${format}`, { from, to, as_of, at })
+    return sendPage(request, reply, template, {
+      title: `Account ${account}`,
+      scripts: series.points.length === 0 ? [] : ['chart'],
+      data: {
+        account,
+        currency,
+        query,
+        meaning: meaningOf(account),
+        holder: holderCell(account, names.get(account)),
+        asOf: { position: period.asOf, at: times.asOf },
+        balance: page.balance,
+        held: page.balance - page.available,
+        available: page.available,
+        holds: showTable(
+          { label: 'Holds', empty: 'Nothing is on hold.', columns: holdColumns },
+          { ...part, rows: page.holds },
+        ),
+        chart: chartOf(currency, series, times),
+        points: showTable(
+          { label: 'Balance over time', empty: 'No movements in this period.', columns: pointColumns(currency) },
+          { ...part, rows: series.points },
+        ),
+        isComplete: series.isComplete,
+        movements: showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) }),
+        statements: [
+          { title: 'CSV', href: statementOf('csv') },
+          { title: 'JSONL', href: statementOf('jsonl') },
+          { title: 'hledger', href: statementOf('journal') },
+        ],
+      },
+    })
+  })
+  addExports(scope, '/accounts/:account', movementList, services)
+}
+
+function readPage(
+  db: Kysely<Tables>,
+  account: string,
+  { first, last, asOf }: AccountPeriod,
+  cursor: string | null,
+  limit: number,
+): Promise<AccountPage> {
+  const [position = last + 1, number = 0] = cursor === null ? [] : decodeCursor(cursor, 2)
+  return readAccountPage(db, account, { first, last: asOf, before: { position, number }, limit })
+}
+
+const nextCursor = ({ next }: AccountPage): string | null =>
+  next === null ? null : encodeCursor([next.position, next.number])
+
+async function readTimes(db: Kysely<Tables>, { first, last, asOf }: AccountPeriod) {
+  const [begins, ends, shown] = await Promise.all([first, last, asOf].map((position) => readEventTime(db, position)))
+  return { begins: begins ?? null, ends: ends ?? null, asOf: shown ?? null }
+}
+
+/** The line begins and ends with the period, so that it also shows when nothing moved. */
+function chartOf(
+  currency: string,
+  { opening, points }: { readonly opening: bigint; readonly points: readonly BalancePoint[] },
+  { begins, ends }: { readonly begins: Micros | null; readonly ends: Micros | null },
+): Chart | null {
+  const last = points.at(-1)
+  if (last === undefined) return null
+  const decimals = currency.endsWith('dollars') ? 2 : 0
+  const drawn = [
+    ...(begins === null ? [] : [{ at: begins, balance: opening }]),
+    ...points,
+    ...(ends === null ? [] : [{ at: ends, balance: last.balance }]),
+  ]
+  return {
+    label: `Balance in ${currency.replaceAll('_', ' ')}`,
+    decimals,
+    times: drawn.map(({ at }) => at / 1_000_000),
+    values: drawn.map(({ balance }) => Number(balance) / 10 ** decimals),
+  }
+}
+
+function meaningOf(account: string): string {
+  const [kind = '', id = ''] = account.split(':')
+  const entry =
+    chartOfAccounts.find((one) => one.account === `${kind}:${id}`) ??
+    chartOfAccounts.find((one) => one.account === `${kind}:<id>`)
+  return entry?.meaning ?? ''
+}
+
+function holderCell(account: string, name: string | undefined): Cell | null {
+  const [kind = '', id = ''] = account.split(':')
+  const path = holderPath(account)
+  if (name !== undefined) return textCell(name, path)
+  return path === undefined ? null : textCell(`${kind === 'settled' ? 'user' : kind} ${id}`, path)
+}

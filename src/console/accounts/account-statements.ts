@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream'
+import { csvText } from '../../audit/csv.ts'
+import { Journal } from '../../audit/export/journal.ts'
+import { formatDecimal, toJson } from '../../audit/format.ts'
+import { ExactSum } from '../../audit/reports/fold-accounts.ts'
+import { type Period, readEventTime } from '../../audit/reports/period.ts'
+import { readStatement, type Statement } from '../../audit/reports/statement.ts'
+import { ReportLimiter } from '../../audit/routes/report-limiter.ts'
+import type { App } from '../../features/services.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { pinnedPosition, querySchemaOf } from '../lists/list.ts'
+import { accountParams } from './account-page.ts'
+import { accountFilters, resolveAccountPeriod } from './account-period.ts'
+
+/** For all staff together, on each instance. */
+const STATEMENT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
+
+interface Opened {
+  readonly statement: Statement
+  readonly period: Period
+  /** When the last event before the period happened; 0 without one. */
+  readonly openedAt: Micros
+}
+
+interface Format {
+  readonly extension: string
+  readonly type: string
+  readonly write: (opened: Opened) => AsyncGenerator<string, void>
+}
+
+const formats: readonly Format[] = [
+  { extension: 'csv', type: 'text/csv; charset=utf-8', write: writeCsv },
+  { extension: 'jsonl', type: 'application/x-ndjson; charset=utf-8', write: writeJsonLines },
+  { extension: 'journal', type: 'text/plain; charset=utf-8', write: writeJournal },
+]
+
+/** Statements of accounts as files, under /console/accounts/{account}: opening balance, movements, closing balance. */
+export function accountStatements(scope: App, { reads }: ConsoleServices): void {
+  const limiter = new ReportLimiter(scope, STATEMENT_LIMITS)
+  const schema = { params: accountParams, querystring: querySchemaOf({ filters: accountFilters }) }
+  for (const { extension, type, write } of formats) {
+    scope.get(`/accounts/:account/statement.${extension}`, { schema }, async (request, reply) => {
+      const { account } = request.params
+      const { reports: db } = await reads.reportsFor(request)
+      const at = await pinnedPosition(db, request.query.at)
+      const period = await resolveAccountPeriod(db, request.query, at)
+      const openedAt = (await readEventTime(db, period.first - 1)) ?? 0
+      const context = await limiter.acquire(reply)
+      const statement = await readStatement(db, account, period, context)
+      return reply
+        .header('content-disposition', `attachment; filename="${account.replaceAll(':', '-')}.${extension}"`)
+        .type(type)
+        .send(Readable.from(write({ statement, period, openedAt })))
+    })
+  }
+}
+
+async function* writeCsv({ statement: { account, opening, lines } }: Opened): AsyncGenerator<string, void> {
+  const currency = currencyOf(account)
+  const balanceLine = (name: string, balance: bigint): string =>
+    `,,${name},${account},,${currency},,${formatDecimal(currency, balance)}\r\n`
+  yield `position,at,type,account,counter_account,currency,amount,balance\r\n${balanceLine('opening balance', opening)}`
+  let closing = opening
+  for await (const page of lines) {
+    yield page
+      .map(
+        ({ position, at, type, counter_account, amount, balance }) =>
+          `${position},${at},${csvText(type)},${account},${counter_account},${currency},${formatDecimal(currency, amount)},${formatDecimal(currency, balance)}\r\n`,
+      )
+      .join('')
+    closing = page.at(-1)?.balance ?? closing
+  }
+  yield balanceLine('closing balance', closing)
+}
+
+async function* writeJsonLines({
+  statement: { account, opening, lines },
+  period: { first, last },
+}: Opened): AsyncGenerator<string, void> {
+  yield `${toJson({ account, from_position: first, to_position: last, opening })}\n`
+  let closing = opening
+  for await (const page of lines) {
+    yield page.map((line) => `${toJson(line)}\n`).join('')
+    closing = page.at(-1)?.balance ?? closing
+  }
+  yield `${toJson({ account, closing })}\n`
+}
+
+async function* writeJournal({
+  statement: { account, opening, lines },
+  period: { first, last },
+  openedAt,
+}: Opened): AsyncGenerator<string, void> {
+  const journal = new Journal(new Map([[account, new ExactSum(opening)]]), account)
+  yield `; statement of ${account}, positions ${first} to ${last}\n`
+  yield* journal.startFile(first - 1, openedAt)
+  for await (const page of lines) {
+    yield page
+      .map(({ position, at, type, counter_account, amount }) => {
+        const [debit, credit] = amount < 0n ? [account, counter_account] : [counter_account, account]
+        const movement = { debit, credit, amount: Number(amount < 0n ? -amount : amount) }
+        return journal.transaction({ position, at: microsOf(at), type, movements: [movement] })
+      })
+      .join('')
+  }
+}
+
+/** Of `2026-11-21T08:00:00.123456Z`. */
+const microsOf = (iso: string): Micros => Date.parse(`${iso.slice(0, 19)}Z`) * 1_000 + Number(iso.slice(20, 26))

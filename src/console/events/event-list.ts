@@ -1,0 +1,70 @@
+import { Type } from '@sinclair/typebox'
+import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
+import { Text } from '../../../schema/common.ts'
+import { searchEvents } from '../../audit/reports/events/search-events.ts'
+import { parseInteger } from '../../audit/routes/query-parsing.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import type { Movement } from '../../ledger/rules/event.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { periodFilters, resolveTexts } from '../accounts/account-period.ts'
+import { codeCell, formatUnits, formatWord, textCell, timeCell } from '../frame/cells.ts'
+import { actorCell, eventCell } from '../frame/links.ts'
+import type { Column, List } from '../lists/list.ts'
+
+/** The empty text of a form's field is no filter. */
+const filters = Type.Object({
+  type: Type.Optional(Type.String({ pattern: '^[a-z-]{0,64}$' })),
+  actor: Type.Optional(Text(200)),
+  user: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,15})?$' })),
+  account: Type.Optional(Type.String({ pattern: `^$|${ACCOUNT_PATTERN}` })),
+  request_id: Type.Optional(Text(255)),
+  key: Type.Optional(Text(255)),
+  ...periodFilters,
+})
+
+export const eventColumns: readonly Column<LedgerEntry>[] = [
+  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+  { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
+  { name: 'type', title: 'Type', cell: ({ type }) => textCell(type) },
+  { name: 'actor', title: 'Actor', cell: ({ actor }) => actorCell(actor) },
+  { name: 'movements', title: 'Movements', cell: ({ movements }) => textCell(movementsText(movements)) },
+  { name: 'request_id', title: 'Request', cell: ({ requestId }) => codeCell(requestId) },
+]
+
+export const eventList: List<typeof filters, LedgerEntry> = {
+  label: 'Events',
+  filters,
+  empty: 'No event matches. Take away a filter, or choose another time.',
+  columns: eventColumns,
+  read: async ({ query, db, at, cursor, limit }) => {
+    const { type, actor, user, account, request_id, key } = query
+    const { first, last } = await resolveTexts(db, query, at)
+    const [before] = cursor === null ? [] : decodeCursor(cursor, 1)
+    const { events, next } = await searchEvents(db, {
+      type: type || undefined,
+      actor: actor || undefined,
+      user: user ? parseInteger('user', user) : undefined,
+      account: account || undefined,
+      requestId: request_id || undefined,
+      idempotencyKey: key || undefined,
+      first,
+      last,
+      upTo: at,
+      before,
+      limit,
+    })
+    return { rows: events, next: next === null ? null : encodeCursor([next]) }
+  },
+}
+
+/** `50 diamonds from user:7 to house:gifts, and 3 more` */
+function movementsText([first, ...others]: readonly Movement[]): string {
+  if (first === undefined) return ''
+  const { debit, credit, amount } = first
+  const currency = currencyOf(debit)
+  const text = `${formatUnits(currency, amount)} ${formatWord(currency)} from ${holderOf(debit)} to ${holderOf(credit)}`
+  return others.length === 0 ? text : `${text}, and ${others.length} more`
+}
+
+const holderOf = (account: string): string => account.slice(0, account.lastIndexOf(':'))

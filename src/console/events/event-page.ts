@@ -1,0 +1,132 @@
+import { Type } from '@sinclair/typebox'
+import { PathId } from '../../../schema/common.ts'
+import { readEvent, type Subject } from '../../audit/reports/events/read-event.ts'
+import type { App } from '../../features/services.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import type { Movement } from '../../ledger/rules/event.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { amountCell, type Cell, codeCell, currencyCell, textCell, timeCell } from '../frame/cells.ts'
+import { accountCell, actorCell, eventPath } from '../frame/links.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { type Column, showTable, type Table } from '../lists/list.ts'
+import { dataFacts } from './data-facts.ts'
+import { eventColumns } from './event-list.ts'
+import { type Verdict, verdictOn } from './verdict.ts'
+
+type Facts = readonly (readonly [string, Cell])[]
+
+interface EventPageData {
+  readonly position: number
+  readonly type: string
+  readonly previousPath: string | null
+  readonly nextPath: string | null
+  readonly facts: Facts
+  readonly data: Facts
+  readonly movements: Table
+  readonly command: Table
+  readonly subjects: readonly { readonly text: string; readonly href: string }[]
+  readonly hash: string
+  readonly hashedText: string
+  readonly next: { readonly position: number; readonly hash: string; readonly hashedText: string } | null
+  readonly verdict: Verdict
+}
+
+const template = defineTemplate<EventPageData>('/events/event.eta')
+
+const movementColumns: readonly Column<Movement>[] = [
+  { name: 'debit', title: 'From', cell: ({ debit }) => accountCell(debit) },
+  { name: 'credit', title: 'To', cell: ({ credit }) => accountCell(credit) },
+  { name: 'currency', title: 'Currency', cell: ({ debit }) => currencyCell(currencyOf(debit)) },
+  {
+    name: 'amount',
+    title: 'Amount',
+    isNumber: true,
+    cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount),
+  },
+]
+
+/** /console/events/{position}: one event, and the proof of it. */
+export function eventPage(scope: App, { reads }: ConsoleServices): void {
+  const schema = { params: Type.Object({ position: PathId }) }
+
+  scope.get('/events/:position', { schema }, async (request, reply) => {
+    const { reports: db } = await reads.reportsFor(request)
+    const event = await readEvent(db, idInPath(request.params.position))
+    if (event === undefined) throw notFound()
+    const { entry, hashedText, next, command, subjects } = event
+    const { position, type, movements } = entry
+    const part = { path: eventPath(position), query: {}, at: position, next: null, hasExports: false }
+    return sendPage(request, reply, template, {
+      title: `Event ${position}`,
+      scripts: ['hash'],
+      data: {
+        position,
+        type,
+        previousPath: position > 1 ? eventPath(position - 1) : null,
+        nextPath: next === null ? null : eventPath(next.entry.position),
+        facts: factsOf(entry),
+        data: dataFacts(entry.data),
+        movements: showTable(
+          { label: 'Movements', empty: 'This event moved nothing.', columns: movementColumns },
+          { ...part, rows: movements },
+        ),
+        command: showTable(
+          { label: 'Events of the same command', empty: '', columns: eventColumns },
+          { ...part, rows: command.length > 1 ? command : [] },
+        ),
+        subjects: subjects.map(subjectLink),
+        hash: entry.hash,
+        hashedText,
+        next:
+          next === null ? null : { position: next.entry.position, hash: next.entry.hash, hashedText: next.hashedText },
+        verdict: verdictOn(event),
+      },
+    })
+  })
+
+  scope.get('/events/:position/hashed.txt', { schema }, async (request, reply) => {
+    const { reports: db } = await reads.reportsFor(request)
+    const position = idInPath(request.params.position)
+    const event = await readEvent(db, position)
+    if (event === undefined) throw notFound()
+    return reply
+      .header('content-disposition', `attachment; filename="event-${position}.txt"`)
+      .type('text/plain; charset=utf-8')
+      .send(event.hashedText)
+  })
+}
+
+const factsOf = (entry: LedgerEntry): Facts => [
+  ['Type', textCell(entry.type, addressWith('/console/events', { type: entry.type }))],
+  ['Version', textCell(String(entry.version))],
+  ['Time', timeCell(entry.at)],
+  ['Actor', actorCell(entry.actor)],
+  ['Request', codeCell(entry.requestId, addressWith('/console/events', { request_id: entry.requestId }))],
+  [
+    'Idempotency key',
+    entry.idempotencyKey === null
+      ? textCell(null)
+      : codeCell(entry.idempotencyKey, addressWith('/console/events', { key: entry.idempotencyKey })),
+  ],
+  ['Hash of the reply', codeCell(entry.replyHash)],
+]
+
+function subjectLink({ kind, id, isNew }: Subject): EventPageData['subjects'][number] {
+  const text = `${kind} ${id}${isNew ? ', made by this event' : ''}`
+  switch (kind) {
+    case 'draw':
+      return { text, href: `/console/draws/${id}` }
+    case 'game':
+      return { text, href: `/console/games/${id}` }
+    case 'withdrawal':
+      return { text, href: `/console/withdrawals/${id}` }
+    default:
+      // Cards and transfers have no page: the event that made them says all.
+      return { text, href: eventPath(id) }
+  }
+}

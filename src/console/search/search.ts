@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+import { Text } from '../../../schema/common.ts'
+import { type SearchHit, searchAll } from '../../audit/reports/search.ts'
+import type { ConsolePages } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { codeCell, textCell } from '../frame/cells.ts'
+import { accountPath, eventPath } from '../frame/links.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { type Column, showTable, type Table } from '../lists/list.ts'
+
+interface SearchData {
+  readonly q: string
+  readonly hits: Table
+}
+
+const template = defineTemplate<SearchData>('/search/search.eta')
+
+const columns: readonly Column<SearchHit>[] = [
+  { name: 'kind', title: 'What', cell: ({ kind }) => textCell(kindNames[kind]) },
+  { name: 'id', title: 'Number', cell: (hit) => codeCell(hit.id, pageOf(hit)) },
+  { name: 'label', title: 'Description', cell: ({ label }) => textCell(label) },
+]
+
+const kindNames: Readonly<Record<SearchHit['kind'], string>> = {
+  user: 'User',
+  room: 'Room',
+  account: 'Account',
+  event: 'Event',
+  request: 'Request',
+  key: 'Idempotency key',
+  order: 'Order',
+  game: 'Game',
+  withdrawal: 'Withdrawal',
+}
+
+/** /console/search: what a text stands for. A text that stands for one thing leads to its page. */
+export const searchPages: ConsolePages = (scope, { reads }) => {
+  const schema = { querystring: Type.Object({ q: Type.Optional(Text(200)) }) }
+  scope.get('/search', { schema }, async (request, reply) => {
+    const q = (request.query.q ?? '').trim()
+    const { reports: db } = await reads.reportsFor(request)
+    const hits = await searchAll(db, q)
+    const [only, ...others] = hits
+    if (only !== undefined && others.length === 0) return reply.redirect(pageOf(only), 303)
+    const part = { path: '/console/search', query: { q }, at: 0, next: null, hasExports: false }
+    const found = { label: 'What was found', empty: `Nothing was found for “${q}”.`, columns }
+    return sendPage(request, reply, template, {
+      title: 'Search',
+      data: { q, hits: showTable(found, { ...part, rows: hits }) },
+    })
+  })
+}
+
+function pageOf({ kind, id, position }: SearchHit): string {
+  switch (kind) {
+    case 'user':
+      return `/console/users/${id}`
+    case 'room':
+      return addressWith('/console/accounts', { kind: 'room', q: id })
+    case 'account':
+      return accountPath(id)
+    case 'event':
+      return eventPath(Number(id))
+    case 'request':
+      return addressWith('/console/events', { request_id: id })
+    case 'key':
+      return addressWith('/console/events', { key: id })
+    case 'order':
+      return eventPath(position ?? 0)
+    case 'game':
+      return `/console/games/${id}`
+    case 'withdrawal':
+      return `/console/withdrawals/${id}`
+  }
+}

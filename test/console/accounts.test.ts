@@ -1,0 +1,243 @@
+import { test } from 'tap'
+import { appWithLedger, sidesOf, sumOf } from '../audit/routes/ledger-fixture.ts'
+import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+
+const CANARY = `<script>alert(1)</script>{{7*7}}<%= 1 %>`
+const FORMULA = '=cmd()|a'
+
+/** The cells of a table by its label, as text. */
+function cellsOf(html: string, label: string): string[][] {
+  const table = html.split(`aria-label="${label}"`)[1]?.split('</table>')[0] ?? ''
+  return [...table.matchAll(/<tr>(.*?)<\/tr>/gs)]
+    .map(([, row = '']) => [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => textOf(cell)))
+    .filter((row) => row.length > 0)
+}
+
+const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, '').trim()
+
+/** Follows a table's pages; returns the rows of all. */
+async function allRows(browser: ConsoleBrowser, url: string, label: string): Promise<string[][]> {
+  const rows: string[][] = []
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const { html } = await browser.get(next)
+    rows.push(...cellsOf(html, label))
+    next = /<a href="([^"]+)" rel="next">/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+  }
+  return rows
+}
+
+const units = (text: string): bigint => BigInt(text.replaceAll(/[,.]/g, '').replace('\u2212', '-'))
+
+test('accounts of the console', async (t) => {
+  const opened = await appWithLedger(t)
+  const { app, operator } = opened
+  await operator('PUT', '/admin/v1/users/2', { uid: 'u2', name: CANARY })
+  await operator('PUT', '/admin/v1/users/3', { uid: 'u3', name: FORMULA })
+  const sides = await sidesOf(opened)
+  const browser = await signedIn(app)
+
+  await t.test('the list has every account that moved, with its balance and what is on hold of it', async (t) => {
+    const rows = await allRows(browser, '/console/accounts', 'Accounts')
+    const names = [...new Set(sides.map(({ account }) => account))].toSorted()
+    t.same(
+      rows.map(([account]) => account),
+      names,
+    )
+    for (const [account = '', , , balance = '', held = '', available = ''] of rows) {
+      t.equal(units(balance), sumOf(sides.filter((side) => side.account === account)), account)
+      t.equal(units(available), units(balance) - units(held), account)
+    }
+    t.equal(rows.find(([account]) => account === 'user:1:dollars')?.[4], '20.00')
+    t.equal(rows.find(([account]) => account === 'user:1:agent_dollars')?.[4], '5.50')
+  })
+
+  await t.test('filters and orders, and pages that do not shift', async (t) => {
+    const users = await allRows(browser, '/console/accounts?kind=user&currency=diamonds&q=&sort=', 'Accounts')
+    t.same(
+      users.map(([account]) => account),
+      ['user:1:diamonds', 'user:2:diamonds', 'user:3:diamonds'],
+    )
+    const largest = await allRows(browser, '/console/accounts?currency=target&sort=-balance', 'Accounts')
+    const balances = largest.map(([, , , balance = '']) => units(balance))
+    t.same(
+      balances,
+      balances.toSorted((a, b) => Number(b - a)),
+    )
+    t.match((await browser.get('/console/accounts?sort=balance')).html, 'aria-sort="ascending"')
+    const { html } = await browser.get('/console/accounts?q=1&kind=user')
+    t.match(html, 'value="1"')
+    t.match(html, '<option value="user" selected>')
+    t.match((await browser.get('/console/accounts?q=nobody')).html, 'No account matches')
+    t.same(cellsOf((await browser.get('/console/accounts?at=1')).html, 'Accounts'), [], 'before the first movement')
+  })
+
+  await t.test('an account shows why it holds what it holds', async (t) => {
+    const { html, status } = await browser.get('/console/accounts/user:1:dollars')
+    t.equal(status, 200)
+    const figures = [...html.matchAll(/<p class="big">([^<]+)</g)].map(([, text]) => text)
+    const balance = sumOf(sides.filter(({ account }) => account === 'user:1:dollars'))
+    t.equal(units(figures[0] ?? ''), balance)
+    t.same(
+      figures.slice(1).map((text = '') => units(text)),
+      [2_000n, balance - 2_000n],
+    )
+    const [[withdrawal = '', reason, event] = []] = cellsOf(html, 'Holds')
+    t.equal(reason, 'gold agent withdrawal')
+    t.equal(event, withdrawal)
+    t.match(html, `href="/console/withdrawals/${withdrawal}"`)
+    t.match(html, /Of <a href="\/console\/users\/1">/)
+    t.match((await browser.get('/console/accounts/house:gifts:diamonds')).html, 'Diamonds paid for gifts')
+  })
+
+  await t.test('its movements lead to events, newest first, with the balance after each', async (t) => {
+    for (const account of ['user:1:diamonds', 'house:gifts:diamonds', 'issuance:gifts:target', 'room:1:target']) {
+      const own = sides.filter((side) => side.account === account)
+      let sum = 0n
+      const wanted = own.map(({ position, counter, change }) => [String(position), counter, change, (sum += change)])
+      const rows = await allRows(browser, `/console/accounts/${account}`, 'Movements')
+      t.same(
+        rows.map(([position, , , counter, amount = '', balance = '']) => [
+          position,
+          counter,
+          units(amount),
+          units(balance),
+        ]),
+        wanted.toReversed(),
+        account,
+      )
+    }
+    const { html } = await browser.get('/console/accounts/user:1:diamonds')
+    t.match(html, '<a href="/console/accounts/house:gifts:diamonds"><code><bdi>house:gifts:diamonds</bdi></code></a>')
+  })
+
+  await t.test('the chart has the balances of its table', async (t) => {
+    const account = 'user:1:diamonds'
+    const { html } = await browser.get(`/console/accounts/${account}`)
+    const text = /data-chart="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
+    const { times, values, decimals } = JSON.parse(text)
+    t.equal(decimals, 0)
+    const shown = cellsOf(html, 'Balance over time').map(([, , balance = '']) => Number(units(balance)))
+    t.same(values, [0, ...shown, shown.at(-1)])
+    t.same(times, times.toSorted())
+    t.notMatch((await browser.get('/console/accounts/user:9:coins')).html, 'data-chart')
+  })
+
+  await t.test('from, to and as of', async (t) => {
+    const account = 'user:1:dollars'
+    const own = sides.filter((side) => side.account === account)
+    const [first, second] = own
+    const last = own.at(-1)
+    if (first === undefined || second === undefined || last === undefined) throw new Error('too few movements')
+    const middle = first.position
+    const before = await browser.get(`/console/accounts/${account}?as_of=${middle}`)
+    t.equal(units(/class="big">([^<]+)</.exec(before.html)?.[1] ?? ''), first.change)
+    t.match(before.html, `position ${middle}<`)
+    t.equal(cellsOf(before.html, 'Movements').length, 1)
+    t.same(cellsOf(before.html, 'Holds'), [])
+    const after = await browser.get(`/console/accounts/${account}?from=${middle + 1}`)
+    t.equal(cellsOf(after.html, 'Movements').length, own.length - 1)
+    const both = await browser.get(`/console/accounts/${account}?to=${middle}&as_of=${last.position}`)
+    t.equal(cellsOf(both.html, 'Movements').length, 1, 'a period before the moment shown')
+    t.equal(units(/class="big">([^<]+)</.exec(both.html)?.[1] ?? ''), sumOf(own))
+    t.match((await browser.get(`/console/accounts/${account}?from=${first.at.slice(0, 10)}`)).html, 'Balance over time')
+  })
+
+  await t.test('statements as CSV, JSONL and a journal', async (t) => {
+    const account = 'user:1:dollars'
+    const path = `/console/accounts/${account}/statement`
+    const own = sides.filter((side) => side.account === account)
+    const csv = await browser.get(`${path}.csv`)
+    t.equal(csv.headers['content-disposition'], 'attachment; filename="user-1-dollars.csv"')
+    const lines = csv.html.trimEnd().split('\r\n')
+    t.equal(lines[0], 'position,at,type,account,counter_account,currency,amount,balance')
+    t.equal(lines[1], `,,opening balance,${account},,dollars,,0.00`)
+    const amounts = lines.slice(2, -1).map((line) => BigInt((line.split(',')[6] ?? '').replace('.', '')))
+    t.same(
+      amounts,
+      own.map(({ change }) => change),
+    )
+    t.match(lines.at(-1), `,,closing balance,${account},,dollars,,`)
+    const second = own[1]?.position ?? 0
+    const json = (await browser.get(`${path}.jsonl?from=${second}`)).html.trimEnd().split('\n')
+    const records = json.map((line): Record<string, unknown> => JSON.parse(line))
+    t.equal(records[0]?.['opening'], Number(own[0]?.change))
+    t.equal(records.length, own.length + 1)
+    t.equal(records.at(-1)?.['closing'], Number(sumOf(own)))
+    const journal = (await browser.get(`${path}.journal?from=${second}`)).html
+    t.match(journal, 'opening balance')
+    const asserted = [...journal.matchAll(/ {4}user:1:dollars {2}\S+ dollars = (\S+) dollars/g)].map(([, sum = '']) =>
+      units(sum),
+    )
+    t.equal(asserted.at(-1), sumOf(own))
+    t.equal(asserted.length, own.length, 'the opening balance and each later movement')
+    t.notMatch(journal, /(house|issuance|withdrawal):\S+ .* = /, 'other accounts are not asserted')
+  })
+
+  await t.test('exports are what the page shows', async (t) => {
+    const csv = (await browser.get('/console/accounts/export.csv?kind=user&currency=diamonds')).html
+    const [header, ...lines] = csv.trimEnd().split('\r\n')
+    t.equal(header, 'account,holder,currency,balance,held,available')
+    t.equal(lines.length, 3)
+    t.match(lines[2], `user:3:diamonds,'${FORMULA},diamonds,`, 'no cell begins a formula')
+    const json = (await browser.get('/console/accounts/export.jsonl?kind=user&currency=diamonds')).html
+    t.equal(JSON.parse(json.split('\n')[1] ?? '').holder, CANARY)
+    const movements = await browser.get('/console/accounts/user:1:diamonds/export.csv')
+    t.equal(
+      movements.html.trimEnd().split('\r\n').length,
+      1 + sides.filter(({ account }) => account === 'user:1:diamonds').length,
+    )
+    const about = JSON.parse((await browser.get('/console/accounts/user:1:diamonds/export.json?from=3')).html)
+    t.match(about, { list: 'Movements', filters: { from: '3' }, exported_by: 'staff:ann' })
+    t.match(about.page, '/console/accounts/user:1:diamonds?from=3')
+  })
+
+  await t.test('names are text', async (t) => {
+    for (const url of ['/console/accounts?kind=user', '/console/accounts/user:2:diamonds']) {
+      const { html } = await browser.get(url)
+      t.notMatch(html, '<script>alert')
+      t.match(html, '&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt;', url)
+    }
+    const filter = await browser.get(`/console/accounts?q=${encodeURIComponent(CANARY)}`)
+    t.equal(filter.status, 200)
+    t.notMatch(filter.html, '<script>alert')
+  })
+
+  await t.test('what makes no sense is refused in the frame of the console', async (t) => {
+    for (const [url, wanted] of [
+      ['/console/accounts?kind=bank', 422],
+      ['/console/accounts?sort=name', 422],
+      ['/console/accounts?cursor=zz', 422],
+      ['/console/accounts?at=-1', 422],
+      ['/console/accounts?q=%00', 422],
+      ['/console/accounts/user:1', 404],
+      ['/console/accounts/user:0:coins', 404],
+      ['/console/accounts/user:1:dollars?from=2026-02-30', 422],
+      ['/console/accounts/user:1:dollars?from=999999', 422],
+      ['/console/accounts/user:1:dollars?from=9&to=3', 422],
+      ['/console/accounts/user:1:dollars?as_of=2099-01-01', 422],
+      ['/console/accounts/user:1:dollars?cursor=zz', 422],
+      ['/console/accounts/user:1:dollars/statement.csv?to=x', 422],
+      ['/console/accounts/user:1:dollars/statement.pdf', 404],
+    ] as const) {
+      const { status, html } = await browser.get(url)
+      t.equal(status, wanted, url)
+      t.match(html, 'role="alert"', url)
+    }
+    const nobody = await browser.get('/console/accounts/user:9999999999999999:dollars')
+    t.equal(nobody.status, 200)
+    t.match(nobody.html, 'No movements here')
+  })
+
+  await t.test('finance sees the same, and no form that acts', async (t) => {
+    const finance = await signedIn(app, 'finance', 'bob')
+    for (const url of ['/console/accounts', '/console/accounts/user:1:dollars']) {
+      const { html, status } = await finance.get(url)
+      t.equal(status, 200)
+      t.same(
+        [...html.matchAll(/<form[^>]*method="post"[^>]*action="([^"]*)"/g)].map(([, action]) => action),
+        ['/console/sign-out'],
+      )
+    }
+    t.equal((await finance.get('/console/accounts/user:1:dollars/statement.csv')).status, 200)
+  })
+})

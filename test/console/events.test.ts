@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { appWithLedger } from '../audit/routes/ledger-fixture.ts'
+import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+
+const CANARY = `<script>alert(1)</script>{{7*7}}<%= 1 %>`
+const FORMULA = '=cmd()|a'
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const unescape = (html: string): string =>
+  html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** The text of the element with this attribute. */
+const textWith = (html: string, attribute: string): string =>
+  unescape(new RegExp(`<(\\w+)[^>]* ${attribute}[^>]*>(.*?)</\\1>`, 's').exec(html)?.[2] ?? '')
+
+/** The positions that a table of events lists. */
+const positionsIn = (html: string): number[] =>
+  [...html.matchAll(/<td><a href="\/console\/events\/(\d+)">/g)].map(([, position]) => Number(position))
+
+async function allPositions(browser: ConsoleBrowser, url: string): Promise<number[]> {
+  const positions: number[] = []
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const { html } = await browser.get(next)
+    positions.push(...positionsIn(html))
+    next = unescape(/<a href="([^"]+)" rel="next">/.exec(html)?.[1] ?? '') || undefined
+  }
+  return positions
+}
+
+test('events of the console', async (t) => {
+  const { app, database, operator } = await appWithLedger(t)
+  const { status } = await operator(
+    'POST',
+    '/admin/v1/users/2/credits',
+    { currency: 'coins', amount: 7, reason: `${FORMULA} ${CANARY}` },
+    { 'idempotency-key': FORMULA },
+  )
+  t.equal(status, 201)
+  const rows = await queryRows(
+    database,
+    'select position, type, actor, request_id, data, hash from ledger_events order by position',
+  )
+  const head = rows.length
+  const positionsOf = (matches: (row: (typeof rows)[number]) => boolean): number[] =>
+    rows
+      .filter(matches)
+      .map(({ position }) => Number(position))
+      .toReversed()
+  const browser = await signedIn(app)
+
+  await t.test('the list has every event, newest first', async (t) => {
+    t.same(
+      await allPositions(browser, '/console/events'),
+      positionsOf(() => true),
+    )
+  })
+
+  await t.test('filters', async (t) => {
+    const found = (query: string) => allPositions(browser, `/console/events?${query}`)
+    t.same(
+      await found('type=gift-sent&actor=&user=&account=&request_id=&key=&from=&to='),
+      positionsOf(({ type }) => type === 'gift-sent'),
+    )
+    t.same(
+      await found('actor=user:1'),
+      positionsOf(({ actor }) => actor === 'user:1'),
+    )
+    const request = rows.find(({ type }) => type === 'roulette-created')?.['request_id'] ?? ''
+    t.same(
+      await found(`request_id=${request}`),
+      positionsOf(({ request_id }) => request_id === request),
+    )
+    t.same(await found(`key=${encodeURIComponent(FORMULA)}`), [head])
+    t.same(await found('from=5&to=9'), [9, 8, 7, 6, 5])
+    const ofUser = await found('user=9&type=gift-sent')
+    t.ok(ofUser.length > 0)
+    const moved = await queryRows(
+      database,
+      `select position from ledger_events where 'user:3:diamonds' = any (debit || credit) order by position desc`,
+    )
+    t.same(
+      await found('account=user:3:diamonds'),
+      moved.map(({ position }) => Number(position)),
+    )
+    t.match((await browser.get('/console/events?actor=nobody')).html, 'No event matches')
+    const { html } = await browser.get('/console/events?type=gift-sent&actor=user:1')
+    t.match(html, '<option value="gift-sent" selected>')
+    t.match(html, 'value="user:1"')
+  })
+
+  await t.test('an event shows what it moved, who caused it, and what belongs to it', async (t) => {
+    const sent = await browser.get(`/console/events/${positionsOf(({ type }) => type === 'gift-sent')[0]}`)
+    t.match(sent.html, /<td><a href="\/console\/accounts\/user:\d:diamonds">/)
+    t.match(sent.html, /<dt>Actor<\/dt><dd><a href="\/console\/users\/\d">/)
+    const credit = await browser.get(`/console/events/${head}`)
+    t.match(credit.html, '<a href="/console/staff?sub=ann">')
+    t.match(credit.html, `<a href="/console/events?key=%3Dcmd%28%29%7Ca">`)
+    const requested = positionsOf(({ type }) => type === 'withdrawal-requested').at(-1)
+    t.match((await browser.get(`/console/events/${requested}`)).html, `href="/console/withdrawals/${requested}"`)
+    const created = positionsOf(({ type }) => type === 'roulette-created')[0]
+    const game = await browser.get(`/console/events/${created}`)
+    t.match(game.html, `<a href="/console/games/${created}">game ${created}, made by this event</a>`)
+    const drawn = positionsOf(({ type }) => type === 'gift-drawn')[0]
+    t.match((await browser.get(`/console/events/${drawn}`)).html, `<a href="/console/draws/${drawn}">`)
+    const [opened = 0] = positionsOf(({ type }) => type === 'lucky-chain-opened')
+    const together = await browser.get(`/console/events/${opened}`)
+    t.match(positionsIn(together.html), [opened, opened + 1], 'all events of the command')
+    t.match(sent.html, 'The command wrote only this event')
+  })
+
+  await t.test('the bytes that are shown are those that were hashed', async (t) => {
+    for (const position of [1, 2, head - 1, head]) {
+      const { html } = await browser.get(`/console/events/${position}`)
+      const text = textWith(html, 'data-hashed')
+      const hash = rows[position - 1]?.['hash'] ?? ''
+      t.equal(sha256(text), hash, `event ${position}`)
+      t.equal(text.split('\n')[0], rows[position - 2]?.['hash'] ?? '0'.repeat(64))
+      t.match(html, `data-hash="${hash}"`)
+      const file = await browser.get(`/console/events/${position}/hashed.txt`)
+      t.equal(file.html, text)
+      t.equal(file.headers['content-disposition'], `attachment; filename="event-${position}.txt"`)
+      t.match(
+        textWith(html, 'data-verdict'),
+        position === head ? 'No event follows yet' : `event ${position + 1} was hashed with it`,
+      )
+      if (position < head) t.equal(sha256(textWith(html, 'data-next-hashed')), rows[position]?.['hash'])
+    }
+  })
+
+  await t.test('what people and programs wrote is text', async (t) => {
+    const { html } = await browser.get(`/console/events/${head}`)
+    t.notMatch(html, '<script>alert')
+    t.match(html, '&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt;')
+    const csv = (await browser.get(`/console/events/export.csv?key=${encodeURIComponent(FORMULA)}`)).html
+    t.equal(csv.split('\r\n')[0], 'position,at,type,actor,movements,request_id')
+    t.match(csv, `${head},`)
+    const filter = await browser.get(`/console/events?actor=${encodeURIComponent(CANARY)}`)
+    t.equal(filter.status, 200)
+    t.notMatch(filter.html, '<script>alert')
+  })
+
+  await t.test('what makes no sense is refused in the frame of the console', async (t) => {
+    for (const [url, wanted] of [
+      ['/console/events?type=A', 422],
+      ['/console/events?user=x', 422],
+      ['/console/events?user=9999999999999999', 422],
+      ['/console/events?account=bank', 422],
+      ['/console/events?request_id=%00', 422],
+      ['/console/events?from=yesterday', 422],
+      ['/console/events?from=9&to=3', 422],
+      ['/console/events?cursor=zz', 422],
+      ['/console/events/0', 404],
+      ['/console/events/x', 404],
+      [`/console/events/${head + 1}`, 404],
+      ['/console/events/9007199254740991', 404],
+      [`/console/events/${head + 1}/hashed.txt`, 404],
+    ] as const) {
+      const page = await browser.get(url)
+      t.equal(page.status, wanted, url)
+      t.match(page.html, 'role="alert"', url)
+    }
+  })
+
+  await t.test('the search leads to the one thing that a text stands for', async (t) => {
+    const search = (q: string) => browser.get(`/console/search?q=${encodeURIComponent(q)}`)
+    const leadsTo = async (q: string, address: string) => {
+      const page = await search(q)
+      t.equal(page.status, 303, q)
+      t.equal(page.headers['location'], address, q)
+    }
+    const [drawn] = positionsOf(({ type }) => type === 'gift-drawn')
+    const request = rows.at(-1)?.['request_id'] ?? ''
+    await leadsTo('u4', '/console/users/4')
+    await leadsTo('R1', '/console/accounts?kind=room&q=1')
+    await leadsTo('user:1:dollars', '/console/accounts/user:1:dollars')
+    await leadsTo(String(head), `/console/events/${head}`)
+    await leadsTo(`${drawn}-0`, `/console/events/${drawn}`)
+    await leadsTo(request, `/console/events?request_id=${request}`)
+    await leadsTo(FORMULA, `/console/events?key=${encodeURIComponent(FORMULA).replace('()', '%28%29')}`)
+    const [withdrawal] = positionsOf(({ type }) => type === 'withdrawal-requested')
+    const [game] = positionsOf(({ type }) => type === 'roulette-created')
+    for (const [id, path] of [
+      [withdrawal, 'withdrawals'],
+      [game, 'games'],
+    ] as const) {
+      const { html } = await search(String(id))
+      t.match(html, `href="/console/${path}/${id}"`)
+      t.match(html, `href="/console/events/${id}"`)
+    }
+    const { html, status } = await search('1')
+    t.equal(status, 200)
+    t.match(html, '<a href="/console/users/1">')
+    t.match(html, '<a href="/console/events/1">')
+    t.match((await search(CANARY)).html, 'Nothing was found for “&lt;script&gt;')
+    t.match((await search('')).html, 'What can be found')
+    t.equal((await search('x'.repeat(201))).status, 422)
+    t.equal((await search('\0')).status, 422)
+  })
+
+  await t.test('finance sees the same, and no form that acts', async (t) => {
+    const finance = await signedIn(app, 'finance', 'bob')
+    for (const url of ['/console/events', `/console/events/${head}`, '/console/search']) {
+      const page = await finance.get(url)
+      t.equal(page.status, 200)
+      t.same(
+        [...page.html.matchAll(/<form[^>]*method="post"[^>]*action="([^"]*)"/g)].map(([, action]) => action),
+        ['/console/sign-out'],
+      )
+    }
+  })
+
+  await t.test('an event that somebody changed is shown, and said to be', async (t) => {
+    const [position = 0] = positionsOf(({ type }) => type === 'balance-credited').slice(1)
+    const client = await connect(database.ownerUrl, 'test')
+    t.teardown(() => client.end())
+    await client.query('alter table ledger_events disable trigger append_only')
+    const tamper = async (data: string) => {
+      await client.query('update ledger_events set data = $2 where position = $1', [position, data])
+      return textWith((await browser.get(`/console/events/${position}`)).html, 'data-verdict')
+    }
+    t.match(await tamper('{"reason":"another"}'), `Not valid: event ${position} is not what its hash was taken of`)
+    t.match(await tamper('{'), 'Not valid')
+    t.match(await tamper(rows[position - 1]?.['data'] ?? ''), /^Valid/)
+    await client.query('update ledger_events set hash = $2 where position = $1', [position + 1, '0'.repeat(64)])
+    const after = (await browser.get(`/console/events/${position}`)).html
+    t.match(
+      textWith(after, 'data-verdict'),
+      `Not valid: the hash is that of the bytes below, but event ${position + 1} was not`,
+    )
+  })
+})
