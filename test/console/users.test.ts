@@ -177,10 +177,10 @@ test('users on the console', async (t) => {
     t.match(text(page), /State active/)
     const parts = {
       history: /coins −100/,
-      activations: /(began a new|extended the) privilege/,
+      activations: /Gold 30 30 added days/,
       rooms: /Night lounge R1 member/,
       games: /seated —/,
-      withdrawals: /cash pending 50\.25 dollars Emil 5/,
+      withdrawals: /cash pending 50\.25 dollars Emil \(5\)/,
       cards: /./,
       bag: /The bag is empty/,
       notifications: /withdrawal/i,

@@ -3,13 +3,14 @@ import { Text } from '../../../schema/common.ts'
 import { allCountries } from '../../features/users/reads.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { codeCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { userPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { addActPages } from './acts/act-pages.ts'
-import { personCell, userPath } from './person.ts'
+import { isErased, personName } from './person.ts'
 import { addBalancePage } from './user/balance-page.ts'
 import { roleNames } from './user/find-user.ts'
 import { addUserPage } from './user/user-page.ts'
@@ -34,7 +35,14 @@ const users: List<typeof filters, ListedUser> = {
       isNumber: true,
       cell: ({ user_id }) => ({ ...codeCell(String(user_id), userPath(user_id)), value: user_id }),
     },
-    { name: 'name', title: 'Name', cell: personCell },
+    {
+      name: 'name',
+      title: 'Name',
+      cell: (user) =>
+        isErased(user)
+          ? statusCell('erased', 'neutral', userPath(user.user_id))
+          : textCell(personName(user), userPath(user.user_id)),
+    },
     { name: 'uid', title: 'Uid', cell: ({ uid }) => codeCell(uid) },
     { name: 'roles', title: 'Roles', cell: (user) => textCell(roleNames(user)) },
     { name: 'created_at', title: 'Since', cell: ({ created_at }) => timeCell(created_at) },

@@ -9,12 +9,12 @@ import type { ConsoleServices } from '../../console-services.ts'
 import { act, actFields } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import type { Cell } from '../../frame/cells.ts'
+import { userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
-import type { Table } from '../../lists/list.ts'
+import { partTable, type Table } from '../../lists/list.ts'
 import { staffOf } from '../../session/session-check.ts'
-import { personName, userPath } from '../person.ts'
-import { partTable } from '../user/balance-tables.ts'
+import { personName } from '../person.ts'
 import { findUser, type User } from '../user/find-user.ts'
 import { addToBagAct } from './add-to-bag.ts'
 import { endSessionsAct } from './end-sessions.ts'
@@ -158,16 +158,16 @@ function sendReview(
 ): Promise<FastifyReply> {
   const data = actData(one, user)
   const columns = [
-    { name: 'what', title: 'What', cell: ({ what }: Change) => what },
-    { name: 'from', title: 'Now', isNumber: true, cell: ({ from }: Change) => from },
-    { name: 'to', title: 'After', isNumber: true, cell: ({ to }: Change) => to },
+    { title: 'What', cell: ({ what }: Change) => what },
+    { title: 'Now', isNumber: true, cell: ({ from }: Change) => from },
+    { title: 'After', isNumber: true, cell: ({ to }: Change) => to },
   ]
   return sendPage(request, reply, reviewTemplate, {
     title: `${one.title}: review`,
     data: {
       ...data,
       given,
-      table: partTable({ label: 'What would change', columns, rows: changes, at: 0 }),
+      table: partTable({ label: 'What would change', columns, rows: changes, empty: 'Nothing.' }),
       values: Object.entries(values),
       button,
       editHref: one.names.length === 0 ? null : addressWith(data.path, values),

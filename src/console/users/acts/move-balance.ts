@@ -4,6 +4,7 @@ import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
 import { amountCell, formatUnits, formatWord, textCell } from '../../frame/cells.ts'
+import { accountPath } from '../../frame/links.ts'
 import { readBalances } from '../user/balances.ts'
 import { type Change, numberOrText, reasonErrors, reasonInput, type UserAct, type Values } from './user-act.ts'
 
@@ -90,7 +91,7 @@ const moveAct = (
 })
 
 const changeOf = (currency: Currency, name: string, from: bigint, change: bigint): Change => ({
-  what: textCell(name, name.includes(':') ? `/console/accounts/${name}` : undefined),
+  what: textCell(name, name.includes(':') ? accountPath(name) : undefined),
   from: amountCell(currency, from),
   to: amountCell(currency, from + change),
 })

@@ -9,7 +9,8 @@ import type { Micros } from '../../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type Cell, codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { type Cell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { eventCell, eventPath } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -38,11 +39,11 @@ const activations: List<typeof filters, Activation> = {
   filters,
   empty: 'No card has been activated by this user.',
   columns: [
-    { name: 'at', title: 'Activated', cell: ({ at, position }) => timeCell(at, `/console/events/${position}`) },
+    { name: 'at', title: 'Activated', cell: ({ at, position }) => timeCell(at, eventPath(position)) },
     {
       name: 'card_id',
       title: 'Card',
-      cell: ({ card }) => codeCell(String(card.card_id), `/console/events/${card.card_id}`),
+      cell: ({ card }) => eventCell(card.card_id),
     },
     { name: 'package', title: 'Package', cell: ({ packageName }) => textCell(packageName) },
     { name: 'card_days', title: 'Days of the card', isNumber: true, cell: ({ card }) => numberCell(card.valid_days) },
@@ -59,7 +60,7 @@ const activations: List<typeof filters, Activation> = {
 }
 
 const effectText = (effect: Effect | null): string | null =>
-  effect === null ? null : effect.replaced ? 'began a new privilege' : 'extended the privilege'
+  effect === null ? null : effect.replaced ? 'replaced the privilege' : 'added days'
 
 /** A time in seconds since 1970. */
 export const validUntilCell = (seconds: number | undefined): Cell =>

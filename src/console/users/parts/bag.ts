@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { codeCell, numberCell, textCell } from '../../frame/cells.ts'
+import { eventCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -16,7 +17,7 @@ interface BagRow {
 const filters = Type.Object({})
 
 const bag: List<typeof filters, BagRow> = {
-  label: 'Bag of gifts',
+  label: 'Gifts in the bag',
   filters,
   empty: 'The bag is empty. Staff can put gifts into it.',
   columns: [
@@ -26,7 +27,7 @@ const bag: List<typeof filters, BagRow> = {
     {
       name: 'last_added',
       title: 'Last added by event',
-      cell: ({ added_at }) => codeCell(String(added_at), `/console/events/${added_at}`),
+      cell: ({ added_at }) => eventCell(added_at),
     },
   ],
   read: async ({ db, at, cursor, limit }, request) => {
@@ -43,4 +44,4 @@ const bag: List<typeof filters, BagRow> = {
   },
 }
 
-export const bagPart = definePart({ path: 'bag', title: 'Bag of gifts' }, bag)
+export const bagPart = definePart({ path: 'bag', title: 'Gifts in the bag' }, bag)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { micros } from '../../../db/queries/micros.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { eventCell, eventPath } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -26,7 +27,7 @@ const cards: List<typeof filters, StoredCard> = {
   filters,
   empty: 'No card is stored here. Cards come from staff or from other users.',
   columns: [
-    { name: 'card_id', title: 'Card', cell: ({ card_id }) => codeCell(String(card_id), `/console/events/${card_id}`) },
+    { name: 'card_id', title: 'Card', cell: ({ card_id }) => eventCell(card_id) },
     { name: 'package', title: 'Package', cell: ({ name }) => textCell(name) },
     { name: 'package_id', title: 'Package id', cell: ({ privilege_package_id: id }) => codeCell(String(id)) },
     { name: 'rank', title: 'Rank', isNumber: true, cell: ({ rank }) => numberCell(rank) },
@@ -34,7 +35,7 @@ const cards: List<typeof filters, StoredCard> = {
     {
       name: 'entered_at',
       title: 'In the wallet since',
-      cell: ({ created_at, entered }) => timeCell(created_at, `/console/events/${entered}`),
+      cell: ({ created_at, entered }) => timeCell(created_at, eventPath(entered)),
     },
   ],
   read: async ({ db, at, cursor, limit }, request) => {

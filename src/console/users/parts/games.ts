@@ -7,6 +7,7 @@ import { encodeCursor } from '../../../http/pages.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../frame/cells.ts'
+import { eventPath } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -44,7 +45,7 @@ const games: List<typeof filters, Seat> = {
       title: 'Game',
       cell: ({ join }) => codeCell(String(join.game_id), `/console/games/${join.game_id}`),
     },
-    { name: 'joined_at', title: 'Joined', cell: ({ at, position }) => timeCell(at, `/console/events/${position}`) },
+    { name: 'joined_at', title: 'Joined', cell: ({ at, position }) => timeCell(at, eventPath(position)) },
     { name: 'room_id', title: 'Room', cell: ({ join }) => codeCell(String(join.room_id)) },
     { name: 'stake', title: 'Stake (coins)', isNumber: true, cell: ({ join }) => amountCell('coins', join.stake) },
     { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },

@@ -4,7 +4,8 @@ import { CurrencyName } from '../../../../schema/operator.ts'
 import { decodeCursor, encodeCursor } from '../../../http/pages.ts'
 import { type NumberedEntry, readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
-import { amountCell, codeCell, formatWord, textCell, timeCell } from '../../frame/cells.ts'
+import { amountCell, formatWord, textCell, timeCell } from '../../frame/cells.ts'
+import { accountCell, accountPath, eventCell } from '../../frame/links.ts'
 import { orUnavailable } from '../../lists/index-lag.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
@@ -20,7 +21,7 @@ const history: List<typeof filters, NumberedEntry> = {
     {
       name: 'position',
       title: 'Event',
-      cell: ({ position }) => codeCell(String(position), `/console/events/${position}`),
+      cell: ({ position }) => eventCell(position),
     },
     { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
     { name: 'type', title: 'What', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
@@ -28,7 +29,7 @@ const history: List<typeof filters, NumberedEntry> = {
       name: 'account',
       title: 'Currency',
       cell: (entry) => ({
-        ...textCell(formatWord(currencyOf(entry.account)), `/console/accounts/${entry.account}`),
+        ...textCell(formatWord(currencyOf(entry.account)), accountPath(entry.account)),
         value: entry.account,
       }),
     },
@@ -47,7 +48,7 @@ const history: List<typeof filters, NumberedEntry> = {
     {
       name: 'counter_account',
       title: 'From or to',
-      cell: ({ counter }) => codeCell(counter, `/console/accounts/${counter}`),
+      cell: ({ counter }) => accountCell(counter),
     },
   ],
   read: async ({ query: { currency }, db, at, cursor, limit }, request) => {

@@ -8,7 +8,8 @@ import { userNames } from '../../../features/users/reads.ts'
 import { encodeCursor } from '../../../http/pages.ts'
 import { notificationsOf } from '../../../notifications/event-notification.ts'
 import { findNames } from '../../../notifications/names.ts'
-import { codeCell, textCell, timeCell } from '../../frame/cells.ts'
+import { textCell, timeCell } from '../../frame/cells.ts'
+import { eventCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -23,7 +24,7 @@ const notifications: List<typeof filters, InboxNotification> = {
   filters,
   empty: 'Nothing was ever pushed to this user.',
   columns: [
-    { name: 'id', title: 'Event', cell: ({ id }) => codeCell(String(id), `/console/events/${id}`) },
+    { name: 'id', title: 'Event', cell: ({ id }) => eventCell(id) },
     { name: 'created_at', title: 'Time', cell: ({ created_at }) => timeCell(created_at) },
     { name: 'title', title: 'Title', cell: ({ title }) => textCell(title) },
     { name: 'body', title: 'Text', cell: ({ body }) => textCell(body) },

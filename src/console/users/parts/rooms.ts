@@ -4,6 +4,7 @@ import { decodeCursor } from '../../../http/pages.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { accountCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -41,7 +42,7 @@ const rooms: List<typeof filters, RoomRow> = {
       title: 'Income',
       cell: ({ room_id }) => {
         const name = account('room', room_id, 'target')
-        return codeCell(name, `/console/accounts/${name}`)
+        return accountCell(name)
       },
     },
   ],

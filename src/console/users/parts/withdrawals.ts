@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from '../../../../schema/agency-events.ts'
 import { micros } from '../../../db/queries/micros.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { amountCell, codeCell, formatWord, statusCell, type Tone, textCell, timeCell } from '../../frame/cells.ts'
+import { amountCell, codeCell, formatWord, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { eventPath, personCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
-import { type Person, personCell } from '../person.ts'
+import { toneOf, withdrawalPath } from '../../withdrawals/withdrawal-cells.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
@@ -16,16 +17,14 @@ interface WithdrawalRow {
   readonly wallet: string
   /** Cents. */
   readonly amount: number
-  readonly other: Person
+  readonly other_id: number
+  readonly other_name: string | null
   readonly created_at: Micros
   readonly changed_at: Micros
   readonly changed: number
 }
 
 const statuses = ['pending', 'approved', 'rejected', 'transferred'] as const
-
-export const withdrawalTone = (status: string): Tone =>
-  status === 'pending' || status === 'approved' ? 'waiting' : status === 'transferred' ? 'good' : 'neutral'
 
 const filters = Type.Object({
   direction: Type.Optional(Type.Union([Type.Literal('made'), Type.Literal('received')])),
@@ -40,19 +39,18 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
     {
       name: 'withdrawal_id',
       title: 'Request',
-      cell: ({ withdrawal_id: id }) => codeCell(String(id), `/console/withdrawals/${id}`),
+      cell: ({ withdrawal_id: id }) => codeCell(String(id), withdrawalPath(id)),
     },
     { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
-    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, withdrawalTone(status)) },
+    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, toneOf(status)) },
     { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
     { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => ({ ...textCell(formatWord(wallet)), value: wallet }) },
-    { name: 'other', title: 'Other side', cell: ({ other }) => personCell(other) },
-    { name: 'other_id', title: 'Their id', cell: ({ other }) => codeCell(String(other.user_id)) },
+    { name: 'other', title: 'Other side', cell: ({ other_id, other_name }) => personCell(other_id, other_name) },
     { name: 'created_at', title: 'Requested', cell: ({ created_at }) => timeCell(created_at) },
     {
       name: 'changed_at',
       title: 'Last change',
-      cell: ({ changed_at, changed }) => timeCell(changed_at, `/console/events/${changed}`),
+      cell: ({ changed_at, changed }) => timeCell(changed_at, eventPath(changed)),
     },
   ],
   read: async ({ query: { direction = 'made', status }, db, at, cursor, limit }, request) => {
@@ -62,7 +60,7 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
       .selectFrom('withdrawals as w')
       .leftJoin('user_profiles as p', 'p.user_id', `w.${other}`)
       .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.wallet', 'w.amount', 'w.changed', `w.${other} as other_id`])
-      .select(['p.name', 'p.uid', 'p.avatar'])
+      .select('p.name as other_name')
       .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
       .where(`w.${own}`, '=', userIdIn(request.params))
       .where('w.withdrawal_id', '<', beforeOf(cursor, at))
@@ -70,14 +68,7 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
       .orderBy('w.withdrawal_id', 'desc')
       .limit(limit + 1)
       .execute()
-    return pageOfRows(
-      rows.map(({ other_id, name, uid, avatar, ...row }) => ({
-        ...row,
-        other: { user_id: other_id, name: name ?? '', uid: uid ?? '', avatar: avatar ?? '' },
-      })),
-      limit,
-      ({ withdrawal_id }) => withdrawal_id,
-    )
+    return pageOfRows(rows, limit, ({ withdrawal_id }) => withdrawal_id)
   },
 }
 

@@ -16,11 +16,12 @@ import {
   textCell,
   timeCell,
 } from '../../frame/cells.ts'
+import { accountCell, accountPath, eventCell, userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
-import type { Table } from '../../lists/list.ts'
-import { personName, userPath } from '../person.ts'
-import { explainHolds, type HoldsExplained, partTable } from './balance-tables.ts'
+import { partTable, type Table } from '../../lists/list.ts'
+import { personName } from '../person.ts'
+import { explainHolds, type HoldsExplained } from './balance-tables.ts'
 import { readBalances } from './balances.ts'
 import { findUser } from './find-user.ts'
 
@@ -69,10 +70,10 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
         account,
         holds: explainHolds(id, name, { ...balances, wallets: [wallet] }),
         facts: [
-          ['Balance', amountCell(currency, wallet.balance, `/console/accounts/${account}`)],
+          ['Balance', amountCell(currency, wallet.balance, accountPath(account))],
           ['On hold', amountCell(currency, wallet.held)],
           ['Can be spent', amountCell(currency, available)],
-          ['As of event', codeCell(String(balances.position), `/console/events/${balances.position}`)],
+          ['As of event', eventCell(balances.position)],
         ],
         sums: explanation === null ? null : sumsOf(explanation),
       },
@@ -103,46 +104,30 @@ function sumsOf({ account, currency, sources, latest, sum, balance, position }: 
       label: 'Where it came from, and where it went',
       columns: [
         {
-          name: 'type',
           title: 'What',
           cell: ({ type }: Source) =>
             textCell(formatWord(type), addressWith('/console/events', { account, type, at: position })),
         },
-        { name: 'counter', title: 'From or to', cell: ({ counter }) => codeCell(counter) },
-        { name: 'count', title: 'Movements', isNumber: true, cell: ({ count }) => numberCell(count) },
-        { name: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
-        { name: 'first', title: 'First', cell: ({ first }) => codeCell(String(first), `/console/events/${first}`) },
-        { name: 'last', title: 'Last', cell: ({ last }) => codeCell(String(last), `/console/events/${last}`) },
+        { title: 'From or to', cell: ({ counter }) => codeCell(counter) },
+        { title: 'Movements', isNumber: true, cell: ({ count }) => numberCell(count) },
+        { title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
+        { title: 'First', cell: ({ first }) => eventCell(first) },
+        { title: 'Last', cell: ({ last }) => eventCell(last) },
       ],
       rows: sources,
-      at: position,
       empty: 'Nothing has moved here yet.',
     }),
     latest: partTable({
       label: 'Newest movements',
       columns: [
-        {
-          name: 'position',
-          title: 'Event',
-          cell: ({ position: at }: StatementLine) => codeCell(String(at), `/console/events/${at}`),
-        },
-        { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-        { name: 'type', title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
-        { name: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
-        {
-          name: 'balance',
-          title: 'Balance after',
-          isNumber: true,
-          cell: (line) => amountCell(currency, line.balance),
-        },
-        {
-          name: 'counter',
-          title: 'From or to',
-          cell: ({ counter_account: counter }) => codeCell(counter, `/console/accounts/${counter}`),
-        },
+        { title: 'Event', cell: ({ position: at }: StatementLine) => eventCell(at) },
+        { title: 'Time', cell: ({ at }) => timeCell(at) },
+        { title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
+        { title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
+        { title: 'Balance after', isNumber: true, cell: (line) => amountCell(currency, line.balance) },
+        { title: 'From or to', cell: ({ counter_account: counter }) => accountCell(counter) },
       ],
       rows: latest.toReversed(),
-      at: position,
       empty: 'Nothing has moved here yet.',
     }),
   }

@@ -4,11 +4,12 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { App } from '../../../features/services.ts'
 import type { ConsoleServices } from '../../console-services.ts'
+import { userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
 import { type List, querySchemaOf, readTable, showTable, type Table } from '../../lists/list.ts'
-import { personName, userPath } from '../person.ts'
+import { personName } from '../person.ts'
 import { findUser } from './find-user.ts'
 
 /** A choice of a filter: the name of its parameter, and its values with their names. */

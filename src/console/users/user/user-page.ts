@@ -1,9 +1,10 @@
 import type { App } from '../../../features/services.ts'
 import type { ConsoleServices } from '../../console-services.ts'
 import { type Cell, codeCell, formatCount, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
-import type { Table } from '../../lists/list.ts'
+import { partTable, type Table } from '../../lists/list.ts'
 import { activationsPart, validUntilCell } from '../parts/activations.ts'
 import { bagPart } from '../parts/bag.ts'
 import { cardsPart } from '../parts/cards.ts'
@@ -12,8 +13,8 @@ import { historyPart } from '../parts/history.ts'
 import { notificationsPart } from '../parts/notifications.ts'
 import { roomsPart } from '../parts/rooms.ts'
 import { withdrawalsPart } from '../parts/withdrawals.ts'
-import { isErased, personName, userPath } from '../person.ts'
-import { balancesTable, explainHolds, type HoldsExplained, partTable } from './balance-tables.ts'
+import { isErased, personName } from '../person.ts'
+import { balancesTable, explainHolds, type HoldsExplained } from './balance-tables.ts'
 import { readBalances } from './balances.ts'
 import { type DeviceRow, devicesOf } from './devices.ts'
 import { findUser, type User } from './find-user.ts'
@@ -78,13 +79,13 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
         path: userPath(id),
         position,
         profile: profileFacts(user),
-        countries: countriesTable(user, position),
+        countries: countriesTable(user),
         balances: balancesTable(id, balances),
         holds: explainHolds(id, name, balances),
         privilege: privilege === undefined ? null : privilegeFacts(privilege),
         parts: await Promise.all(newest),
         sessions: sessionFacts(user, devices),
-        devices: devicesTable(devices, position),
+        devices: devicesTable(devices),
       },
     })
   })
@@ -105,21 +106,20 @@ const profileFacts = (user: User): Facts => [
   ['Changed by', codeCell(user.updated_by)],
 ]
 
-const countriesTable = ({ countries }: User, at: number): Table =>
+const countriesTable = ({ countries }: User): Table =>
   partTable({
     label: 'Countries served',
     columns: [
-      { name: 'country', title: 'Country', cell: ({ name }: User['countries'][number]) => textCell(name) },
-      { name: 'country_id', title: 'Id', cell: ({ country_id }) => codeCell(String(country_id)) },
+      { title: 'Country', cell: ({ name }: User['countries'][number]) => textCell(name) },
+      { title: 'Id', cell: ({ country_id }) => codeCell(String(country_id)) },
       {
-        name: 'diamonds_per_dollar',
         title: 'Diamonds for a dollar',
         isNumber: true,
         cell: ({ diamonds_per_dollar: rate }) => ({ kind: 'number', text: formatCount(rate), value: rate }),
       },
     ],
     rows: countries,
-    at,
+    empty: 'None.',
   })
 
 const privilegeFacts = ({ name, privilege_package_id, rank, valid_until, is_active }: RunningPrivilege): Facts => [
@@ -135,15 +135,14 @@ const sessionFacts = ({ sessions_revoked_before: before }: User, devices: readon
   ['Devices registered for notifications', codeCell(String(devices.length))],
 ]
 
-const devicesTable = (devices: readonly DeviceRow[], at: number): Table =>
+const devicesTable = (devices: readonly DeviceRow[]): Table =>
   partTable({
     label: 'Devices',
     columns: [
-      { name: 'platform', title: 'Platform', cell: ({ platform }: DeviceRow) => textCell(platform) },
-      { name: 'language', title: 'Language', cell: ({ language }) => textCell(language) },
-      { name: 'registered_at', title: 'Registered', cell: ({ registered_at }) => timeCell(registered_at) },
+      { title: 'Platform', cell: ({ platform }: DeviceRow) => textCell(platform) },
+      { title: 'Language', cell: ({ language }) => textCell(language) },
+      { title: 'Registered', cell: ({ registered_at }) => timeCell(registered_at) },
     ],
     rows: devices,
-    at,
     empty: 'No device is registered.',
   })
