@@ -19,7 +19,13 @@ import { assetRoutes } from './http/assets/asset-routes.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth/auth.ts'
 import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
-import { registerTokens, signatureCheck, type TokenRules, type VerifyToken } from './http/auth/tokens.ts'
+import {
+  registerTokens,
+  signatureCheck,
+  type TokenRules,
+  userTokenSigner,
+  type VerifyToken,
+} from './http/auth/tokens.ts'
 import { hasValidToken, publicCheck, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
 import { allowOrigins } from './http/cors.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
@@ -156,12 +162,13 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     ...chooseStaffReads(services.reads),
   ]
 
-  if (parts.realtime !== undefined) {
-    const { createRegistry, isAllowedOrigin } = parts.realtime
+  const registry = parts.realtime?.createRegistry(verifyToken) ?? null
+  if (parts.realtime !== undefined && registry !== null) {
+    const { isAllowedOrigin } = parts.realtime
     const { hintsOf } = services.appState
     const { addressLimit, metrics } = parts
     await registerSocketRoutes(app, {
-      registry: createRegistry(verifyToken),
+      registry,
       isAllowedOrigin,
       clientHintsOf: hintsOf,
       beforeToken: [preventCaching, gate],
@@ -217,6 +224,10 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     await consoleRoutes(app, {
       options: parts.console,
       services,
+      neighbours: {
+        sockets: registry,
+        signUserToken: parts.console.production ? null : userTokenSigner(app, parts.jwt, parts.tokenRules),
+      },
       verifyToken,
       limitUnauthenticated,
       afterSession: [...limit, ...chooseStaffReads(services.reads)],

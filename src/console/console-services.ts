@@ -1,5 +1,6 @@
 import type { AuditParts } from '../audit/routes/services.ts'
 import type { App, Services } from '../features/services.ts'
+import type { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
 import type { AdminRequest } from './admin-request.ts'
 import type { SignInCodes } from './session/sign-in-codes.ts'
 
@@ -15,8 +16,19 @@ export interface ConsoleOptions {
   readonly audit: AuditParts
 }
 
+/** What the parts of the service that run beside the console give it. */
+export interface ConsoleNeighbours {
+  /** Sockets of this instance, which counts those that listen to a channel; null: it serves none. */
+  readonly sockets: Pick<ConnectionRegistry, 'sockets' | 'listenerCounts'> | null
+  /** Makes a short token of a user, for development; null in production, and where only the login service can. */
+  readonly signUserToken: ((userId: number) => string) | null
+}
+
 /** What pages read with and act by. */
-export interface ConsoleServices extends Services, Omit<ConsoleOptions, 'cookieKey' | 'signInCodes'> {
+export interface ConsoleServices
+  extends Services,
+    ConsoleNeighbours,
+    Omit<ConsoleOptions, 'cookieKey' | 'signInCodes'> {
   /** Sends a request to /admin/v1 as the member of staff who sent this one. */
   readonly adminRequest: AdminRequest
 }

@@ -17,12 +17,13 @@ import { accountPages } from './accounts/accounts.ts'
 import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
 import { cataloguePages } from './catalogue/catalogue.ts'
-import type { ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
+import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
 import { eventPages } from './events/events.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
+import { livePages } from './live/live.ts'
 import { proposalPages } from './proposals/proposals.ts'
 import { searchPages } from './search/search.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
@@ -36,6 +37,7 @@ import { withdrawalPages } from './withdrawals/withdrawals.ts'
 /** All pages, in the order of the menu. */
 const pages: readonly ConsolePages[] = [
   homePages,
+  livePages,
   accountPages,
   eventPages,
   verifyPages,
@@ -50,6 +52,7 @@ const pages: readonly ConsolePages[] = [
 export interface ConsoleParts {
   readonly options: ConsoleOptions
   readonly services: Services
+  readonly neighbours: ConsoleNeighbours
   readonly verifyToken: VerifyToken
   readonly limitUnauthenticated: LimitUnauthenticated
   /** What runs after the check of the session, such as the limit of requests of a caller. */
@@ -137,7 +140,12 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
       })
       scope.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, notFound()))
       const typed: App = scope.withTypeProvider<TypeBoxTypeProvider>()
-      const services: ConsoleServices = { ...parts.services, ...options, adminRequest: adminRequests(app) }
+      const services: ConsoleServices = {
+        ...parts.services,
+        ...parts.neighbours,
+        ...options,
+        adminRequest: adminRequests(app),
+      }
       assetPages(typed)
       signInPages(typed, {
         findSession: staffSessionFinder(verifyToken, parts.services.staffSessions),

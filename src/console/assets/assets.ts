@@ -23,6 +23,8 @@ const files: Readonly<Record<string, { readonly path: string; readonly type: str
   'console.css': { path: own('console.css'), type: STYLE },
   'chart.js': { path: own('chart.js'), type: SCRIPT },
   'hash.js': { path: own('hash.js'), type: SCRIPT },
+  'live.js': { path: own('live.js'), type: SCRIPT },
+  'playground.js': { path: own('playground.js'), type: SCRIPT },
   'odds.js': { path: own('odds.js'), type: SCRIPT },
   'console.js': { path: own('console.js'), type: SCRIPT },
   'checkpoint-file.js': { path: own('checkpoint-file.js'), type: SCRIPT },

@@ -9,7 +9,7 @@ import { navigationFor, roleNames } from './navigation.ts'
 import type { Template } from './template.ts'
 
 /** Scripts that a page may need beside that of the frame. */
-export type PageScript = 'htmx' | 'chart' | 'hash' | 'odds' | 'checkpoint-file'
+export type PageScript = 'htmx' | 'chart' | 'hash' | 'odds' | 'checkpoint-file' | 'live' | 'playground'
 
 export interface Page<Data extends object> {
   /** Of the window; the page's first heading says the same. */

@@ -152,6 +152,20 @@ export const signToken = (
     ...(issuer === null ? {} : { iss: issuer }),
   })
 
+/** How long a token of the socket playground is good. */
+const USER_TOKEN_SECONDS = 600
+
+/** Makes tokens of users for development; null where only the login service has the key. */
+export function userTokenSigner(
+  app: FastifyInstance,
+  key: JwtKey,
+  rules: TokenRules,
+): ((userId: number) => string) | null {
+  if (key.kind !== 'secret') return null
+  const seconds = Math.min(USER_TOKEN_SECONDS, rules.maxTtlSeconds ?? USER_TOKEN_SECONDS)
+  return (userId) => signToken(app, String(userId), null, `${seconds}s`, rules)
+}
+
 /** The token of an `Authorization: Bearer` header, if it has one. */
 export const bearerToken = (header: string | undefined): string | undefined =>
   header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]

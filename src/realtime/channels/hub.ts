@@ -120,6 +120,11 @@ export class Hub {
     return this.#position
   }
 
+  /** For each channel with listeners, how many they are. */
+  *listenerCounts(): Iterable<readonly [ChannelKey, number]> {
+    for (const [key, { fanOut }] of this.#channels) if (fanOut.size > 0) yield [key, fanOut.size]
+  }
+
   /** Delivers committed events; called by the ledger's tail. */
   readonly onEvents = async (delivered: readonly PositionedEvent[]): Promise<void> => {
     const events = delivered.filter(({ position }) => position > this.#position)

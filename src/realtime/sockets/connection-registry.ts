@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
 import type { ReturnTimes } from '../admission/return-times.ts'
+import type { ChannelKey } from '../channels/channel-names.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
 import { SendQueueMonitor } from './send-queue-monitor.ts'
@@ -74,6 +75,11 @@ export class ConnectionRegistry {
       inKernel += unsentBytes.kernel
     }
     return { process: inProcess, kernel: inKernel }
+  }
+
+  /** For each channel with listeners on this instance, how many they are. */
+  listenerCounts(): Iterable<readonly [ChannelKey, number]> {
+    return this.#parts.hub.listenerCounts()
   }
 
   get returnTimes(): ReturnTimes {

@@ -1,5 +1,8 @@
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
+import type { ConsoleOptions } from '../../../src/console/console-services.ts'
 import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
@@ -32,9 +35,10 @@ import type { TestDatabase } from '../postgres/test-database.ts'
 import { DEADLINE_MS } from '../until.ts'
 import { WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
 import { SECRET, token } from './minimal-app.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 interface Test {
-  teardown(work: () => Promise<void>): void
+  teardown(work: () => Promise<void> | void): void
 }
 
 export interface InstanceOptions {
@@ -45,6 +49,8 @@ export interface InstanceOptions {
   readonly appState?: AppState
   readonly addressLimit?: AddressLimit
   readonly returnTimes?: ReturnTimes
+  /** Staff's pages, as in production or as in development; without it there is no console. */
+  readonly console?: 'production' | 'development'
 }
 
 /** Open to all clients, in the language that they ask for. */
@@ -130,12 +136,24 @@ export async function startInstance(
   const { allowedOrigins = [] } = options
   const address = new PublicAddress({ publicUrl: null, assetBaseUrl: null, allowedOrigins, port: 0 })
   const writes = new WriteAllowance(null)
+  const reads = new ReadSources({ db, reports: db, url: serviceUrl }, null)
+  const consoleOptions = (): ConsoleOptions => {
+    const runs = new VerificationRuns({ url: serviceUrl, reads, log, heartbeatMs: 50 })
+    cleanUp.defer(() => runs.close())
+    return {
+      cookieKey: 'a key of cookies that is only for tests',
+      production: options.console === 'production',
+      isOwnOrigin: address.isOwnOrigin,
+      signInCodes: null,
+      audit: { checkpoints: checkpointSigner('a checkpoint key for tests'), runs, closingsFolder: temporaryFolder(t) },
+    }
+  }
   const app = await build({
     slices,
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db, url: serviceUrl }, null),
+      reads,
       applied,
       settings: {
         ownerCommissionPercent: 0,
@@ -168,6 +186,7 @@ export async function startInstance(
     allowedOrigins: [],
     refusalResponseOf,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
+    ...(options.console !== undefined && { console: consoleOptions() }),
   })
   cleanUp.defer(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -10,8 +10,8 @@ import { type Cell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import type { Table } from '../../lists/list.ts'
+import { requireOperator } from '../../session/require-operator.ts'
 import { type ClientView, clientViews } from '../client-views.ts'
-import { requireOperator } from '../editor/editor.ts'
 import {
   changesTable,
   type Field,

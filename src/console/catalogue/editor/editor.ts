@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { App } from '../../../features/services.ts'
-import { HttpError, notFound } from '../../../http/errors/http-error.ts'
-import { httpMessages } from '../../../http/messages.ts'
+import { notFound } from '../../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../../console-services.ts'
 import { act, actFields } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
@@ -13,7 +12,7 @@ import { type PageScript, sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../../lists/list.ts'
-import { staffOf } from '../../session/session-check.ts'
+import { requireOperator } from '../../session/require-operator.ts'
 import type { CatalogueList } from '../whole-list.ts'
 import { changesTable, type Field, readValues, type Values, valuesOf, valuesSchema } from './fields.ts'
 
@@ -100,11 +99,6 @@ const reviewTemplate = defineTemplate<
 const removeTemplate = defineTemplate<EditorPage & { key: string; facts: readonly (readonly [string, Cell])[] }>(
   '/catalogue/editor/remove.eta',
 )
-
-/** Refuses a page that only leads to a form of operators. */
-export function requireOperator(request: FastifyRequest): void {
-  if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
-}
 
 /** The pages of an editor: the list, one of it with its form, a new one, and the review before anything is changed. */
 export function editorPages<Row>(scope: App, services: ConsoleServices, editor: Editor<Row>): void {
