@@ -50,6 +50,9 @@ const movementColumns: readonly Column<Movement>[] = [
   },
 ]
 
+/** Events of one command are of one request. */
+const commandColumns = eventColumns.filter(({ name }) => name !== 'request_id')
+
 /** /console/events/{position}: one event, and the proof of it. */
 export function eventPage(scope: App, { reads }: ConsoleServices): void {
   const schema = { params: Type.Object({ position: PathId }) }
@@ -76,7 +79,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
           { ...part, rows: movements },
         ),
         command: showTable(
-          { label: 'Events of the same command', empty: '', columns: eventColumns },
+          { label: 'Events of the same command', empty: '', columns: commandColumns },
           { ...part, rows: command.length > 1 ? command : [] },
         ),
         subjects: subjects.map(subjectLink),
@@ -113,7 +116,7 @@ const factsOf = (entry: LedgerEntry): Facts => [
       ? textCell(null)
       : codeCell(entry.idempotencyKey, addressWith('/console/events', { key: entry.idempotencyKey })),
   ],
-  ['Hash of the reply', codeCell(entry.replyHash)],
+  ['Hash of the reply', entry.replyHash === null ? textCell(null) : codeCell(entry.replyHash)],
 ]
 
 function subjectLink({ kind, id, isNew }: Subject): EventPageData['subjects'][number] {

@@ -18,7 +18,7 @@ const template = defineTemplate<SearchData>('/search/search.eta')
 
 const columns: readonly Column<SearchHit>[] = [
   { name: 'kind', title: 'What', cell: ({ kind }) => textCell(kindNames[kind]) },
-  { name: 'id', title: 'Number', cell: (hit) => codeCell(hit.id, pageOf(hit)) },
+  { name: 'id', title: 'Id', cell: (hit) => codeCell(hit.id, pageOf(hit)) },
   { name: 'label', title: 'Description', cell: ({ label }) => textCell(label) },
 ]
 
