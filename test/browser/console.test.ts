@@ -8,7 +8,19 @@ import { looks, nameOf } from '../harness/browser/looks.ts'
 import { listen } from '../harness/http/raw-http.ts'
 
 /** Every page. */
-const paths = ['/console', '/console/proposals']
+const paths = [
+  '/console',
+  '/console/live',
+  '/console/proposals',
+  '/console/catalogue',
+  '/console/catalogue/gifts',
+  '/console/catalogue/gifts/new',
+  '/console/catalogue/packages',
+  '/console/catalogue/countries',
+  '/console/catalogue/releases/new',
+  '/console/catalogue/app-mode',
+  '/console/catalogue/app-mode/review?edited=1&maintenance=on',
+]
 
 test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   const { slices } = await loadSlices()
