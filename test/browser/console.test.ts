@@ -11,6 +11,12 @@ import { listen } from '../harness/http/raw-http.ts'
 const paths = [
   '/console',
   '/console/live',
+  '/console/users',
+  '/console/users/3',
+  '/console/users/3/balances/dollars',
+  '/console/users/3/history',
+  '/console/users/3/credit',
+  '/console/users/3/credit?review=1&currency=coins&amount=5&reason=a%20test',
   '/console/proposals',
   '/console/catalogue',
   '/console/catalogue/gifts',
@@ -24,7 +30,8 @@ const paths = [
 
 test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   const { slices } = await loadSlices()
-  const { app, setOrigin } = await createTestApp(t, slices)
+  const { app, operator, setOrigin } = await createTestApp(t, slices)
+  await operator('PUT', '/admin/v1/users/3', { name: 'Amina' })
   const origin = `http://127.0.0.1:${await listen(app)}`
   setOrigin(origin)
   const browser = await startBrowser(t)
