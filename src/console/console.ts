@@ -18,6 +18,7 @@ import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
 import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
+import { drawPages } from './draws/draws.ts'
 import { eventPages } from './events/events.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
@@ -30,6 +31,7 @@ import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
 import { staffSessionFinder } from './session/staff-session.ts'
+import { staffPages } from './staff/staff.ts'
 import { userPages } from './users/users.ts'
 import { verifyPages } from './verify/verify.ts'
 import { withdrawalPages } from './withdrawals/withdrawals.ts'
@@ -45,7 +47,9 @@ const pages: readonly ConsolePages[] = [
   withdrawalPages,
   proposalPages,
   gamePages,
+  drawPages,
   cataloguePages,
+  staffPages,
   searchPages,
 ]
 

@@ -5,6 +5,7 @@ const doneMessages = {
   rejected: 'Rejected. Nothing was moved.',
   saved: 'Saved. It is in force now.',
   removed: 'Removed.',
+  'staff-sessions-ended': 'The sessions were ended.',
   'withdrawal-approved': 'The request was approved.',
   'withdrawal-rejected': 'The request was rejected, and its dollars are back in the wallet.',
   'withdrawal-transferred': 'The request was marked as transferred.',

@@ -1,0 +1,153 @@
+import { type Kysely, sql } from 'kysely'
+import type { EventData } from '../../../schema/events.ts'
+import type { VerifyDraw } from '../../../schema/fairness.ts'
+import { type EventFilter, searchEvents } from '../../audit/reports/events/search-events.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Verdict } from '../../features/fairness/verdict.ts'
+import type { PublishedRow } from '../../features/gifts/lucky/odds.ts'
+import { checkDraw, decorationNames, publishedOddsTable } from '../../features/gifts/reads.ts'
+import { orderId } from '../../features/gifts/send.ts'
+import { runYielding } from '../../http/limits/event-loop-yield.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+
+export type DrawEvent = Extract<StoredEvent, { type: 'gift-drawn' }>
+
+export interface DrawDetails {
+  readonly event: DrawEvent
+  readonly giftName: string | null
+  /** Names by user id; without those that were erased. */
+  readonly names: ReadonlyMap<number, string>
+  readonly commitment: string | null
+  /** Positions of the events that committed to a value; null where the search ended before one was found. */
+  readonly committed: {
+    /** The chain was announced, with its commitment, when the one before it was opened. */
+    readonly announced: number | null
+    /** It was opened, with the client seed. */
+    readonly opened: number | null
+    /** The send before this one on the chain revealed the hash of this link. */
+    readonly previousLink: number | null
+    /** The odds were defined. */
+    readonly odds: number | null
+  }
+  /** The odds that were in force, in their order; empty when they are unknown. */
+  readonly odds: readonly PublishedRow[]
+  readonly verdict: Verdict
+}
+
+/** A lucky send with where each of its values was committed; undefined when there is none at this position. */
+export async function readDrawDetails(db: Kysely<Tables>, position: number): Promise<DrawDetails | undefined> {
+  const event = await readDraw(db, position)
+  if (event === undefined) return undefined
+  const { data } = event
+  const { sender_id, receiver_ids, chain, k, odds_hash, decoration_id } = data
+  const [names, gifts, table, chainRow, previousLink, opening, odds, verdict] = await Promise.all([
+    readNames(db, [sender_id, ...receiver_ids]),
+    decorationNames(db, [decoration_id]),
+    publishedOddsTable(db, odds_hash),
+    db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst(),
+    k === 1 ? null : readPreviousSend(db, sender_id, position, chain),
+    findOpening(db, sender_id, position, chain),
+    findNewest(
+      db,
+      { type: 'decoration-defined' },
+      position,
+      (found) => found.type === 'decoration-defined' && found.data.odds_hash === odds_hash,
+    ),
+    verify(db, position, data),
+  ])
+  return {
+    event,
+    names,
+    giftName: gifts.get(decoration_id)?.name ?? null,
+    commitment: chainRow?.commitment ?? null,
+    committed: { ...opening, previousLink, odds },
+    odds: table?.odds ?? [],
+    verdict,
+  }
+}
+
+async function readDraw(db: Kysely<Tables>, position: number): Promise<DrawEvent | undefined> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.position = ${position} and e.type = 'gift-drawn'`.execute(db)
+  const [row] = rows
+  const event = row === undefined ? undefined : parseStoredEvent(parseEntry(row))
+  return event?.type === 'gift-drawn' ? event : undefined
+}
+
+async function verify(db: Kysely<Tables>, position: number, data: EventData<'gift-drawn'>): Promise<Verdict> {
+  const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
+  const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(position, i), r, reward_num: reward }))
+  const draw: VerifyDraw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders }
+  const started = await checkDraw(db, draw)
+  if ('errors' in started) throw validationFailed(started.errors)
+  return runYielding(started.check)
+}
+
+/** The sender's send before this one, if it used the same chain. */
+async function readPreviousSend(
+  db: Kysely<Tables>,
+  senderId: number,
+  position: number,
+  chain: string,
+): Promise<number | null> {
+  const { rows } = await sql<{ position: number; data: string }>`
+    select position, data from ledger_events
+    where type = 'gift-drawn' and actor = ${`user:${senderId}`} and position < ${position}
+    order by position desc limit 1`.execute(db)
+  const [row] = rows
+  return row?.data.includes(`"chain":"${chain}"`) === true ? row.position : null
+}
+
+/** The events that opened a chain and, before that, announced it: it may be the first one, which nothing announced. */
+async function findOpening(db: Kysely<Tables>, userId: number, position: number, chain: string) {
+  const filter = { type: 'lucky-chain-opened', user: userId }
+  const opened = await findNewest(
+    db,
+    filter,
+    position,
+    ({ type, data }) => type === 'lucky-chain-opened' && data.chain === chain,
+  )
+  const announced =
+    opened === null
+      ? null
+      : await findNewest(
+          db,
+          filter,
+          opened - 1,
+          ({ type, data }) => type === 'lucky-chain-opened' && data.next_chain === chain,
+        )
+  return { opened, announced }
+}
+
+const MAX_SEARCHES = 4
+
+/** The position of the newest event up to another that is the one; null when the search would take too long. */
+async function findNewest(
+  db: Kysely<Tables>,
+  filter: EventFilter,
+  upTo: number,
+  isWanted: (event: StoredEvent) => boolean,
+): Promise<number | null> {
+  let before: number | undefined
+  for (let searches = 0; searches < MAX_SEARCHES; searches += 1) {
+    const page = await searchEvents(db, { ...filter, upTo, limit: 50, ...(before === undefined ? {} : { before }) })
+    const found = page.events.find((entry) => isWanted(parseStoredEvent(entry)))
+    if (found !== undefined) return found.position
+    if (page.next === null) return null
+    before = page.next
+  }
+  return null
+}
+
+async function readNames(db: Kysely<Tables>, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .selectFrom('user_profiles')
+    .select(['user_id', 'name'])
+    .where('user_id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ user_id, name }) => [user_id, name]))
+}

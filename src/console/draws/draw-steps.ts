@@ -1,0 +1,179 @@
+import { account, currencyOf } from '../../ledger/rules/account.ts'
+import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell } from '../frame/cells.ts'
+import { accountCell, eventCell, eventPath, personCell } from '../frame/links.ts'
+import type { ProofStep } from '../frame/proof.ts'
+import { partTable } from '../lists/list.ts'
+import type { DrawDetails } from './draw-details.ts'
+
+/** A lucky send in the order in which its values were committed, each with the event that has it. */
+export function drawSteps(details: DrawDetails): readonly ProofStep[] {
+  const { event, names, committed, commitment, odds, verdict } = details
+  const { position, data, movements } = event
+  const { chain, k, link, client_seed, odds_hash, sender_id, receiver_ids, draws } = data
+  const checkOf = (name: string) => verdict.steps.find(({ step }) => step === name)
+  const sayOf = (name: string) => ({ ok: checkOf(name)?.ok ?? false, why: sentence(checkOf(name)?.why) })
+  const valueOf = (name: string, value: string): unknown => checkOf(name)?.values[value]
+  const hashes = valueOf('link', 'hashes')
+  const first = committed.announced ?? committed.opened
+  const total = odds.reduce((sum, { weight }) => sum + weight, 0)
+  return [
+    {
+      title: 'Commitment of the chain',
+      ok: null,
+      why:
+        committed.announced === null
+          ? 'The chain was opened with its commitment before its first draw.'
+          : 'The commitment was published when the chain before it was opened, before its client seed was chosen.',
+      facts: [
+        ['Chain', codeCell(chain)],
+        ['Commitment', codeCell(commitment, first === null ? undefined : eventPath(first))],
+        ['Published in event', eventCell(first)],
+        ['Chain opened in event', eventCell(committed.opened)],
+      ],
+    },
+    {
+      title: 'Seed of the player',
+      ok: null,
+      why: 'Chosen by the player, or the user id. It was fixed when the chain was opened.',
+      facts: [
+        ['Client seed', codeCell(client_seed, committed.opened === null ? undefined : eventPath(committed.opened))],
+        ['Fixed in event', eventCell(committed.opened)],
+      ],
+    },
+    {
+      title: `Link of send ${k}`,
+      ...sayOf('link'),
+      facts: [
+        ['Link', codeCell(link, eventPath(position))],
+        ['Revealed in event', eventCell(position)],
+        ['SHA-256 of the link', codeCell(Array.isArray(hashes) ? String(hashes[0]) : null)],
+        [
+          k === 1 ? 'Which is the commitment, of event' : 'Which is the link before it, of event',
+          eventCell(k === 1 ? first : committed.previousLink),
+        ],
+        [`After ${k} times`, codeCell(Array.isArray(hashes) ? String(hashes.at(-1)) : null)],
+      ],
+    },
+    {
+      title: 'Odds that were in force',
+      ...sayOf('odds'),
+      facts: [
+        ['Hash of the odds', codeCell(odds_hash, committed.odds === null ? undefined : eventPath(committed.odds))],
+        ['Defined in event', eventCell(committed.odds)],
+        ['Sum of the weights', numberCell(total)],
+      ],
+      table: partTable({
+        label: 'Odds',
+        empty: 'The odds are unknown.',
+        columns: [
+          { title: 'Numbers', cell: ({ range }: OddsLine) => codeCell(range) },
+          { title: 'Weight', isNumber: true, cell: ({ weight }) => numberCell(weight) },
+          {
+            title: 'Chance',
+            isNumber: true,
+            cell: ({ weight }) => textCell(`${((100 * weight) / total).toFixed(4)}%`),
+          },
+          { title: 'Pays', isNumber: true, cell: ({ multiplier }) => textCell(`${multiplier} × stake`) },
+        ],
+        rows: linesOf(odds),
+      }),
+    },
+    {
+      title: 'Numbers and rewards',
+      ok: draws.every((_, i) => checkOf(`order ${i}`)?.ok === true),
+      why: 'HMAC-SHA-256 of the label with the link gives words; the last one modulo the sum of the weights is the number.',
+      facts: [],
+      table: partTable({
+        label: 'Orders',
+        empty: 'Nothing was drawn.',
+        columns: [
+          { title: 'Order', cell: ({ i }: Order) => codeCell(`${position}-${i}`) },
+          { title: 'Receiver', cell: ({ receiver }) => personCell(receiver, names.get(receiver ?? 0)) },
+          { title: 'Label', cell: ({ i }) => codeCell(textOrNull(valueOf(`order ${i}`, 'label'))) },
+          { title: 'Words read', cell: ({ i }) => codeCell(wordsOf(valueOf(`order ${i}`, 'words'))) },
+          { title: 'Number', isNumber: true, cell: ({ r }) => numberCell(r, eventPath(position)) },
+          { title: 'Pays', isNumber: true, cell: ({ i }) => multiplierCell(valueOf(`order ${i}`, 'multiplier')) },
+          {
+            title: 'Reward',
+            isNumber: true,
+            cell: ({ reward }) => amountCell('diamonds', reward, eventPath(position)),
+          },
+          {
+            title: 'Check',
+            cell: ({ i }) =>
+              checkOf(`order ${i}`)?.ok === true
+                ? statusCell('checked', 'good')
+                : statusCell(checkOf(`order ${i}`)?.why ?? 'not checked', 'bad'),
+          },
+        ],
+        rows: draws.map((draw, i) => ({ ...draw, i, receiver: receiver_ids[i] ?? null })),
+      }),
+    },
+    {
+      title: 'Payment',
+      ...paymentOf(details),
+      facts: [],
+      table: partTable({
+        label: 'Movements',
+        empty: 'Nothing moved.',
+        columns: [
+          { title: 'From', cell: ({ debit }) => accountCell(debit) },
+          { title: 'To', cell: ({ credit }) => accountCell(credit) },
+          { title: 'Amount', isNumber: true, cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount) },
+          { title: 'Event', cell: () => eventCell(position) },
+        ],
+        rows: movements.filter(({ debit, credit }) => concerns(sender_id, debit, credit)),
+      }),
+    },
+    { title: 'The ledger says the same', ...sayOf('ledger'), facts: [['Event of the draw', eventCell(position)]] },
+  ]
+}
+
+interface Order {
+  readonly i: number
+  readonly r: number
+  readonly reward: number
+  readonly receiver: number | null
+}
+
+interface OddsLine {
+  readonly range: string
+  readonly multiplier: number
+  readonly weight: number
+}
+
+/** Each row with the numbers that select it. */
+function linesOf(odds: DrawDetails['odds']): OddsLine[] {
+  let from = 0
+  return odds.map(({ multiplier, weight }) => {
+    const range = weight === 1 ? String(from) : `${from} to ${from + weight - 1}`
+    from += weight
+    return { range, multiplier, weight }
+  })
+}
+
+const HOUSE = account('house', 'gifts', 'diamonds')
+
+/** Whether value moved between the sender and the house. */
+const concerns = (senderId: number, debit: string, credit: string): boolean => {
+  const sender = account('user', senderId, 'diamonds')
+  return (debit === sender && credit === HOUSE) || (debit === HOUSE && credit === sender)
+}
+
+/** Whether the rewards were paid. */
+function paymentOf({ event: { data, movements } }: DrawDetails): Pick<ProofStep, 'ok' | 'why'> {
+  const sender = account('user', data.sender_id, 'diamonds')
+  const paid = movements.reduce(
+    (sum, { debit, credit, amount }) => (debit === HOUSE && credit === sender ? sum + BigInt(amount) : sum),
+    0n,
+  )
+  const won = data.draws.reduce((sum, { reward }) => sum + BigInt(reward), 0n)
+  const ok = paid === won
+  const counts = `${won.toLocaleString('en')} diamonds were won and ${paid.toLocaleString('en')} were paid`
+  return { ok, why: `${counts}, by the event of the draw.` }
+}
+
+const sentence = (text = ''): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const wordsOf = (value: unknown): string | null => (Array.isArray(value) ? value.join(' ') : null)
+const multiplierCell = (value: unknown): Cell => textCell(typeof value === 'number' ? `${value} × stake` : null)

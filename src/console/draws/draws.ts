@@ -1,0 +1,252 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { decorationById } from '../../features/gifts/reads.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import type { ConsolePages } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { amountCell, type Cell, codeCell, formatUnits, numberCell, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell, personCell } from '../frame/links.ts'
+import type { ProofStep } from '../frame/proof.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { addExports } from '../lists/exports.ts'
+import { type List, pinnedPosition, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { readPeriod, type ShownPeriod } from '../lists/period-query.ts'
+import { type DrawDetails, readDrawDetails } from './draw-details.ts'
+import { drawSteps } from './draw-steps.ts'
+import { type CountedPeriod, GiftCounter } from './results/gift-counts.ts'
+import {
+  describeResults,
+  formatP,
+  formatShare,
+  type GiftResult,
+  resultColumns,
+  resultFilters,
+} from './results/gift-results.ts'
+import { sendList } from './send-list.ts'
+
+interface ShownOutcome {
+  readonly multiplier: string
+  readonly weight: string
+  readonly published: string
+  readonly observed: string
+  readonly count: string
+  /** Of the longest bar, from 0 to 100. */
+  readonly publishedLength: number
+  readonly observedLength: number
+}
+
+interface ShownOdds {
+  readonly hash: string
+  readonly draws: string
+  readonly judgement: string
+  readonly outcomes: readonly ShownOutcome[]
+}
+
+const resultsTemplate = defineTemplate<{
+  readonly period: ShownPeriod
+  readonly gift: string
+  readonly presets: readonly { readonly title: string; readonly href: string }[]
+  readonly progress: Pick<CountedPeriod, 'events' | 'of'> & { readonly goOnHref: string; readonly isComplete: boolean }
+  readonly summary: string | null
+  readonly table: Table
+  readonly odds: readonly ShownOdds[]
+  readonly sendsHref: string
+}>('/draws/draws.eta')
+
+const sendsTemplate = defineTemplate<{
+  readonly query: Static<typeof sendList.filters>
+  readonly table: Table
+}>('/draws/sends.eta')
+
+const drawTemplate = defineTemplate<{
+  readonly position: number
+  readonly isValid: boolean
+  readonly facts: readonly (readonly [string, Cell])[]
+  readonly steps: readonly ProofStep[]
+}>('/draws/draw.eta')
+
+/** What a page counts before it is shown, and what the request that goes on counts. */
+const FIRST_COUNT_MS = 40
+const NEXT_COUNT_MS = 1_500
+
+/** /console/draws: what the house won or lost by each gift, lucky sends, and each of them step by step. */
+export const drawPages: ConsolePages = (scope, services) => {
+  const counter = new GiftCounter()
+  const { reads } = services
+
+  /** For exports: all of the period is counted. */
+  const resultList: List<typeof resultFilters, GiftResult> = {
+    label: 'Results by gift',
+    filters: resultFilters,
+    columns: resultColumns({ from: '', to: '' }),
+    empty: 'No gift was sent in this period. Choose a longer one.',
+    async read({ query, db, at }) {
+      const { counts } = await counter.count(db, await readPeriod(db, query, at), null)
+      return { rows: await describeResults(db, counts, giftOf(query)), next: null }
+    },
+  }
+
+  scope.get(
+    '/draws',
+    {
+      schema: {
+        querystring: Type.Composite([
+          querySchemaOf(resultList),
+          Type.Object({ count: Type.Optional(Type.Literal('on')) }),
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { query } = request
+      const { reports: db } = await reads.reportsFor(request)
+      const at = await pinnedPosition(db, query.at)
+      const period = await readPeriod(db, query, at)
+      const { from, to } = period
+      const isGoingOn = query.count === 'on'
+      const { counts, events, of } = await counter.count(db, period, isGoingOn ? NEXT_COUNT_MS : FIRST_COUNT_MS)
+      const gift = giftOf(query)
+      const rows = await describeResults(db, counts, gift)
+      const shown = { from, to, gift }
+      const table = showTable(
+        { label: resultList.label, empty: resultList.empty, columns: resultColumns({ from, to }) },
+        { path: '/console/draws', query: shown, at, rows, next: null },
+      )
+      return sendPage(request, reply, resultsTemplate, {
+        title: 'Draws',
+        scripts: events < of ? ['htmx'] : [],
+        data: {
+          period,
+          gift: gift === null ? '' : String(gift),
+          presets: presetsOf(from, gift),
+          progress: {
+            events,
+            of,
+            isComplete: events === of,
+            goOnHref: addressWith('/console/draws', { ...shown, at, count: 'on' }),
+          },
+          summary: gift === null ? null : summaryOf(rows, gift, (await decorationById(db, gift))?.name, period),
+          table,
+          odds: gift === null ? [] : rows.flatMap(oddsOf),
+          sendsHref: addressWith('/console/draws/sends', { ...shown, at }),
+        },
+      })
+    },
+  )
+  addExports(scope, '/draws', resultList, services)
+
+  scope.get('/draws/sends', { schema: { querystring: querySchemaOf(sendList) } }, async (request, reply) => {
+    const { table } = await readTable(sendList, request, services, '/console/draws/sends')
+    return sendPage(request, reply, sendsTemplate, { title: 'Lucky sends', data: { query: request.query, table } })
+  })
+  addExports(scope, '/draws/sends', sendList, services)
+
+  scope.get(
+    '/draws/:position',
+    { schema: { params: Type.Object({ position: Type.String() }) } },
+    async (request, reply) => {
+      const position = idInPath(request.params.position)
+      const { reports: db } = await reads.reportsFor(request)
+      const details = await readDrawDetails(db, position)
+      if (details === undefined) throw notFound()
+      return sendPage(request, reply, drawTemplate, {
+        title: `Draw ${position}`,
+        data: { position, isValid: details.verdict.valid, facts: factsOf(details), steps: drawSteps(details) },
+      })
+    },
+  )
+}
+
+const giftOf = ({ gift = '' }: { readonly gift?: string }): number | null => (gift === '' ? null : Number(gift))
+
+/** The month of the period, the one before it, and everything. */
+function presetsOf(from: string, gift: number | null) {
+  const month = /^(\d{4})-(\d\d)/.exec(from)
+  const link = (title: string, begin: string, end: string) => ({
+    title,
+    href: addressWith('/console/draws', { from: begin, to: end, gift }),
+  })
+  const monthAt = (offset: number) => {
+    const start = new Date(Date.UTC(Number(month?.[1]), Number(month?.[2]) - 1 + offset, 1))
+    const end = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 0))
+    const [begin, last] = [start, end].map((day) => day.toISOString().slice(0, 10))
+    return link(begin?.slice(0, 7) ?? '', begin ?? '', last ?? '')
+  }
+  return [...(month === null ? [] : [monthAt(-1), monthAt(0)]), link('Since the beginning', '1', '')]
+}
+
+/** Whether the house won or lost by a gift, in a sentence. */
+function summaryOf(
+  rows: readonly GiftResult[],
+  gift: number,
+  name: string | undefined,
+  { from, to }: ShownPeriod,
+): string {
+  const when = `From ${/^\d+$/.test(from) ? `event ${from}` : from} ${to === '' ? 'until now' : `to ${to}`}`
+  const what = `gift ${gift}${name === undefined ? '' : ` (${name})`}`
+  if (rows.length === 0) return `${when} nobody sent ${what}.`
+  const [paidIn, paidOut, house] = (['paidIn', 'paidOut', 'house'] as const).map((field) =>
+    rows.reduce((sum, row) => sum + row[field], 0n),
+  )
+  const amount = (value = 0n): string => formatUnits('diamonds', value < 0n ? -value : value)
+  const result =
+    house === 0n
+      ? 'neither won nor lost'
+      : `${house !== undefined && house > 0n ? 'won' : 'lost'} ${amount(house)} diamonds`
+  return `${when} the house ${result} by ${what}: ${amount(paidIn)} paid in, ${amount(paidOut)} paid out.`
+}
+
+/** Observed against published odds, as bars; none for a gift without draws. */
+function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly ShownOdds[] {
+  if (odds_hash === null || test === null) return []
+  const observedOf = (observed: number): number => (draws === 0 ? 0 : observed / draws)
+  const longest = Math.max(...outcomes.map(({ observed, expected }) => Math.max(expected, observedOf(observed))))
+  const lengthOf = (share: number): number => Math.round((1_000 * share) / longest) / 10
+  return [
+    {
+      hash: odds_hash,
+      draws: draws.toLocaleString('en'),
+      judgement:
+        test.p === null
+          ? 'There are too few draws to judge by.'
+          : `Chi-square ${test.statistic.toFixed(2)} with ${test.degrees} degrees of freedom, p = ${formatP(test)}. ` +
+            (test.p < 0.001
+              ? 'Fair draws deviate so much once in a thousand such periods, or less.'
+              : 'Fair draws deviate as much or more in that share of such periods.'),
+      outcomes: outcomes.map(({ multiplier, weight, observed, expected }) => ({
+        multiplier: `${multiplier} × stake`,
+        weight: weight.toLocaleString('en'),
+        published: formatShare(expected),
+        observed: draws === 0 ? '—' : formatShare(observedOf(observed)),
+        count: observed.toLocaleString('en'),
+        publishedLength: lengthOf(expected),
+        observedLength: lengthOf(observedOf(observed)),
+      })),
+    },
+  ]
+}
+
+function factsOf({ event, names, giftName }: DrawDetails): readonly (readonly [string, Cell])[] {
+  const { position, at, data } = event
+  const { sender_id, decoration_id, price, quantity, draws, cost, from_bag, room_id, times } = data
+  const won = draws.reduce((sum, { reward }) => sum + BigInt(reward), 0n)
+  return [
+    ['When', timeCell(at)],
+    ['Event', eventCell(position)],
+    ['Sender', personCell(sender_id, names.get(sender_id))],
+    [
+      'Gift',
+      textCell(
+        `${giftName ?? 'Gift'} (${decoration_id})`,
+        addressWith('/console/draws', { from: '1', gift: decoration_id }),
+      ),
+    ],
+    ['Room', codeCell(String(room_id))],
+    ['Orders', numberCell(draws.length)],
+    ['Stake of each order', amountCell('diamonds', BigInt(price) * BigInt(quantity))],
+    [from_bag ? 'Paid in (from the bag)' : 'Paid in', amountCell('diamonds', cost)],
+    ['Paid out', amountCell('diamonds', won)],
+    ['House result', amountCell('diamonds', BigInt(cost) - won)],
+    ['Times in a row', numberCell(times)],
+  ]
+}

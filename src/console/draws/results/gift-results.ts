@@ -1,0 +1,131 @@
+import { Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
+import { type ChiSquare, chiSquare } from '../../../audit/verify/draws/chi-square.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { decorationNames, publishedOddsTable } from '../../../features/gifts/reads.ts'
+import { addressWith } from '../../frame/address.ts'
+import { amountCell, codeCell, numberCell, statusCell, textCell } from '../../frame/cells.ts'
+import type { Column } from '../../lists/list.ts'
+import { periodFilters } from '../../lists/period-query.ts'
+import type { GiftCounts } from './gift-counts.ts'
+
+export const resultFilters = Type.Object({
+  ...periodFilters,
+  gift: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+})
+
+/** One row of an odds table: what was published, and what was drawn. */
+export interface OutcomeCounts {
+  readonly multiplier: number
+  readonly weight: number
+  readonly observed: number
+  /** As a share of all draws, from 0 to 1. */
+  readonly expected: number
+}
+
+/** The result of the house by a gift and one version of its odds. */
+export interface GiftResult extends GiftCounts {
+  readonly name: string
+  readonly draws: number
+  /** What the house kept, in diamonds; negative when it lost. */
+  readonly house: bigint
+  /** As shares of the stakes; null where nothing is drawn. */
+  readonly publishedReturn: number | null
+  readonly outcomes: readonly OutcomeCounts[]
+  readonly test: ChiSquare | null
+}
+
+/** Gifts by their names and odds, those that moved most first. */
+export async function describeResults(
+  db: Kysely<Tables>,
+  counts: readonly GiftCounts[],
+  gift: number | null,
+): Promise<readonly GiftResult[]> {
+  const wanted = counts.filter(({ decoration_id }) => gift === null || decoration_id === gift)
+  if (wanted.length === 0) return []
+  const names = await decorationNames(
+    db,
+    wanted.map(({ decoration_id }) => decoration_id),
+  )
+  const results = await Promise.all(
+    wanted.map(async (counted): Promise<GiftResult> => {
+      const { decoration_id, odds_hash, drawn, paidIn, paidOut } = counted
+      const table = odds_hash === null ? undefined : await publishedOddsTable(db, odds_hash)
+      const total = table?.odds.reduce((sum, { weight }) => sum + weight, 0) ?? 0
+      const outcomes =
+        table?.odds.map(({ multiplier, weight }, i) => ({
+          multiplier,
+          weight,
+          observed: drawn[i] ?? 0,
+          expected: weight / total,
+        })) ?? []
+      return {
+        ...counted,
+        name: names.get(decoration_id)?.name ?? '',
+        draws: drawn.reduce((sum, count) => sum + count, 0),
+        house: paidIn - paidOut,
+        publishedReturn: table?.return_to_player ?? null,
+        outcomes,
+        test: table === undefined ? null : chiSquare(outcomes),
+      }
+    }),
+  )
+  return results.toSorted((a, b) => Number(b.paidIn - a.paidIn) || a.decoration_id - b.decoration_id)
+}
+
+export const formatShare = (share: number): string => `${(share * 100).toFixed(2)}%`
+
+/** The probability that fair draws deviate as much or more. */
+export function formatP({ p, degrees }: ChiSquare): string {
+  if (p === null) return degrees === 0 ? 'too few draws' : 'nothing to judge'
+  return p < 0.0001 ? p.toExponential(1) : p.toFixed(4)
+}
+
+/** Below this the draws are not those that were published: the limit of the audit command. */
+const MIN_P_VALUE = 1e-6
+
+export const resultColumns = (query: { readonly from: string; readonly to: string }): readonly Column<GiftResult>[] => [
+  {
+    name: 'gift',
+    title: 'Gift',
+    cell: ({ decoration_id, name }) =>
+      textCell(
+        `${name || 'Gift'} (${decoration_id})`,
+        addressWith('/console/draws', { ...query, gift: decoration_id }),
+      ),
+  },
+  {
+    name: 'odds',
+    title: 'Odds',
+    cell: ({ odds_hash }) =>
+      odds_hash === null ? textCell('none') : { ...codeCell(odds_hash), text: odds_hash.slice(0, 10) },
+  },
+  { name: 'sends', title: 'Sends', isNumber: true, cell: ({ sends }) => numberCell(sends) },
+  { name: 'draws', title: 'Draws', isNumber: true, cell: ({ draws }) => numberCell(draws) },
+  { name: 'paid_in', title: 'Paid in', isNumber: true, cell: ({ paidIn }) => amountCell('diamonds', paidIn) },
+  { name: 'paid_out', title: 'Paid out', isNumber: true, cell: ({ paidOut }) => amountCell('diamonds', paidOut) },
+  { name: 'house_result', title: 'House result', isNumber: true, cell: ({ house }) => amountCell('diamonds', house) },
+  {
+    name: 'house',
+    title: 'House',
+    cell: ({ house }) =>
+      house === 0n ? statusCell('even') : house > 0n ? statusCell('won', 'good') : statusCell('lost', 'bad'),
+  },
+  {
+    name: 'published_return',
+    title: 'Published return',
+    isNumber: true,
+    cell: ({ publishedReturn }) => textCell(publishedReturn === null ? null : formatShare(publishedReturn)),
+  },
+  {
+    name: 'p_value',
+    title: 'Chi-square p',
+    isNumber: true,
+    cell: ({ test }) =>
+      test === null
+        ? textCell(null)
+        : test.p !== null && test.p < MIN_P_VALUE
+          ? statusCell(formatP(test), 'bad')
+          : textCell(formatP(test)),
+  },
+]

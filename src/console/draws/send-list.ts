@@ -1,0 +1,127 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
+import type { EventData } from '../../../schema/events.ts'
+import { searchEvents } from '../../audit/reports/events/search-events.ts'
+import type { Tables } from '../../db/tables.ts'
+import { decorationNames } from '../../features/gifts/reads.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { amountCell, codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell, personCell } from '../frame/links.ts'
+import type { List, ListRequest, ListRows } from '../lists/list.ts'
+import { periodFilters, readPeriod } from '../lists/period-query.ts'
+
+const Filters = Type.Object({
+  ...periodFilters,
+  gift: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  /** The sender. */
+  user: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+})
+type Query = Static<typeof Filters>
+
+interface Row {
+  readonly position: number
+  readonly at: Micros
+  readonly data: EventData<'gift-drawn'>
+  readonly sender: string | null
+  readonly gift: string | null
+}
+
+/** Searches that one page makes for a gift, which no index has; what is left is for the next page. */
+const MAX_SEARCHES = 6
+const SEARCHED_SENDS = 500
+
+const wonBy = ({ draws }: EventData<'gift-drawn'>): bigint =>
+  draws.reduce((sum, { reward }) => sum + BigInt(reward), 0n)
+
+export const sendList: List<typeof Filters, Row> = {
+  label: 'Lucky sends',
+  filters: Filters,
+  columns: [
+    {
+      name: 'draw',
+      title: 'Draw',
+      cell: ({ position }) => codeCell(String(position), `/console/draws/${position}`),
+    },
+    { name: 'at', title: 'When', cell: ({ at }) => timeCell(at) },
+    { name: 'sender', title: 'Sender', cell: ({ data, sender }) => personCell(data.sender_id, sender) },
+    {
+      name: 'gift',
+      title: 'Gift',
+      cell: ({ data, gift }) => textCell(`${gift ?? 'Gift'} (${data.decoration_id})`),
+    },
+    { name: 'quantity', title: 'Of each', isNumber: true, cell: ({ data }) => numberCell(data.quantity) },
+    { name: 'orders', title: 'Orders', isNumber: true, cell: ({ data }) => numberCell(data.draws.length) },
+    { name: 'paid_in', title: 'Paid in', isNumber: true, cell: ({ data }) => amountCell('diamonds', data.cost) },
+    { name: 'paid_out', title: 'Paid out', isNumber: true, cell: ({ data }) => amountCell('diamonds', wonBy(data)) },
+    {
+      name: 'house_result',
+      title: 'House result',
+      isNumber: true,
+      cell: ({ data }) => amountCell('diamonds', BigInt(data.cost) - wonBy(data)),
+    },
+    {
+      name: 'source',
+      title: 'From',
+      cell: ({ data }) => statusCell(data.from_bag ? 'bag' : 'balance'),
+    },
+    { name: 'event', title: 'Event', cell: ({ position }) => eventCell(position) },
+  ],
+  empty: 'No lucky gift was sent here. Choose a longer period, or look at the next page if there is one.',
+  read: readSends,
+}
+
+async function readSends({ query, db, at, cursor, limit }: ListRequest<Query>): Promise<ListRows<Row>> {
+  const { gift = '', user = '' } = query
+  const { first, last } = await readPeriod(db, query, at)
+  const filter = {
+    type: 'gift-drawn',
+    ...(user === '' ? {} : { user: Number(user) }),
+    first,
+    last,
+    upTo: at,
+  }
+  const isWanted = (data: EventData<'gift-drawn'>): boolean =>
+    (gift === '' || data.decoration_id === Number(gift)) && (user === '' || data.sender_id === Number(user))
+  const isFiltered = gift !== '' || user !== ''
+  const rows: Omit<Row, 'sender' | 'gift'>[] = []
+  let before = cursor === null ? undefined : decodeCursor(cursor, 1)[0]
+  for (let searches = 0; searches < MAX_SEARCHES; searches += 1) {
+    const page = await searchEvents(db, {
+      ...filter,
+      limit: isFiltered ? SEARCHED_SENDS : limit - rows.length,
+      ...(before === undefined ? {} : { before }),
+    })
+    for (const entry of page.events) {
+      const event = parseStoredEvent(entry)
+      if (event.type !== 'gift-drawn' || !isWanted(event.data)) continue
+      rows.push({ position: event.position, at: event.at, data: event.data })
+      if (rows.length === limit) {
+        const isEnd = page.next === null && entry === page.events.at(-1)
+        return { rows: await named(db, rows), next: isEnd ? null : encodeCursor([event.position]) }
+      }
+    }
+    if (page.next === null) return { rows: await named(db, rows), next: null }
+    before = page.next
+  }
+  return { rows: await named(db, rows), next: before === undefined ? null : encodeCursor([before]) }
+}
+
+async function named(db: Kysely<Tables>, rows: readonly Omit<Row, 'sender' | 'gift'>[]): Promise<Row[]> {
+  if (rows.length === 0) return []
+  const [people, gifts] = await Promise.all([
+    db
+      .selectFrom('user_profiles')
+      .select(['user_id', 'name'])
+      .where('user_id', 'in', [...new Set(rows.map(({ data }) => data.sender_id))])
+      .execute(),
+    decorationNames(db, [...new Set(rows.map(({ data }) => data.decoration_id))]),
+  ])
+  const names = new Map(people.map(({ user_id, name }) => [user_id, name]))
+  return rows.map((row) => ({
+    ...row,
+    sender: names.get(row.data.sender_id) ?? null,
+    gift: gifts.get(row.data.decoration_id)?.name ?? null,
+  }))
+}

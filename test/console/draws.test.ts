@@ -1,0 +1,166 @@
+import { test } from 'tap'
+import { GiftCounter } from '../../src/console/draws/results/gift-counts.ts'
+import { headOf } from '../../src/db/head.ts'
+import { loadSlices } from '../../src/domain.ts'
+import { signedIn } from '../harness/app/console-session.ts'
+import { createDemoApp } from '../harness/app/demo-app.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
+
+/** Text of a page between tags, in one line. */
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf('<main'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+
+const positionsIn = (html: string): number[] =>
+  [...html.matchAll(/<td>\s*<a href="\/console\/draws\/(\d+)"/g)].map(([, position]) => Number(position))
+
+const name = '=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %>'
+
+test('what the house wins by a gift, and lucky sends step by step', async (t) => {
+  const { app, user, operator, database } = await createDemoApp(t, slices)
+  const db = readDb(t, database)
+  const ann = await signedIn(app)
+  const finance = await signedIn(app, 'finance', 'eve')
+  const started = await headOf(db)
+  let won = 0
+  const send = async (gift: number, times: number): Promise<void> => {
+    for (let i = 0; i < times; i += 1) {
+      const sent = { u_id: 1, user_id: [2, 3], decoration_id: gift, quantity: 1, room_id: 1 }
+      const { body } = await user(1)('POST', '/v1/instant-send', sent)
+      const { OrderList } = Object(body).data.lucky_result?.data ?? { OrderList: [] }
+      for (const { reward_num } of OrderList) won += reward_num
+    }
+  }
+
+  await t.test('without sends the pages say so', async (t) => {
+    t.match((await ann.get('/console/draws')).html, 'No gift was sent in this period')
+    t.match((await ann.get('/console/draws?gift=3')).html, 'nobody sent gift 3 (Lucky clover)')
+    t.match((await ann.get('/console/draws/sends')).html, 'No lucky gift was sent here')
+  })
+
+  await send(3, 25)
+  await send(1, 2)
+  const middle = await headOf(db)
+
+  await t.test('whether the house won or lost by a gift in a period is said in a sentence', async (t) => {
+    const house = 5_000 - won
+    const amount = (value: number): string => Math.abs(value).toLocaleString('en')
+    const result = house === 0 ? 'neither won nor lost' : `${house > 0 ? 'won' : 'lost'} ${amount(house)} diamonds`
+    const today = new Date().toISOString().slice(0, 10)
+    const { html, status } = await finance.get(`/console/draws?gift=3&from=${today.slice(0, 7)}-01&to=${today}`)
+    t.equal(status, 200)
+    t.match(html, `the house ${result} by gift 3 (Lucky clover): 5,000 paid in, ${amount(won)} paid out.`)
+    t.match(textOf(html), /25 50 5,000 /)
+    t.equal(html.match(/<svg class="odds"/g)?.length, 6)
+    t.match(textOf(html), /64\.00%/)
+    t.match(textOf(html), /p = 0\.\d{4}|too few draws/)
+    const all = textOf((await ann.get('/console/draws')).html)
+    t.match(all, /Rose \(1\) none 2 0 40 0 40 won/)
+    t.match((await ann.get(`/console/draws?gift=3&from=1&to=${started}`)).html, `to ${started} nobody sent gift 3`)
+    t.match((await ann.get('/console/draws?gift=77')).html, 'nobody sent gift 77.')
+  })
+
+  await t.test('a long period is counted piece by piece, to the same figures', async (t) => {
+    const whole = await new GiftCounter().count(db, { first: 1, last: middle }, null)
+    const counter = new GiftCounter(7)
+    const events: number[] = []
+    for (let i = 0; i < 100; i += 1) {
+      const part = await counter.count(db, { first: 1, last: middle }, 0)
+      events.push(part.events)
+      if (part.events === part.of) break
+    }
+    t.ok(events.length > 3)
+    t.same(
+      events,
+      events.toSorted((a, b) => a - b),
+    )
+    t.equal(events.at(-1), middle)
+    const last = await counter.count(db, { first: 1, last: middle }, 0)
+    const sorted = ({ counts }: typeof whole) => counts.toSorted((a, b) => a.decoration_id - b.decoration_id)
+    t.same(sorted(last), sorted(whole))
+    t.equal(whole.counts.find(({ decoration_id }) => decoration_id === 3)?.paidOut, BigInt(won))
+  })
+
+  const odds = [
+    { multiplier: 0, weight: 1 },
+    { multiplier: 1.5, weight: 1 },
+  ]
+  const changed = await operator('PUT', '/admin/v1/decorations/3', { name, odds })
+  t.equal(changed.status, 200)
+  const defined = await headOf(db)
+  await send(3, 1)
+  const draw = await headOf(db)
+
+  await t.test('each version of the odds is counted by itself', async (t) => {
+    const { html } = await ann.get('/console/draws?gift=3')
+    t.equal(html.match(/Observed against published odds<\/h2>/g)?.length, 2)
+    t.match(textOf(html), /1\.5 × stake 1 50\.00%/)
+    t.match(html, '=cmd()&lt;script&gt;alert(1)')
+    t.notMatch(html, '<script>alert')
+    t.notMatch(html, 'hx-get')
+  })
+
+  await t.test('sends are listed newest first, filtered and pinned', async (t) => {
+    const list = async (query: string) => positionsIn((await ann.get(`/console/draws/sends${query}`)).html)
+    t.equal((await list('')).length, 26)
+    t.equal((await list(''))[0], draw)
+    t.equal((await list('?gift=3&user=1')).length, 26)
+    t.same(await list('?gift=1'), [])
+    t.same(await list('?user=2'), [], 'a receiver is not the sender')
+    t.equal((await list(`?at=${middle}`)).length, 25)
+    t.same(await list(`?from=${defined}`), [draw])
+  })
+
+  await t.test('every value of a draw leads to the event that committed it', async (t) => {
+    const { html, status } = await finance.get(`/console/draws/${draw}`)
+    t.equal(status, 200)
+    const row = (await queryRows(database, `select data from ledger_events where position = ${draw}`))[0]?.['data']
+    const data = JSON.parse(row ?? '')
+    const leadsTo = (value: string, position: number) =>
+      t.match(html, new RegExp(`href="/console/events/${position}">\\s*<code><bdi>${value}<`), value)
+    const opened = started + 1
+    leadsTo(data.link, draw)
+    leadsTo(data.odds_hash, defined)
+    leadsTo(data.client_seed, opened)
+    leadsTo('[0-9a-f]{64}', opened)
+    t.match(html, 'follow from values that were committed before the draw')
+    t.notMatch(html, 'does not match')
+    t.match(textOf(html), new RegExp(`Which is the link before it, of event ${draw - 4}`))
+    t.match(html, `${draw}-1`)
+    t.match(html, '/console/accounts/house:gifts:diamonds')
+  })
+
+  await t.test('exports have what the page shows', async (t) => {
+    const csv = (await ann.get('/console/draws/export.csv?gift=3')).html.split('\r\n')
+    t.equal(csv.length, 4)
+    t.match(csv[1], /,25,50,5000,/)
+    t.match(csv[1], "'=cmd()")
+    const lines = (await ann.get('/console/draws/sends/export.jsonl')).html.trim().split('\n')
+    t.equal(lines.length, 26)
+    t.match(JSON.parse(lines[0] ?? ''), { draw: String(draw), paid_in: '200', gift: `${name} (3)` })
+    t.match(JSON.parse((await ann.get('/console/draws/export.json')).html), { list: 'Results by gift' })
+  })
+
+  await t.test('bad input and what does not exist', async (t) => {
+    for (const query of ['?gift=x', '?from=2026-13-01', '?to=x', '?at=x', `?from=${draw + 9}`, '?from=9&to=3']) {
+      t.equal((await ann.get(`/console/draws${query}`)).status, 422, query)
+      t.equal((await ann.get(`/console/draws/sends${query}`)).status, 422, query)
+    }
+    t.equal((await ann.get('/console/draws/sends?cursor=x')).status, 422)
+    for (const position of ['0', 'x', '1', '99999999', '99999999999999999999']) {
+      t.equal((await ann.get(`/console/draws/${position}`)).status, 404, position)
+    }
+  })
+
+  await t.test('odds that were changed behind the ledger are found', async (t) => {
+    await queryRows(database, `update odds_tables set odds = replace(odds, '15000', '25000')`)
+    const { html } = await ann.get(`/console/draws/${draw}`)
+    t.match(html, 'This draw does not follow from what was committed.')
+    t.match(html, 'does not match')
+  })
+})
