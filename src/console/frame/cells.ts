@@ -1,6 +1,7 @@
 import { formatAmount, formatDecimal } from '../../audit/format.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { addressWith } from './address.ts'
+import { cellHtml } from './cell-html.ts'
 
 /** One value of a table or a list of facts: what people read, and what exports write. */
 export interface Cell {
@@ -110,4 +111,6 @@ export const format = {
   count: formatCount,
   age: formatAge,
   word: formatWord,
+  /** Markup, which escapes what it shows. */
+  html: cellHtml,
 } as const

@@ -1,0 +1,18 @@
+import type { Cell } from './cells.ts'
+import { templates } from './template.ts'
+
+const { escapeFunction: escape } = templates.config
+
+/** A cell's markup. Not a template: a page has hundreds of cells, and to include one takes longer than to show it. */
+export function cellHtml(cell: Cell): string {
+  const shown = valueHtml(cell)
+  return cell.href === undefined ? shown : `<a href="${escape(cell.href)}">${shown}</a>`
+}
+
+function valueHtml({ kind, text, datetime, tone }: Cell): string {
+  const escaped = escape(text)
+  if (kind === 'time' && datetime !== undefined) return `<time datetime="${escape(datetime)}">${escaped}</time>`
+  if (kind === 'code') return `<code><bdi>${escaped}</bdi></code>`
+  if (kind === 'status') return `<span class="status ${escape(tone)}">${escaped}</span>`
+  return kind === 'number' ? `<span class="number">${escaped}</span>` : `<bdi>${escaped}</bdi>`
+}
