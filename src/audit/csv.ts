@@ -1,5 +1,5 @@
-/** A text that a spreadsheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/** A text that a spreadsheet would run as a formula; some take the wide signs of Asian keyboards for it, too. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /**
  * A text as a cell of CSV (RFC 4180). One that begins like a formula gets an apostrophe before it, which spreadsheets

@@ -98,7 +98,13 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
       await scope.register(cookie, { secret: consoleKey(cookieKey, 'cookies') })
       await scope.register(csrf, {
         cookieKey: 'console-form',
-        cookieOpts: { path: '/console', httpOnly: true, sameSite: 'lax', secure: 'auto', signed: true },
+        cookieOpts: {
+          path: '/console',
+          httpOnly: true,
+          sameSite: 'lax',
+          secure: production ? true : 'auto',
+          signed: true,
+        },
         csrfOpts: { hmacKey: consoleKey(cookieKey, 'forms'), userInfo: true },
         getUserInfo: (request) => staffOrNull(request)?.token ?? 'nobody',
       })

@@ -85,8 +85,8 @@ test('the CSV export has every posting: they sum to zero, and those of an accoun
 })
 
 test('a text in CSV never begins a formula', (t) => {
-  const cells = ['=1+1', '+1', '-1', '@sum', '\tx', 'a "b", c', 'staff:ann'].map(csvText)
-  t.same(cells, ["'=1+1", "'+1", "'-1", "'@sum", "'\tx", '"a ""b"", c"', 'staff:ann'])
+  const cells = ['=1+1', '＝1', '+1', '-1', '@sum', '\tx', 'a "b", c', 'staff:ann'].map(csvText)
+  t.same(cells, ["'=1+1", "'＝1", "'+1", "'-1", "'@sum", "'\tx", '"a ""b"", c"', 'staff:ann'])
   t.end()
 })
 

@@ -218,6 +218,8 @@ test('accounts of the console', async (t) => {
       ['/console/accounts/user:1:dollars?cursor=zz', 422],
       ['/console/accounts/user:1:dollars/statement.csv?to=x', 422],
       ['/console/accounts/user:1:dollars/statement.pdf', 404],
+      ['/console/accounts/user:1/export.csv', 404],
+      ['/console/accounts/%00/export.jsonl', 404],
     ] as const) {
       const { status, html } = await browser.get(url)
       t.equal(status, wanted, url)

@@ -282,6 +282,8 @@ test('the catalogue of the console', async (t) => {
       ['gifts?cursor=zzz', 422],
       ['gifts?at=-1', 422],
       ['gifts?sort=nothing', 200],
+      ['gifts?sort=__proto__', 200],
+      ['packages?sort=-valueOf', 200],
       ['gifts?sort=a&sort=b', 422],
       ['gifts/7?edited=1&name=a&name=b', 422],
       ['gifts/review', 422],

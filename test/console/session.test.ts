@@ -6,7 +6,7 @@ import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 
 test('a link leads back to pages of the console only', (t) => {
-  for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1']) {
+  for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1/../a..']) {
     t.equal(isConsolePath(path), true, path)
     t.equal(nextPath(path), path)
   }
@@ -17,6 +17,10 @@ test('a link leads back to pages of the console only', (t) => {
     '/console//evil.test',
     '/console/\\evil.test',
     '/console/\r\nset-cookie: a=b',
+    '/console/../docs',
+    '/console/%2e%2E/docs',
+    '/console/a/.%2e/..?b',
+    '/console/..',
     '/admin/v1',
     '',
   ]) {
@@ -83,7 +87,7 @@ test('signing in, its limits, and signing out', async (t) => {
 
   await t.test('headers of every page', async (t) => {
     const browser = await signedIn(app)
-    for (const url of ['/console', '/console/login', '/console/nothing', '/console/%zz']) {
+    for (const url of ['/console', '/console/login', '/console/nothing', '/console/%zz', '/console/assets/nothing']) {
       const { headers } = await browser.get(url)
       t.equal(
         headers['content-security-policy'],

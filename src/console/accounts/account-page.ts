@@ -9,9 +9,10 @@ import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
+import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { NumberedEntry } from '../../ledger/indexes/latest-entries.ts'
-import { currencyOf } from '../../ledger/rules/account.ts'
+import { currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
@@ -58,7 +59,12 @@ interface AccountData {
 
 const template = defineTemplate<AccountData>('/accounts/account.eta')
 
-const accountOf = (request: FastifyRequest): string => (request.params as Static<typeof accountParams>).account
+/** Exports share the list of the page, and not its schema. */
+function accountOf(request: FastifyRequest): string {
+  const { account } = request.params as Static<typeof accountParams>
+  if (!isAccount(account)) throw new InvalidPathParam()
+  return account
+}
 
 const movementList: List<typeof accountFilters, NumberedEntry> = {
   label: 'Movements',

@@ -44,7 +44,8 @@ export const wholeList = <Row extends { readonly created_at: Micros }>({
       .where('position', '=', at + 1)
       .executeTakeFirst()
     const rows = (await all(db)).filter(({ created_at }) => next === undefined || created_at < next.at)
-    const keyOf = order[sort.replace(/^-/, '')]
+    const name = sort.replace(/^-/, '')
+    const keyOf = Object.hasOwn(order, name) ? order[name] : undefined
     const sorted = keyOf === undefined ? rows : rows.toSorted((a, b) => compare(keyOf(a), keyOf(b)))
     if (sort.startsWith('-')) sorted.reverse()
     const page = sorted.slice(from, from + limit)

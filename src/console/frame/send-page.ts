@@ -63,6 +63,8 @@ export async function sendPage<Data extends object>(
     scripts,
   }
   const html = await reply.viewAsync(template.path, { ...data, frame, format })
+  // Also of an error in place of a file that browsers may keep.
+  reply.header('cache-control', 'no-store')
   return reply.code(status).type('text/html; charset=utf-8').send(html)
 }
 
