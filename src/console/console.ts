@@ -26,6 +26,7 @@ import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
 import { livePages } from './live/live.ts'
 import { proposalPages } from './proposals/proposals.ts'
+import { reportPages } from './reports/reports.ts'
 import { searchPages } from './search/search.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
@@ -42,6 +43,7 @@ const pages: readonly ConsolePages[] = [
   livePages,
   accountPages,
   eventPages,
+  reportPages,
   verifyPages,
   userPages,
   withdrawalPages,

@@ -11,6 +11,10 @@ import { listen } from '../harness/http/raw-http.ts'
 const paths = [
   '/console',
   '/console/live',
+  '/console/reports',
+  '/console/reports?as_of=1',
+  '/console/reports/trial-balance',
+  '/console/reports/2020-01',
   '/console/users',
   '/console/users/3',
   '/console/users/3/balances/dollars',

@@ -17,6 +17,7 @@ const doneMessages = {
   'sessions-ended': 'All sessions of the user were ended.',
   stopped: 'Stopped.',
   'checkpoint-made': 'A checkpoint was made. Keep its text where nobody who runs the database can write.',
+  'month-closed': 'The month is closed. The next one begins from it.',
 } as const
 
 export type DoneCode = keyof typeof doneMessages

@@ -11,30 +11,15 @@ import { loadSlices } from '../../../src/domain.ts'
 import { type ClosingStep, closingSteps, nextMonth } from '../../../src/features/closings/books.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
-import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
+import { verifyDatabase } from '../verify-database.ts'
 
 const { slices } = await loadSlices()
 const KEY = 'a checkpoint key for tests'
 const signer = checkpointSigner(KEY)
 const { signal } = new AbortController()
 const path = '/admin/v1/ledger/closings'
-
-/** All that happened, happened so long ago that its month and the next one are over. */
-const AGE = `interval '70 days'`
-const month = new Date(Date.now() - 70 * 86_400_000).toISOString().slice(0, 7)
-
-/** A ledger of some time ago. */
-async function oldLedger(t: Parameters<typeof testDatabase>[0]): Promise<TestDatabase> {
-  const database = await testDatabase(t)
-  await withOwnExecutors((own) => seedLedger(own, database))
-  await tamper(database, `update ledger_events set at = at - ${AGE}`, `update ledger_head set at = at - ${AGE}`)
-  await rechain(database)
-  await rebuild(database.ownerUrl, { progress: () => {}, signal })
-  return database
-}
 
 /** Runs steps of a month as the console does. */
 const runSteps = async (

@@ -1,0 +1,206 @@
+import { createReadStream } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findClosingFile, monthFolder } from '../../audit/closings/folder.ts'
+import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
+import { StepRuns } from '../../audit/closings/run-closing-step.ts'
+import { RunningSteps } from '../../audit/closings/running-steps.ts'
+import { readStep, readSteps } from '../../audit/closings/step-state.ts'
+import { type ClosingStep, closingSteps, MONTH_PATTERN, nextMonth } from '../../features/closings/books.ts'
+import type { App } from '../../features/services.ts'
+import { HttpError, notFound } from '../../http/errors/http-error.ts'
+import type { ConsoleServices } from '../console-services.ts'
+import { act, actFields } from '../frame/act.ts'
+import { addressWith } from '../frame/address.ts'
+import { actorCell, type Cell, codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell } from '../frame/links.ts'
+import { sendPage, sendPart } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import type { Table } from '../lists/list.ts'
+import { staffOf } from '../session/session-check.ts'
+import { reportMessages } from './messages.ts'
+import { closesFrom, eventsOf, monthPath } from './months.ts'
+import { type StepProgress, type StepView, showFiles, showProgress, showStep, stepTitle } from './step-view.ts'
+
+interface MonthData {
+  readonly month: string
+  readonly path: string
+  readonly facts: readonly (readonly [string, Cell])[]
+  /** Why the month cannot be closed, and what to do; null when it can, or is closed. */
+  readonly notice: string | null
+  /** The closing, once it was recorded. */
+  readonly closing: {
+    readonly facts: readonly (readonly [string, Cell])[]
+    readonly files: Table
+    readonly nextMonth: string
+  } | null
+  readonly steps: readonly StepView[]
+  /** Whether steps can be run now: the month can be closed, and none is running. */
+  readonly mayRun: boolean
+  /** Whether a step runs on this instance, and so can be stopped here. */
+  readonly mayStop: boolean
+  readonly isRunning: boolean
+  /** Names of the steps that are not done. */
+  readonly left: readonly string[]
+}
+
+interface ProgressData {
+  /** Null when the step does not run any more. */
+  readonly progress: StepProgress | null
+}
+
+const template = defineTemplate<MonthData>('/reports/month.eta')
+const progressTemplate = defineTemplate<ProgressData>('/reports/progress.eta')
+
+const monthParam = { month: Type.String({ pattern: MONTH_PATTERN }) }
+const MonthParams = Type.Object(monthParam)
+const StepParams = Type.Object({ ...monthParam, step: Type.Union(closingSteps.map((step) => Type.Literal(step))) })
+const FileParams = Type.Object({ ...monthParam, name: Type.String() })
+const ActForm = Type.Object(actFields)
+
+/** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
+export function monthPages(scope: App, services: ConsoleServices): void {
+  const { db, audit, reads } = services
+  const { closingsFolder, checkpoints } = audit
+  const running = new RunningSteps({ db, signer: checkpoints, closingsFolder, log: scope.log })
+  scope.addHook('onClose', () => running.close())
+
+  scope.get('/reports/:month', { schema: { params: MonthParams } }, async (request, reply) => {
+    const { month } = request.params
+    const books = await readMonthBooks(db, month)
+    return sendPage(request, reply, template, {
+      title: `Closing of ${month}`,
+      scripts: ['htmx'],
+      data: showMonth(books, monthFolder(closingsFolder, month), running),
+    })
+  })
+
+  scope.get('/reports/:month/steps/:step/progress', { schema: { params: StepParams } }, async (request, reply) => {
+    const { month, step } = request.params
+    const progress = showProgress(month, readStep(monthFolder(closingsFolder, month), step))
+    // Its end changes other parts of the page, too.
+    if (progress === null) reply.header('hx-refresh', 'true')
+    return sendPart(reply, progressTemplate, { progress })
+  })
+
+  const start = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    month: string,
+    chooseSteps: (books: MonthBooks) => readonly ClosingStep[],
+  ): Promise<FastifyReply> => {
+    const books = await readMonthBooks(db, month)
+    const { refusal } = books
+    if (refusal !== null) throw new HttpError(422, refusal.code, refusal.message)
+    const { url } = await reads.reportsFor({ readsStandby: false })
+    try {
+      running.start(books, chooseSteps(books), url, `staff:${staffOf(request).sub}`)
+    } catch (error) {
+      if (error instanceof StepRuns) throw new HttpError(422, 'steps_running', reportMessages.steps_running)
+      throw error
+    }
+    return reply.redirect(monthPath(month), 303)
+  }
+  const config = { mayFinanceWrite: true } as const
+
+  scope.post(
+    '/reports/:month/steps/:step/run',
+    { config, schema: { params: StepParams, body: ActForm } },
+    (request, reply) => {
+      const { month, step } = request.params
+      return start(request, reply, month, () => [step])
+    },
+  )
+  scope.post('/reports/:month/run', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
+    const { month } = request.params
+    return start(request, reply, month, (books) =>
+      readSteps(monthFolder(closingsFolder, month))
+        .map((state) => showStep(state, { ...books, queued: [] }))
+        .filter(({ isDone }) => !isDone)
+        .map(({ step }) => step),
+    )
+  })
+  scope.post(
+    '/reports/:month/stop',
+    { config, schema: { params: MonthParams, body: ActForm } },
+    async (request, reply) => {
+      const { month } = request.params
+      await running.stop(month)
+      return reply.redirect(addressWith(monthPath(month), { done: 'stopped' }), 303)
+    },
+  )
+  scope.post('/reports/:month/record', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
+    const { month } = request.params
+    const { key } = request.body
+    const back = monthPath(month)
+    const path = '/ledger/closings'
+    return act(request, reply, services, { method: 'POST', path, body: { month }, key, back, done: 'month-closed' })
+  })
+
+  scope.get('/reports/:month/files/:name', { schema: { params: FileParams } }, async (request, reply) => {
+    const { month, name } = request.params
+    const file = findClosingFile(monthFolder(closingsFolder, month), name)
+    if (file === null) throw notFound()
+    return reply
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .header('content-length', file.bytes)
+      .type('application/octet-stream')
+      .send(createReadStream(file.path))
+  })
+}
+
+function showMonth(books: MonthBooks, folder: string, running: RunningSteps): MonthData {
+  const { month, first, last, previous, closing, refusal } = books
+  const own = running.current?.month === month ? running.current : null
+  const states = readSteps(folder)
+  const isUntouched = states.every(({ state }) => state === 'waiting')
+  const steps = states.map((state) => showStep(state, { ...books, queued: own?.steps.slice(1) ?? [] }))
+  const isRunning = states.some(({ state }) => state === 'running')
+  return {
+    month,
+    path: monthPath(month),
+    facts: [
+      ['Covers events', textCell(eventsOf(first, last))],
+      ['First event', timeCell(books.first_at)],
+      ['Last event', timeCell(books.last_at)],
+      ['Begins after', previous === null ? textCell('the start of the ledger') : previousCell(previous)],
+    ],
+    notice: closing === null ? noticeOf(books) : null,
+    closing: closing && {
+      facts: [
+        ['Closed by', actorCell(closing.closed_by)],
+        ['Closed', timeCell(closing.closed_at)],
+        ['Its event', eventCell(closing.id)],
+        ['Last event of the month', eventCell(closing.position)],
+        ['Checkpoint signed', timeCell(closing.checkpoint.at)],
+        ['Checkpoint’s hash', codeCell(closing.checkpoint.hash)],
+      ],
+      files: showFiles(
+        month,
+        'Recorded files',
+        closing.files.map(({ name, sha256 }) => ({ name, sha256, bytes: findClosingFile(folder, name)?.bytes })),
+      ),
+      nextMonth: nextMonth(month),
+    },
+    // Of a month that cannot be closed, or was closed elsewhere, nothing is to be shown.
+    steps: refusal !== null && isUntouched ? [] : steps,
+    mayRun: refusal === null && running.current === null && !isRunning,
+    mayStop: own !== null,
+    isRunning: isRunning || own !== null,
+    left: steps.filter(({ isDone }) => !isDone).map(({ step }) => stepTitle(step).toLowerCase()),
+  }
+}
+
+const previousCell = ({ month, position }: NonNullable<MonthBooks['previous']>): Cell =>
+  textCell(`the closing of ${month}, event ${position}`, monthPath(month))
+
+function noticeOf({ month, previous, refusal }: MonthBooks): string | null {
+  if (refusal === null) return null
+  const { code, message } = refusal
+  if (code === 'month_not_over') {
+    return `${message.en} It can be closed from ${closesFrom(month)} on. Until then, the trial balance and a verification show whether the books are right.`
+  }
+  return code === 'month_out_of_order' && previous !== null
+    ? `${message.en} That is ${nextMonth(previous.month)}.`
+    : message.en
+}

@@ -1,0 +1,108 @@
+import type { Kysely } from 'kysely'
+import type { MonthClosing } from '../../../schema/closings.ts'
+import { readEventTime } from '../../audit/reports/period.ts'
+import type { Tables } from '../../db/tables.ts'
+import { monthEnds, nextMonth } from '../../features/closings/books.ts'
+import { newestClosings } from '../../features/closings/reads.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { actorCell, codeCell, formatTime, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { partTable, type Table } from '../lists/list.ts'
+
+/** Closed months on a page, and open ones. */
+const PAGE_MONTHS = 24
+
+/** A month of the list: closed, the next one to close, over but not the next one, or not over. */
+type MonthRow =
+  | { readonly state: 'closed'; readonly month: string; readonly closing: MonthClosing }
+  | { readonly state: 'next' | 'later' | 'not over'; readonly month: string; readonly todo: string }
+
+export interface Months {
+  readonly table: Table
+  /** What to do now; null where there is nothing to say. */
+  readonly advice: string | null
+  /** The page of the month to close next; null while there is none. */
+  readonly nextHref: string | null
+  /** Closed months that are older; null at the end. */
+  readonly olderHref: string | null
+}
+
+export const monthPath = (month: string): string => `/console/reports/${month}`
+
+/** When a month can be closed, as people read it. */
+export const closesFrom = (month: string): string => formatTime(isoMicros(monthEnds(month) + 1))
+
+/** Months from the newest on; `before` is the position of the closing at which the page before ended. */
+export async function readMonths(db: Kysely<Tables>, before: number | null, now: string): Promise<Months> {
+  const closings = await newestClosings(db, PAGE_MONTHS, before)
+  const open = before === null ? await openMonths(db, closings[0] ?? null, now) : []
+  const next = open.at(-1)
+  const isDue = next?.state === 'next'
+  const rows: MonthRow[] = [
+    ...open,
+    ...closings.map((closing) => ({ state: 'closed' as const, month: closing.month, closing })),
+  ]
+  const oldest = closings.at(-1)
+  return {
+    table: showMonths(rows),
+    advice: isDue || before !== null ? null : adviceOf(next, closings.length > 0),
+    nextHref: isDue ? monthPath(next.month) : null,
+    olderHref: closings.length === PAGE_MONTHS && oldest ? `/console/reports?before=${oldest.id}` : null,
+  }
+}
+
+/** From the newest on; the last one is the next to close. */
+async function openMonths(db: Kysely<Tables>, last: MonthClosing | null, now: string): Promise<MonthRow[]> {
+  const firstAt = last === null ? await readEventTime(db, 1) : null
+  if (last === null && firstAt === null) return []
+  const next = last === null ? isoMicros(firstAt ?? 0).slice(0, 7) : nextMonth(last.month)
+  const current = now.slice(0, 7)
+  const rows: MonthRow[] = []
+  for (let month = next; month <= current && rows.length < PAGE_MONTHS; month = nextMonth(month)) {
+    if (month === current) {
+      rows.unshift({ state: 'not over', month, todo: `Can be closed from ${closesFrom(month)} on.` })
+    } else if (month === next) rows.unshift({ state: 'next', month, todo: 'It is over: run its steps, and record it.' })
+    else rows.unshift({ state: 'later', month, todo: `Close ${next} first.` })
+  }
+  return rows
+}
+
+function adviceOf(next: MonthRow | undefined, hasClosed: boolean): string {
+  if (next === undefined)
+    return 'Nothing has happened yet. Once there are events, the month of the first one is closed here when it is over.'
+  const which = hasClosed ? 'All months that are over are closed.' : 'The first month is not over.'
+  return `${which} ${next.month} can be closed from ${closesFrom(next.month)} on. Until then, the trial balance below and a verification show whether the books are right.`
+}
+
+const showMonths = (rows: readonly MonthRow[]): Table =>
+  partTable({
+    label: 'Months',
+    empty: 'There is no month to close yet.',
+    rows,
+    columns: [
+      { title: 'Month', cell: ({ month }) => codeCell(month, monthPath(month)) },
+      {
+        title: 'State',
+        cell: ({ state }) =>
+          state === 'closed'
+            ? statusCell('closed', 'good')
+            : state === 'next'
+              ? statusCell('to be closed', 'waiting')
+              : statusCell(state === 'later' ? 'over' : 'not over'),
+      },
+      {
+        title: 'Events',
+        cell: (row) =>
+          textCell(row.state === 'closed' ? eventsOf(row.closing.first_position, row.closing.position) : row.todo),
+      },
+      {
+        title: 'Files',
+        isNumber: true,
+        cell: (row) => numberCell(row.state === 'closed' ? row.closing.files.length : null),
+      },
+      { title: 'Closed by', cell: (row) => actorCell(row.state === 'closed' ? row.closing.closed_by : null) },
+      { title: 'Closed', cell: (row) => timeCell(row.state === 'closed' ? row.closing.closed_at : null) },
+    ],
+  })
+
+/** `12 to 48` */
+export const eventsOf = (first: number, last: number): string => (last < first ? 'none' : `${first} to ${last}`)

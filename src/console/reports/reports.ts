@@ -1,0 +1,62 @@
+import { Type } from '@sinclair/typebox'
+import { Text } from '../../../schema/common.ts'
+import { readEventTime, resolveAsOf } from '../../audit/reports/period.ts'
+import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
+import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
+import { headOf } from '../../db/head.ts'
+import type { ConsolePages } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { isoNow } from '../frame/iso-now.ts'
+import { sendPage } from '../frame/send-page.ts'
+import { defineTemplate } from '../frame/template.ts'
+import { monthPages } from './month.ts'
+import { type Months, readMonths } from './months.ts'
+import { type BalanceData, showBalance, trialBalancePages } from './trial-balance.ts'
+
+interface ReportsData {
+  readonly asOf: string
+  /** Says that the day that was asked for is not over; null otherwise. */
+  readonly untilNow: string | null
+  /** The present balance; null for one of the past, which is folded from the ledger and loaded after the page. */
+  readonly present: BalanceData | null
+  /** The balance of the past. */
+  readonly past: { readonly position: number; readonly href: string } | null
+  readonly months: Months
+}
+
+const template = defineTemplate<ReportsData>('/reports/reports.eta')
+
+const Query = Type.Object({
+  as_of: Type.Optional(Text(40)),
+  /** Closed months before the closing at this position. */
+  before: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
+})
+
+/** /console/reports: the trial balance as of a moment, and closing months. */
+export const reportPages: ConsolePages = (scope, services) => {
+  scope.get('/reports', { schema: { querystring: Query } }, async (request, reply) => {
+    const { as_of = '', before } = request.query
+    const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
+    const { reports: db } = await services.reads.reportsFor(request)
+    const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
+    const readPresent = async (): Promise<BalanceData> => {
+      const balance = await readTrialBalance(db)
+      return showBalance(services, balance, await readEventTime(db, balance.position))
+    }
+    const [months, present] = await Promise.all([
+      readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
+      period === null ? readPresent() : null,
+    ])
+    const past = period && {
+      position: period.last,
+      href: addressWith('/console/reports/trial-balance', { at: period.last }),
+    }
+    return sendPage(request, reply, template, {
+      title: 'Reports',
+      scripts: past === null ? [] : ['htmx'],
+      data: { asOf: as_of, untilNow: period?.untilNow?.en ?? null, present, past, months },
+    })
+  })
+  trialBalancePages(scope, services)
+  monthPages(scope, services)
+}

@@ -1,0 +1,197 @@
+import type { MadeFile, StepResult, StepState } from '../../audit/closings/step-state.ts'
+import type { ClosingStep } from '../../features/closings/books.ts'
+import { isAccount } from '../../ledger/rules/account.ts'
+import {
+  actorCell,
+  type Cell,
+  codeCell,
+  formatAge,
+  formatCount,
+  formatWord,
+  numberCell,
+  statusCell,
+  type Tone,
+  textCell,
+  timeCell,
+} from '../frame/cells.ts'
+import { accountCell, eventCell, userPath } from '../frame/links.ts'
+import { partTable, type Table } from '../lists/list.ts'
+import { monthPath } from './months.ts'
+
+/** How far a running step is. */
+export interface StepProgress {
+  readonly id: string
+  readonly href: string
+  /** Null before it has read anything. */
+  readonly events: { readonly done: number; readonly of: number } | null
+  /** `12,000 of 48,000 events, 9,000 a second, 4 s left` */
+  readonly text: string
+}
+
+/** A step of a closing as its template shows it. */
+export interface StepView {
+  readonly step: ClosingStep
+  readonly title: string
+  /** What it does, in a sentence. */
+  readonly what: string
+  readonly status: Cell
+  /** Null unless it is running. */
+  readonly progress: StepProgress | null
+  readonly facts: readonly (readonly [string, Cell])[]
+  /** What it found, or why it failed; null before it ended. */
+  readonly summary: string | null
+  readonly table: Table | null
+  /** Rows that are only in its files. */
+  readonly more: number
+  readonly files: Table | null
+  /** It was run when the month's books were others. */
+  readonly isOutdated: boolean
+  readonly isDone: boolean
+}
+
+const sentences: Readonly<Record<ClosingStep, string>> = {
+  verify: 'Reads every event and every table, and compares the ledger with the checkpoint of the closing before.',
+  'trial-balance': 'Adds up every account as of the end of the month: each currency must sum to zero.',
+  'house-accounts': 'Lists what the platform took in, paid out and issued in the month.',
+  'open-withdrawals': 'Lists the requests that were pending or approved when the month ended: what was still owed.',
+  exceptions:
+    'Lists what staff moved or granted with its reason; one without a reason, or an overdrawn account, fails.',
+  export: 'Writes postings and events of the month as files for spreadsheets and hledger, with a signed manifest.',
+  draws: 'Computes every draw and spin up to the end of the month again, and compares them with what was published.',
+  checkpoint: 'Signs the hash of the last event of the month, from which the next closing begins.',
+}
+
+export const stepTitle = (step: ClosingStep): string => {
+  const word = formatWord(step)
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
+}
+
+const tones: Readonly<Record<StepState['state'], Tone>> = {
+  waiting: 'neutral',
+  running: 'waiting',
+  done: 'good',
+  failed: 'bad',
+}
+
+export interface ShownSteps {
+  readonly month: string
+  /** The positions that steps must be made of. */
+  readonly first: number
+  readonly last: number
+  /** Those that will run here when the running one has ended. */
+  readonly queued: readonly ClosingStep[]
+}
+
+export function showStep(state: StepState, { month, first, last, queued }: ShownSteps): StepView {
+  const { step } = state
+  const shown = { step, title: stepTitle(step), what: sentences[step] }
+  if (state.state === 'waiting' || (state.state !== 'running' && queued.includes(step))) {
+    const status = queued.includes(step) ? statusCell('runs next', 'waiting') : statusCell('waiting')
+    const none = { progress: null, facts: [], summary: null, table: null, more: 0, files: null }
+    return { ...shown, ...none, status, isOutdated: false, isDone: false }
+  }
+  const { result, error, files } = state
+  const isOutdated = state.state !== 'running' && (state.first !== first || state.last !== last)
+  return {
+    ...shown,
+    status: isOutdated ? statusCell('outdated', 'bad') : statusCell(state.state, tones[state.state]),
+    progress: showProgress(month, state),
+    facts: [
+      ['Run by', actorCell(state.made_by)],
+      ['Started', timeCell(state.started_at)],
+      ...(state.state === 'running' ? [] : [['Ended', timeCell(state.heard_at)] as const]),
+    ],
+    summary: result?.summary ?? error,
+    table: result === null || result.rows.length === 0 ? null : showResult(shown.title, result),
+    more: result?.more ?? 0,
+    files: files.length === 0 ? null : showFiles(month, `Files of ${shown.title.toLowerCase()}`, files),
+    isOutdated,
+    isDone: state.state === 'done' && !isOutdated,
+  }
+}
+
+/** Null unless the step is running. */
+export function showProgress(month: string, state: StepState): StepProgress | null {
+  if (state.state !== 'running') return null
+  const { step, progress, started_at, heard_at } = state
+  const shown = { id: `progress-${step}`, href: `${monthPath(month)}/steps/${step}/progress` }
+  if (progress === null || progress.of === 0) return { ...shown, events: null, text: 'Running' }
+  const { events, of } = progress
+  const rate = (events * 1_000) / Math.max(1, Date.parse(heard_at) - Date.parse(started_at))
+  const left = Math.max(0, of - events)
+  return {
+    ...shown,
+    events: { done: events, of },
+    text: [
+      `${formatCount(events)} of ${formatCount(of)} events`,
+      ...(rate < 1 ? [] : [`${formatCount(Math.round(rate))} a second`, `${formatAge((left * 1_000) / rate)} left`]),
+    ].join(', '),
+  }
+}
+
+/** Columns of results that hold amounts or counts. */
+const numberColumns = ['opening', 'debits', 'credits', 'closing', 'balance', 'accounts', 'amount', 'bytes']
+
+const showResult = (title: string, { columns, rows }: StepResult): Table =>
+  partTable<readonly string[]>({
+    label: `Result of ${title.toLowerCase()}`,
+    empty: '',
+    rows,
+    columns: columns.map((column, index) => ({
+      title: formatWord(column),
+      isNumber: numberColumns.includes(column),
+      cell: (row) => resultCell(column, row[index] ?? ''),
+    })),
+  })
+
+/** A text of a result, with the page that it leads to. */
+function resultCell(column: string, text: string): Cell {
+  if (text === '') return textCell(null)
+  if (numberColumns.includes(column)) return { kind: 'number', text: text.replace(/^-/, '\u2212'), value: text }
+  switch (column) {
+    case 'position':
+      return eventCell(Number(text))
+    case 'account':
+      return isAccount(text) ? accountCell(text) : actorCell(text)
+    case 'id':
+      return isAccount(text) ? accountCell(text) : codeCell(text)
+    case 'withdrawal':
+      return codeCell(text, `/console/withdrawals/${text}`)
+    case 'user':
+    case 'target':
+      return codeCell(text, userPath(Number(text)))
+    case 'at':
+    case 'requested_at':
+      return timeCell(text)
+    case 'status':
+      return statusCell(text)
+    case 'sha256':
+    case 'hash':
+    case 'file':
+    case 'table':
+      return codeCell(text)
+    default:
+      return textCell(text)
+  }
+}
+
+/** Files that can be downloaded. `bytes` is absent for a file that is not kept here. */
+export const showFiles = (
+  month: string,
+  label: string,
+  files: readonly (Pick<MadeFile, 'name' | 'sha256'> & { readonly bytes?: number | undefined })[],
+): Table =>
+  partTable({
+    label,
+    empty: 'No files.',
+    rows: files,
+    columns: [
+      {
+        title: 'File',
+        cell: ({ name, bytes }) =>
+          codeCell(name, bytes === undefined ? undefined : `${monthPath(month)}/files/${encodeURIComponent(name)}`),
+      },
+      { title: 'Bytes', isNumber: true, cell: ({ bytes }) => numberCell(bytes) },
+      { title: 'SHA-256', cell: ({ sha256 }) => codeCell(sha256) },
+    ],
+  })

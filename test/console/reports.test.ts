@@ -1,0 +1,246 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { readStep } from '../../src/audit/closings/step-state.ts'
+import { loadSlices } from '../../src/domain.ts'
+import { closingSteps, nextMonth } from '../../src/features/closings/books.ts'
+import { credit } from '../../src/features/wallet/credit.ts'
+import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
+import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { until } from '../harness/until.ts'
+
+const { slices } = await loadSlices()
+const month = oldMonth
+const page = `/console/reports/${month}`
+const canaries = ['<script>alert(1)</script>', '{{7*7}}', '<%= 1 %>', 'مرحبا \u202eabc', '=cmd()', 'x'.repeat(100)]
+
+/** Makes the hidden fields of forms, for acts that the page has none for. */
+async function tokenOf(browser: ConsoleBrowser, url: string): Promise<() => Record<string, string>> {
+  const { html } = await browser.get(url)
+  const _csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+  return () => ({ _csrf, key: randomUUID() })
+}
+
+test('the trial balance, and months of a young ledger', async (t) => {
+  const { app, operator } = await createTestApp(t, slices)
+  const finance = await signedIn(app, 'finance', 'fin')
+  const now = new Date().toISOString().slice(0, 7)
+  const empty = await finance.get('/console/reports')
+  t.equal(empty.status, 200)
+  t.match(empty.html, 'Nothing has happened yet')
+  t.match(empty.html, 'Nothing has moved yet')
+  t.match((await finance.get('/console/reports/2020-01')).html, 'The ledger began after this month')
+  t.match((await finance.get('/console/reports/trial-balance')).html, 'Nothing has moved yet')
+
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'dollars', amount: 123_456, reason: 'a test' })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'dollars', amount: 1, reason: 'a test' })
+  const young = await finance.get('/console/reports')
+  t.match(young.html, `The first month is not over. ${now} can be closed from ${nextMonth(now)}-01 00:00:00 UTC on`)
+  t.match(young.html, 'href="/console/accounts?kind=user&amp;currency=dollars&amp;at=3"')
+  t.match(young.html, /123,457\.00/)
+  t.match(young.html, /Sum of dollars<\/dt><dd>\s*<span class="status good">zero/)
+  t.match((await finance.get(`/console/reports/${now}`)).html, 'This month is not over')
+
+  await t.test('as of a moment', async (t) => {
+    const past = await finance.get('/console/reports?as_of=2')
+    t.equal(past.status, 200)
+    t.match(past.html, 'hx-get="/console/reports/trial-balance?at=2" hx-trigger="load"')
+    t.notMatch(past.html, '123,45', 'it is folded after the page')
+    const part = await finance.get('/console/reports/trial-balance?at=2', { 'hx-request': 'true' })
+    t.match(part.html, '123,456.00')
+    t.notMatch(part.html, '<html')
+    const whole = await finance.get('/console/reports/trial-balance?at=2')
+    t.match(whole.html, '123,456.00')
+    t.match(whole.html, '<html')
+    t.match((await finance.get(`/console/reports?as_of=${now.slice(0, 4)}-12-31`)).status, 422)
+    const today = await finance.get(`/console/reports?as_of=${new Date().toISOString().slice(0, 10)}`)
+    t.match(today.html, 'is not over: until now')
+    for (const asOf of ['x', '2026-02-30', '0', '99', '2020-01-01', '9999999999999999', '<script>', 'a'.repeat(41)]) {
+      const refused = await finance.get(`/console/reports?as_of=${encodeURIComponent(asOf)}`)
+      t.equal(refused.status, 422, asOf)
+      t.match(refused.html, /<code>as_of<\/code>/, asOf)
+    }
+    const csv = await finance.get('/console/reports/trial-balance/export.csv?at=2')
+    t.equal(csv.html, 'currency,kind,balance,accounts\r\ndollars,issuance,-123456.00,1\r\ndollars,user,123456.00,1\r\n')
+    const lines = (await finance.get('/console/reports/trial-balance/export.jsonl?at=3')).html.trim().split('\n')
+    t.same(JSON.parse(lines[1] ?? ''), { currency: 'dollars', kind: 'user', balance: '123457.00', accounts: '1' })
+    const about = JSON.parse((await finance.get('/console/reports/trial-balance/export.json?at=2')).html)
+    t.match(about, { position: 2, exported_by: 'staff:fin' })
+    t.equal((await finance.get('/console/reports/trial-balance?at=x')).status, 422)
+  })
+
+  for (const text of ['2026-13', 'x', '2026-1', '..%2f..', '%00', '20260-01']) {
+    t.equal((await finance.get(`/console/reports/${text}`)).status, 404, text)
+  }
+  for (const text of ['0000-01', '9999-12']) t.equal((await finance.get(`/console/reports/${text}`)).status, 200, text)
+  const fields = await tokenOf(finance, '/console/verify')
+  for (const [of, message] of [
+    [now, 'This month is not over'],
+    ['2020-01', 'The ledger began after'],
+  ] as const) {
+    for (const act of ['run', 'steps/verify/run', 'record']) {
+      const refused = await finance.post(`/console/reports/${of}/${act}`, fields())
+      t.equal(refused.status, 422, `${of} ${act}`)
+      t.match(refused.html, message)
+    }
+  }
+  t.equal((await finance.post(`/console/reports/2026-13/run`, fields())).status, 404)
+  t.equal((await finance.post(`/console/reports/${month}/steps/x/run`, fields())).status, 404)
+  t.equal((await finance.post(`/console/reports/${month}/run`, { key: 'x' })).status, 403, 'without its token')
+})
+
+test('books that are wrong are an alarm', async (t) => {
+  const { app, operator, database } = await createTestApp(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
+  await queryRows(database, `update balances set balance = 7 where account = 'user:7:coins'`)
+  const { html } = await (await signedIn(app, 'finance')).get('/console/reports')
+  t.match(html, 'The books are wrong: coins does not sum to zero')
+  t.match(html, '<span class="status bad">2, which is not zero</span>')
+})
+
+test('finance closes a month, from its first step to the next month', async (t) => {
+  const database = await oldLedger(t, async (own, { serviceUrl }) => {
+    const ledger = createTestExecutor(own, serviceUrl)
+    for (const reason of canaries) {
+      await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason }, 'staff:ann')
+    }
+  })
+  const { app, closingsFolder } = await createTestApp(t, slices, database)
+  const finance = await signedIn(app, 'finance', 'fin')
+  const head = Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
+  const folder = join(closingsFolder, month)
+  const settled = async (): Promise<string> => {
+    // Each step has its own time: together they take long on a busy machine.
+    for (const step of closingSteps) {
+      await until(async () => !['waiting', 'running'].includes(readStep(folder, step).state))
+    }
+    await until(async () => !(await finance.get(page)).html.includes('/stop"'))
+    return (await finance.get(page)).html
+  }
+  const submit = async (action: string): Promise<string> => {
+    const sent = await finance.submit(page, `${page}/${action}`)
+    t.equal(sent.status, 303, sent.html)
+    t.equal(sent.headers['location'], page)
+    return settled()
+  }
+
+  const list = await finance.get('/console/reports')
+  t.match(list.html, `href="${page}"`)
+  t.match(list.html, 'Close the next month')
+  t.match(list.html, `Close ${month} first.`)
+  const begun = (await finance.get(page)).html
+  t.match(begun, 'Run all that are left')
+  t.match(begun, `1 to ${head}`)
+  t.notMatch(begun, `action="${page}/record"`)
+  t.equal([...begun.matchAll(/<span class="status neutral">waiting</g)].length, 8)
+  t.equal((await finance.get(`${page}/files/entries.csv`)).status, 404)
+  const fields = await tokenOf(finance, page)
+  const early = await finance.post(`${page}/record`, fields())
+  t.equal(early.status, 422)
+  t.match(early.html, 'Not all steps of the closing are done')
+
+  await t.test('a failed step refuses the recording', async (t) => {
+    await queryRows(database, `update balances set balance = balance + 1 where account = 'user:2:dollars'`)
+    const failed = await submit('run')
+    t.match(failed, '<span class="status bad">failed</span>')
+    t.match(failed, 'href="/console/accounts/user:2:dollars"')
+    t.match(failed, 'Left: verify.')
+    t.notMatch(failed, `action="${page}/record"`)
+    const refused = await finance.post(`${page}/record`, fields())
+    t.equal(refused.status, 422)
+    t.match(refused.html, 'A step of the closing failed. Mend what it found and run it again.')
+    await queryRows(database, `update balances set balance = balance - 1 where account = 'user:2:dollars'`)
+  })
+
+  const ran = await submit('steps/verify/run')
+  t.equal([...ran.matchAll(/<span class="status good">done</g)].length, 8)
+  for (const text of ['<script>alert', '<%=']) t.notMatch(ran, text)
+  t.match(ran, '&lt;script&gt;alert(1)&lt;/script&gt;')
+  t.match(ran, '{{7*7}}')
+  t.match(ran, `href="/console/events/${head}"`)
+  t.match((await finance.get(`${page}/files/exceptions.csv`)).html, `,'=cmd(),yes`)
+
+  await t.test('files are downloaded by their names only', async (t) => {
+    const [, sha256] = /entries\.csv<\/bdi><\/code>.*?<code><bdi>([0-9a-f]{64})</s.exec(ran) ?? []
+    const entries = await finance.get(`${page}/files/entries.csv`)
+    t.equal(createHash('sha256').update(entries.html).digest('hex'), sha256)
+    t.match(entries.headers, {
+      'content-disposition': 'attachment; filename="entries.csv"',
+      'x-content-type-options': 'nosniff',
+    })
+    writeFileSync(join(closingsFolder, 'secret.csv'), 'x')
+    for (const name of ['..%2fsecret.csv', 'steps%2fverify.json', '%2e%2e%2fsecret.csv', 'entries.csv%00', 'x']) {
+      t.equal((await finance.get(`${page}/files/${name}`)).status, 404, name)
+    }
+    t.equal((await finance.get('/console/reports/..%2f..%2f/files/secret.csv')).status, 404)
+    t.equal((await finance.get('/console/reports/./files/secret.csv')).status, 404)
+  })
+
+  await t.test('who is not signed in gets no page and no file', async (t) => {
+    for (const url of [page, `${page}/files/entries.csv`, '/console/reports']) {
+      t.equal((await app.inject({ url })).statusCode, 303, url)
+    }
+  })
+
+  await t.test('two clicks at once run a step once, and it can be stopped', async (t) => {
+    const clicks = await Promise.all([1, 2].map(() => finance.post(`${page}/steps/draws/run`, fields())))
+    t.same(
+      clicks.map(({ status }) => status),
+      [303, 303],
+    )
+    const other = await finance.post(`${page}/steps/export/run`, fields())
+    t.match(other, { status: 422, html: /A step of a closing is running/ })
+    const running = (await finance.get(page)).html
+    t.match(running, `hx-get="${page}/steps/draws/progress" hx-trigger="every 1s"`)
+    t.notMatch(running, '/run"')
+    const part = await finance.get(`${page}/steps/draws/progress`)
+    t.match(part.html, '<progress')
+    t.notMatch(part.html, '<html')
+    const stopped = await finance.submit(page, `${page}/stop`)
+    t.equal(stopped.headers['location'], `${page}?done=stopped`)
+    t.match((await finance.get(page)).html, 'it was stopped')
+    t.equal((await finance.get(`${page}/steps/draws/progress`)).headers['hx-refresh'], 'true')
+    t.equal((await finance.post(`${page}/stop`, fields())).status, 303, 'nothing runs')
+    t.match(await submit('run'), `action="${page}/record"`)
+  })
+
+  const recorded = await finance.submit(page, `${page}/record`)
+  t.equal(recorded.headers['location'], `${page}?done=month-closed`, recorded.html)
+  const closed = (await finance.get(`${page}?done=month-closed`)).html
+  t.match(closed, 'The month is closed.')
+  t.match(closed, `href="/console/events/${head + 1}"`)
+  t.match(closed, 'href="/console/staff?sub=fin"')
+  t.match(closed, `href="${page}/files/manifest.json"`)
+  t.notMatch(closed, `action="${page}`)
+  const again = await finance.post(`${page}/steps/verify/run`, fields())
+  t.match(again, { status: 422, html: /This month is closed already/ })
+  rmSync(join(folder, 'entries.csv'))
+  t.notMatch(
+    (await finance.get(page)).html,
+    `href="${page}/files/entries.csv"><code><bdi>entries.csv</bdi></code></a></td>\n<td class="end"><span class="number">—`,
+  )
+
+  const next = nextMonth(month)
+  t.match((await finance.get('/console/reports')).html, `href="/console/reports/${next}"`)
+  const following = (await finance.get(`/console/reports/${next}`)).html
+  t.match(following, `the closing of ${month}, event ${head}`)
+  t.match(following, 'Run all that are left')
+  const older = await finance.get(`/console/reports?before=${head + 1}`)
+  t.equal(older.status, 200)
+})
+
+test('a step that runs ends with the service', async (t) => {
+  const database = await oldLedger(t)
+  const { app, closingsFolder } = await createTestApp(t, slices, database)
+  const finance = await signedIn(app, 'finance', 'fin')
+  t.equal((await finance.submit(page, `${page}/run`)).status, 303)
+  await app.close()
+  const states = closingSteps.map((step) => readStep(join(closingsFolder, month), step))
+  t.match(states[0], { state: 'failed', error: 'it was stopped' })
+  t.equal(states[1]?.state, 'waiting', 'no further one begins')
+})
