@@ -1,7 +1,6 @@
 import { formatAmount, formatDecimal } from '../../audit/format.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { addressWith } from './address.ts'
-import { cellHtml } from './cell-html.ts'
 
 /** One value of a table or a list of facts: what people read, and what exports write. */
 export interface Cell {
@@ -97,20 +96,3 @@ export const currencyCell = (currency: string): Cell => ({ ...textCell(formatWor
 
 /** A word of the wire as people read it: `agent_dollars` is `agent dollars`. */
 export const formatWord = (word: string): string => word.replaceAll(/[_-]/g, ' ')
-
-/** What templates call to show values. */
-export const format = {
-  text: textCell,
-  code: codeCell,
-  number: numberCell,
-  amount: amountCell,
-  time: timeCell,
-  status: statusCell,
-  actor: actorCell,
-  units: formatUnits,
-  count: formatCount,
-  age: formatAge,
-  word: formatWord,
-  /** Markup, which escapes what it shows. */
-  html: cellHtml,
-} as const

@@ -18,6 +18,7 @@ import {
   textCell,
   timeCell,
 } from '../frame/cells.ts'
+import { format } from '../frame/format.ts'
 import { accountCell, actorCell, eventPath } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate, templates } from '../frame/template.ts'
@@ -131,7 +132,7 @@ export const livePages: ConsolePages = (scope, services) => {
     const rows =
       only === 'count' || events.length === 0
         ? ''
-        : await templates.renderAsync(rowsTemplate.path, { events: events.map(shownEvent) })
+        : await templates.renderAsync(rowsTemplate.path, { events: events.map(shownEvent), format })
     return reply.type('application/json; charset=utf-8').send({ position, head, count: events.length, rows })
   })
 
