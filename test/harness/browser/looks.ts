@@ -12,7 +12,9 @@ const allLooks: readonly Look[] = [
   { colorScheme: 'light', width: 390 },
 ]
 
+export const isEveryLookWanted = process.env['TESTS'] === 'browser'
+
 /** All four with `TESTS=browser` (`npm run test:browser`); `npm test` looks at each page once, where it fails soonest. */
-export const looks: readonly Look[] = process.env['TESTS'] === 'browser' ? allLooks : allLooks.slice(0, 1)
+export const looks: readonly Look[] = isEveryLookWanted ? allLooks : allLooks.slice(0, 1)
 
 export const nameOf = ({ colorScheme, width }: Look): string => `${colorScheme}, ${width} pixels`
