@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
+import type { TestPage } from '../harness/browser/browser.ts'
+import { checkPage } from '../harness/browser/check-page.ts'
+import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
+import { isEveryLookWanted } from '../harness/browser/looks.ts'
+import { superuserUrl } from '../harness/postgres/test-database.ts'
+import { openConsole } from './console-fixture.ts'
+
+/** Each journey with scripts; with `TESTS=browser` once more without them, where it needs none. */
+const ways = isEveryLookWanted ? [true, false] : [true]
+const nameOf = (javaScript: boolean): string => (javaScript ? 'with scripts' : 'without scripts')
+
+const button = ({ page }: TestPage, name: string) => page.getByRole('button', { name, exact: true })
+const link = ({ page }: TestPage, name: string) => page.getByRole('link', { name, exact: true })
+const table = ({ page }: TestPage, name: string) => page.getByRole('group', { name, exact: true })
+const statusOf = async ({ page }: TestPage): Promise<string> => (await page.getByRole('status').textContent()) ?? ''
+
+test('journeys of staff', { skip: skipWithoutBrowser, timeout: 600_000 }, async (t) => {
+  const opened = await openConsole(t)
+  const { origin, database, user, signIn } = opened
+  await fillLedger(t, opened)
+
+  for (const javaScript of ways) {
+    await t.test(`from a total to the hash of an event, ${nameOf(javaScript)}`, async (t) => {
+      const shown = await signIn('fay', { role: 'finance', javaScript })
+      const { page } = shown
+      const ofDiamonds = table(shown, 'What each currency comes to').getByRole('row').filter({ hasText: 'diamonds' })
+      // Issued, then users.
+      await ofDiamonds.getByRole('cell').nth(2).getByRole('link').click()
+      await page.waitForURL(/\/console\/accounts\?/)
+      await link(shown, 'user:1:diamonds').click()
+      await page.waitForURL('**/console/accounts/user:1:diamonds')
+      await table(shown, 'Movements').getByRole('row').nth(1).getByRole('link').first().click()
+      await page.waitForURL(/\/console\/events\/\d+$/)
+      const found = javaScript
+        ? 'Valid: this browser computed the stored hash'
+        : 'Valid: the hash is that of the bytes below'
+      await page.getByRole('status').filter({ hasText: found }).waitFor()
+      const hashed = await page.locator('[data-hashed]').textContent()
+      const stored = await page.locator('[data-hash]').getAttribute('data-hash')
+      t.equal(
+        createHash('sha256')
+          .update(hashed ?? '')
+          .digest('hex'),
+        stored,
+        'the bytes of the page have this hash',
+      )
+      await checkPage(t, shown)
+    })
+
+    await t.test(`a withdrawal is approved, and paid by another, ${nameOf(javaScript)}`, async (t) => {
+      const { body } = await user(1)('POST', '/api/v1/agency/target-withdraw-requests/request', {
+        ...cashRequest,
+        amount_in_dollars: '12.00',
+      })
+      const { id } = Object(body).data
+      const ann = await signIn('ann', { javaScript })
+      await ann.open('/console/withdrawals?status=pending')
+      await link(ann, String(id)).click()
+      await ann.page.waitForURL(`**/console/withdrawals/${id}`)
+      await ann.page.getByLabel('Note, which both sides can read (optional)').fill('The papers are complete.')
+      await button(ann, 'Approve').click()
+      await ann.page.waitForURL(/done=/)
+      t.equal(await statusOf(ann), 'The request was approved.')
+
+      const ben = await signIn('ben', { javaScript })
+      await ben.open('/console/withdrawals?status=approved')
+      await link(ben, String(id)).click()
+      await ben.page.waitForURL(`**/console/withdrawals/${id}`)
+      await button(ben, 'Review: mark as transferred').click()
+      await ben.page.waitForURL(/\/review\?status=transferred/)
+      await button(ben, 'Mark as transferred').click()
+      await ben.page.waitForURL(/done=/)
+      t.equal(await statusOf(ben), 'The request was marked as transferred.')
+      const timeline = (await table(ben, 'Timeline').textContent()) ?? ''
+      t.match(timeline, /staff:ann/)
+      t.match(timeline, /staff:ben/)
+      t.match(timeline, 'The papers are complete.')
+      await checkPage(t, ben)
+    })
+
+    await t.test(`a credit needs a second pair of eyes, ${nameOf(javaScript)}`, async (t) => {
+      const ann = await signIn('ann', { javaScript })
+      await ann.open('/console/users/3')
+      await link(ann, 'Credit').click()
+      await ann.page.waitForURL('**/console/users/3/credit')
+      await ann.page.getByLabel('Currency').selectOption('coins')
+      await ann.page.getByLabel('Amount').fill('250000')
+      await ann.page.getByLabel('Reason').fill('Winner of the season')
+      await button(ann, 'Review').click()
+      await ann.page.waitForURL(/review=1/)
+      await button(ann, 'Credit 250,000 coins').click()
+      await ann.page.waitForURL(/\/console\/proposals\/\d+\?done=proposed/)
+      t.equal(await statusOf(ann), 'A proposal was made. Another member of staff has to approve it.')
+      t.ok(await ann.page.getByText('Only another member of staff may approve it').isVisible())
+      t.equal(await button(ann, 'Approve and do it').count(), 0)
+      await checkPage(t, ann)
+      const address = new URL(ann.page.url()).pathname
+      const before = await coinsOf(3)
+
+      const ben = await signIn('ben', { javaScript })
+      await ben.open('/console/proposals?status=open')
+      await link(ben, address.split('/').at(-1) ?? '').click()
+      await ben.page.waitForURL(`**${address}`)
+      await button(ben, 'Approve and do it').click()
+      await ben.page.waitForURL(/done=approved/)
+      t.equal(await statusOf(ben), 'Approved, and done.')
+      t.equal((await coinsOf(3)) - before, 250_000)
+      await checkPage(t, ben)
+    })
+
+    await t.test(`maintenance is switched on, and clients see it, ${nameOf(javaScript)}`, async (t) => {
+      const ann = await signIn('ann', { javaScript })
+      const switchTo = async (state: 'on' | 'off') => {
+        await ann.open('/console/catalogue/app-mode')
+        await ann.page.getByLabel('Maintenance').selectOption(state)
+        await ann.page.getByLabel('Title in English').fill('Back at five')
+        await ann.page.getByLabel('Title in Arabic').fill('نعود في الخامسة')
+        await ann.page.getByLabel('Message in English').fill('We move to a larger hall.')
+        await ann.page.getByLabel('Message in Arabic').fill('ننتقل إلى قاعة أكبر.')
+        await button(ann, 'Review').click()
+        await ann.page.waitForURL(/\/app-mode\/review/)
+      }
+      const clientSees = async (language: string) => {
+        const response = await fetch(`${origin}/api/v1/wallet`, { headers: { 'accept-language': language } })
+        return { status: response.status, text: await response.text() }
+      }
+      await switchTo('on')
+      for (const [language, title, message] of [
+        ['en', 'Back at five', 'We move to a larger hall.'],
+        ['ar', 'نعود في الخامسة', 'ننتقل إلى قاعة أكبر.'],
+      ]) {
+        const preview = ann.page.locator(`.client-view [lang=${language}]`).first()
+        t.match(await preview.textContent(), title)
+        t.match(await preview.textContent(), message)
+      }
+      t.equal((await clientSees('en')).status, 401, 'nothing is switched yet')
+      await checkPage(t, ann)
+      await button(ann, 'Switch maintenance on').click()
+      await ann.page.waitForURL(/done=saved/)
+      t.match(await clientSees('en'), { status: 503, text: /We move to a larger hall/ })
+      t.match(await clientSees('ar'), { status: 503, text: /ننتقل إلى قاعة أكبر/ })
+      t.match(await (await fetch(`${origin}/api/v1/app-status`)).text(), 'Back at five')
+      await switchTo('off')
+      await button(ann, 'Switch maintenance off').click()
+      await ann.page.waitForURL(/done=saved/)
+      t.equal((await clientSees('en')).status, 401)
+    })
+  }
+
+  await t.test('a verification is watched to its end, and one finds what was tampered with', async (t) => {
+    const shown = await signIn('fay', { role: 'finance' })
+    const { page } = shown
+    const outcome = async (): Promise<string> => {
+      await shown.open('/console/verify')
+      await button(shown, 'Start').click()
+      await page.waitForURL(/\/console\/verify\/\d+$/)
+      let loads = 0
+      page.on('load', () => (loads += 1))
+      // The page follows the run by itself.
+      const ended = page.locator('.run .status:not(.waiting)').first()
+      await ended.waitFor()
+      t.equal(loads, 0, 'it was not loaded again')
+      return (await ended.textContent()) ?? ''
+    }
+    t.equal(await outcome(), 'clean')
+    await checkPage(t, shown)
+
+    const superuser = await connect(await superuserUrl(database), 'a test')
+    t.teardown(() => superuser.end())
+    await superuser.query("update balances set balance = balance + 1 where account = 'user:2:coins'")
+    t.equal(await outcome(), 'findings')
+    await checkPage(t, shown)
+    await table(shown, 'Findings').getByRole('link', { name: 'user:2:coins' }).click()
+    await page.waitForURL('**/console/accounts/user:2:coins')
+    t.match(await page.getByRole('heading', { level: 1 }).textContent(), 'user:2:coins')
+    await superuser.query("update balances set balance = balance - 1 where account = 'user:2:coins'")
+  })
+
+  async function coinsOf(id: number): Promise<number> {
+    const { body } = await user(id)('GET', '/api/v1/wallet')
+    return Number(Object(body).data.coins)
+  }
+})
