@@ -39,8 +39,13 @@ const queries: Readonly<Record<string, string>> = {
 /** Pages whose form is a page of its own, beside its review. */
 const isReviewed = (route: string): boolean => route.startsWith('/console/users/:id/') && queries[route] !== undefined
 
-/** Pages to sign in by, which nobody who has signed in sees. */
-const signedOut = new Set(['/console/login', '/console/sign-in', '/console/assets/:name'])
+/** Pages to sign in by, which nobody who has signed in sees, and files that hold no data or come of a closed month only. */
+const leftOut = new Set([
+  '/console/login',
+  '/console/sign-in',
+  '/console/assets/:name',
+  '/console/reports/:month/files/:name',
+])
 
 /**
  * An address for each route of the console that is read, on a ledger that `fillLedger` filled. Throws for a route with a
@@ -57,13 +62,15 @@ export function consoleAddresses(app: FastifyInstance, ledger: BusyLedger): read
     '/console/withdrawals/:id': ledger.withdrawals.pending,
     '/console/proposals/:id': ledger.proposals.open,
     '/console/games/:id': ledger.game,
+    '/console/reports/:month': new Date().toISOString().slice(0, 7),
+    '/console/reports/:month/steps/:step': 'verify',
     '/console/catalogue/gifts/:key': 3,
     '/console/catalogue/packages/:key': 1,
     '/console/catalogue/countries/:key': 1,
     '/console/catalogue/releases/:key': 'android',
   }
   const routes = printedRoutes(app).filter(
-    ({ path, methods }) => /^\/console(\/|$)/.test(path) && methods.includes('GET') && !signedOut.has(path),
+    ({ path, methods }) => /^\/console(\/|$)/.test(path) && methods.includes('GET') && !leftOut.has(path),
   )
   return routes.flatMap(({ path: route }) => {
     const address = route.split('/').reduce((before, part) => {
