@@ -49,7 +49,7 @@ export async function readDrawDetails(db: Kysely<Tables>, position: number): Pro
     publishedOddsTable(db, odds_hash),
     db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst(),
     k === 1 ? null : readPreviousSend(db, sender_id, position, chain),
-    findOpening(db, sender_id, position, chain),
+    findOpening(db, position, data),
     findNewest(
       db,
       { type: 'decoration-defined' },
@@ -63,7 +63,7 @@ export async function readDrawDetails(db: Kysely<Tables>, position: number): Pro
     names,
     giftName: gifts.get(decoration_id)?.name ?? null,
     commitment: chainRow?.commitment ?? null,
-    committed: { ...opening, previousLink, odds },
+    committed: { ...opening, previousLink, odds: odds?.position ?? null },
     odds: table?.odds ?? [],
     verdict,
   }
@@ -103,40 +103,62 @@ async function readPreviousSend(
 }
 
 /** The events that opened a chain and, before that, announced it: it may be the first one, which nothing announced. */
-async function findOpening(db: Kysely<Tables>, userId: number, position: number, chain: string) {
-  const filter = { type: 'lucky-chain-opened', user: userId }
-  const opened = await findNewest(
-    db,
-    filter,
-    position,
-    ({ type, data }) => type === 'lucky-chain-opened' && data.chain === chain,
-  )
+async function findOpening(db: Kysely<Tables>, position: number, { sender_id, chain, k }: EventData<'gift-drawn'>) {
+  const filter = { type: 'lucky-chain-opened', user: sender_id }
+  const isOpening = ({ type, data }: StoredEvent): boolean => type === 'lucky-chain-opened' && data.chain === chain
+  const opening =
+    (await readWithFirstSend(db, position, sender_id, k)).find(isOpening) ??
+    (await findNewest(db, filter, position, isOpening))
+  if (opening?.type !== 'lucky-chain-opened') return { opened: null, announced: null }
   const announced =
-    opened === null
+    opening.data.number === 1
       ? null
       : await findNewest(
           db,
           filter,
-          opened - 1,
+          opening.position - 1,
           ({ type, data }) => type === 'lucky-chain-opened' && data.next_chain === chain,
         )
-  return { opened, announced }
+  return { opened: opening.position, announced: announced?.position ?? null }
+}
+
+/** Events that a send may begin with. */
+const EVENTS_OF_SEND = 4
+
+/**
+ * The first send of a chain, found by an index as it counts its sends, with the events just before it: a chain is mostly
+ * opened by the command that first draws from it.
+ */
+async function readWithFirstSend(
+  db: Kysely<Tables>,
+  position: number,
+  senderId: number,
+  k: number,
+): Promise<readonly StoredEvent[]> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)}
+    from (
+      select position from ledger_events
+      where type = 'gift-drawn' and actor = ${`user:${senderId}`} and position <= ${position}
+      order by position desc offset ${k - 1} limit 1
+    ) sent join ledger_events e on e.position between sent.position - ${EVENTS_OF_SEND} and sent.position`.execute(db)
+  return rows.map((row) => parseStoredEvent(parseEntry(row)))
 }
 
 const MAX_SEARCHES = 4
 
-/** The position of the newest event up to another that is the one; null when the search would take too long. */
+/** The newest event up to a position that is the one; null when the search would take too long. */
 async function findNewest(
   db: Kysely<Tables>,
   filter: EventFilter,
   upTo: number,
   isWanted: (event: StoredEvent) => boolean,
-): Promise<number | null> {
+): Promise<StoredEvent | null> {
   let before: number | undefined
   for (let searches = 0; searches < MAX_SEARCHES; searches += 1) {
     const page = await searchEvents(db, { ...filter, upTo, limit: 50, ...(before === undefined ? {} : { before }) })
-    const found = page.events.find((entry) => isWanted(parseStoredEvent(entry)))
-    if (found !== undefined) return found.position
+    const found = page.events.map(parseStoredEvent).find(isWanted)
+    if (found !== undefined) return found
     if (page.next === null) return null
     before = page.next
   }

@@ -12,6 +12,9 @@ import { codeCell, formatUnits, formatWord, textCell, timeCell } from '../frame/
 import { actorCell, eventCell } from '../frame/links.ts'
 import type { Column, List } from '../lists/list.ts'
 
+/** Events that are searched for a page, a few milliseconds of work: what is rare is looked for on the next pages, too. */
+const MAX_SEARCHED_EVENTS = 4_000
+
 /** The empty text of a form's field is no filter. */
 const filters = Type.Object({
   type: Type.Optional(Type.String({ pattern: '^[a-z-]{0,64}$' })),
@@ -53,6 +56,7 @@ export const eventList: List<typeof filters, LedgerEntry> = {
       upTo: at,
       before,
       limit,
+      maxSearched: MAX_SEARCHED_EVENTS,
     })
     return { rows: events, next: next === null ? null : encodeCursor([next]) }
   },

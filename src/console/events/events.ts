@@ -23,10 +23,7 @@ export const eventPages: ConsolePages = (scope, services) => {
   const schema = { querystring: querySchemaOf(eventList) }
   scope.get('/events', { schema }, async (request, reply) => {
     const { table } = await readTable(eventList, request, services, '/console/events')
-    // A page of a long search may be empty before the end.
-    const empty = table.nextHref === undefined ? table.empty : 'Nothing was found so far. The next page searches on.'
-    const data = { query: request.query, types, table: { ...table, empty } }
-    return sendPage(request, reply, template, { title: 'Events', data })
+    return sendPage(request, reply, template, { title: 'Events', data: { query: request.query, types, table } })
   })
   addExports(scope, '/events', eventList, services)
   eventPage(scope, services)

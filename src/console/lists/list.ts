@@ -127,7 +127,8 @@ export function showTable<Filters extends TObject, Row>(
   const pinned = { ...filters, at }
   return {
     label,
-    empty,
+    // A page of a long search may be empty before the end.
+    empty: next === null ? empty : 'Nothing was found so far. The next page searches on.',
     columns: columns.map(({ title, isNumber = false, sort: key }) => ({
       title,
       isNumber,

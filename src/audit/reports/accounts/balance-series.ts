@@ -25,11 +25,11 @@ export interface BalanceSeries {
   readonly isComplete: boolean
 }
 
-const MAX_POINTS = 200
+const MAX_POINTS = 100
 /** Movements that are read one by one, instead of the balances at the ends of blocks. */
-const MAX_MOVEMENTS = 1_000
+const MAX_MOVEMENTS = 300
 
-/** An account's balance over a period, as at most 200 points. Throws `IndexLagExceeded`. */
+/** An account's balance over a period, as at most 100 points. Throws `IndexLagExceeded`. */
 export async function readBalanceSeries(db: Kysely<Tables>, account: string, period: Period): Promise<BalanceSeries> {
   const { first, last } = period
   const opening = (await readBalancesAt(db, [account], first - 1)).get(account) ?? 0n

@@ -165,6 +165,11 @@ async function namesByBalance(
   const order = sort === 'largest' ? sql`desc` : sql`asc`
   const isRecent = head - upTo <= MAX_UNDONE_EVENTS
   const patterns = prefixes.map((prefix) => `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`)
+  const isNamed =
+    prefixes.length === kinds.length && prefixes.every((prefix) => kinds.some((kind) => prefix === `${kind}:`))
+      ? sql`true`
+      : sql`b.account collate "C" like any (${patterns}::text[])`
+  const balance = isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)
   const { rows } = await sql<{ account: string; total: string }>`
     with changes as materialized (
       select account, sum(change) as change
@@ -174,11 +179,12 @@ async function namesByBalance(
       select distinct unnest(debit || credit) as account from ledger_events
       where position > ${indexed} and position <= ${upTo}
     ), pinned as (
-      select b.account, ${isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)} as balance
+      select b.account, ${balance} as balance
       from balances b left join changes c on c.account = b.account collate "C"
-      where b.account collate "C" like any (${patterns}::text[])
+      where ${isNamed}
         and (${currency ?? null}::text is null or right(b.account, ${(currency ?? '').length + 1}) = ${`:${currency ?? ''}`})
-        and (c.account is null or b.account in (select account from unindexed) or exists (
+        -- What had no movement by then had nothing.
+        and (c.account is null or b.balance <> c.change or b.account in (select account from unindexed) or exists (
           select from account_index i where i.account = c.account and i.base + i.offsets[1] <= ${upTo}
         ))
     )

@@ -6,6 +6,8 @@ import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.t
 
 /** Events of one command that are listed on each side of the one that was asked for. */
 const MAX_COMMAND_EVENTS = 100
+/** As many as most commands have. */
+const FEW_EVENTS = 4
 
 /** An event with what its hash covers. */
 export interface HashedEvent {
@@ -35,21 +37,29 @@ export interface EventDetails extends HashedEvent {
 
 /** An event with all that proves and explains it; undefined beyond the end of the ledger. */
 export async function readEvent(db: Kysely<Tables>, position: number): Promise<EventDetails | undefined> {
-  const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e
-    where e.position between ${position - MAX_COMMAND_EVENTS} and ${position + MAX_COMMAND_EVENTS}
-    order by e.position`.execute(db)
-  const entries = rows.map(parseEntry)
-  const place = entries.findIndex((entry) => entry.position === position)
+  let around = await readAround(db, position, FEW_EVENTS)
+  const { first, last } = around.command
+  if (first === 0 || last === around.entries.length - 1) around = await readAround(db, position, MAX_COMMAND_EVENTS)
+  const { entries, place, command } = around
   const entry = entries[place]
   if (entry === undefined) return undefined
   const next = entries[place + 1]
   return {
     ...hashed(entry, entries[place - 1]?.hash ?? GENESIS_HASH),
     next: next === undefined ? null : hashed(next, entry.hash),
-    command: commandOf(entries, place),
+    command: entries.slice(command.first, command.last + 1),
     subjects: subjectsOf(entry),
   }
+}
+
+async function readAround(db: Kysely<Tables>, position: number, distance: number) {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.position between ${position - distance} and ${position + distance}
+    order by e.position`.execute(db)
+  const entries = rows.map(parseEntry)
+  const place = entries.findIndex((entry) => entry.position === position)
+  return { entries, place, command: commandOf(entries, place) }
 }
 
 const hashed = (entry: LedgerEntry, previousHash: string): HashedEvent => ({
@@ -58,8 +68,8 @@ const hashed = (entry: LedgerEntry, previousHash: string): HashedEvent => ({
   hashedText: canonicalText(entry, previousHash),
 })
 
-/** The events around one that are of the same command, which are next to each other. */
-function commandOf(entries: readonly LedgerEntry[], place: number): readonly LedgerEntry[] {
+/** The places of the first and last event of the same command: they are next to each other. */
+function commandOf(entries: readonly LedgerEntry[], place: number): { readonly first: number; readonly last: number } {
   const isSame = (a: LedgerEntry | undefined, b: LedgerEntry | undefined): boolean =>
     a !== undefined &&
     b !== undefined &&
@@ -71,7 +81,7 @@ function commandOf(entries: readonly LedgerEntry[], place: number): readonly Led
   while (isSame(entries[first - 1], entries[place])) first -= 1
   let last = place
   while (isSame(entries[last + 1], entries[place])) last += 1
-  return entries.slice(first, last + 1)
+  return { first, last }
 }
 
 /** What events make, by type; its id is their position. */

@@ -40,7 +40,7 @@ export interface EventSearch extends EventFilter {
   /** `next` of the page before. */
   readonly before?: number | undefined
   readonly limit: number
-  /** Events that this page searches at most, but for the last blocks of them; a microsecond each. Default: 30,000. */
+  /** Events that this page searches, about; each takes some microseconds. Default: 30,000. */
   readonly maxSearched?: number | undefined
 }
 
@@ -109,18 +109,22 @@ function termsOf({ type, actor, user, requestId, idempotencyKey }: EventFilter):
   })
 }
 
+/** No more than the page searches in all. */
+const maxBlocks = ({ maxSearched = MAX_SEARCHED_EVENTS }: EventSearch): number =>
+  Math.min(MAX_BLOCKS, Math.ceil(maxSearched / BLOCK_EVENTS))
+
 /** What the index of terms does not have, then the blocks that it names. */
 async function* blocksOf(
   db: Kysely<Tables>,
   terms: readonly Term[],
-  filter: EventFilter,
+  filter: EventSearch,
   first: number,
   end: number,
 ): AsyncGenerator<Candidates, void> {
   const searchable = await readSearchable(db)
   yield* rangesOf(filter, Math.max(first, searchable + 1), end)
   let last = Math.min(end, searchable)
-  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, MAX_BLOCKS)) {
+  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, maxBlocks(filter))) {
     const bases = await newestBlocksWith(db, terms, first, last, limit)
     const oldest = bases.at(-1)
     if (oldest === undefined) return
@@ -142,7 +146,7 @@ async function* blocksOf(
 async function* movementsOf(
   db: Kysely<Tables>,
   account: string,
-  filter: EventFilter,
+  filter: EventSearch,
   first: number,
   end: number,
 ): AsyncGenerator<Candidates, void> {
@@ -150,7 +154,7 @@ async function* movementsOf(
   yield* rangesOf(filter, Math.max(first, indexed + 1), end)
   const matches = matchesFilter(filter)
   let last = Math.min(end, indexed)
-  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, MAX_BLOCKS)) {
+  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, maxBlocks(filter))) {
     const { rows } = await sql<{ base: number; offsets: readonly number[] }>`
       select base, offsets from account_index
       where account = ${account} and base between ${baseOf(first)} and ${baseOf(last)}

@@ -16,6 +16,9 @@ import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
 import { beforeOf } from './next-page.ts'
 
+/** Events that are searched for a page, a few milliseconds of work. */
+const MAX_SEARCHED_EVENTS = 2_000
+
 /** An activation, and what it did, which the event after it says. */
 interface Activation {
   readonly position: number
@@ -54,7 +57,14 @@ const activations: List<typeof filters, Activation> = {
   read: async ({ db, at, cursor, limit }, request) => {
     const before = beforeOf(cursor, at)
     const user = userIdIn(request.params)
-    const { events, next } = await searchEvents(db, { type: 'card-activated', user, upTo: at, before, limit })
+    const { events, next } = await searchEvents(db, {
+      type: 'card-activated',
+      user,
+      upTo: at,
+      before,
+      limit,
+      maxSearched: MAX_SEARCHED_EVENTS,
+    })
     return { rows: await withEffects(db, events), next: next === null ? null : encodeCursor([next]) }
   },
 }

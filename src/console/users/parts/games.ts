@@ -4,6 +4,7 @@ import type { EventData, RouletteEntry } from '../../../../schema/events.ts'
 import { searchEvents } from '../../../audit/reports/events/search-events.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { encodeCursor } from '../../../http/pages.ts'
+import { account } from '../../../ledger/rules/account.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../frame/cells.ts'
@@ -12,6 +13,9 @@ import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
 import { beforeOf } from './next-page.ts'
+
+/** Movements of coins that are looked at for a page. */
+const MAX_SEARCHED_EVENTS = 2_000
 
 type Outcome = 'seated' | 'left' | 'won' | 'lost' | 'paid back'
 
@@ -53,8 +57,15 @@ const games: List<typeof filters, Seat> = {
   ],
   read: async ({ db, at, cursor, limit }, request) => {
     const user = userIdIn(request.params)
-    const search = { type: 'roulette-joined', user, upTo: at, before: beforeOf(cursor, at), limit }
-    const { events, next } = await searchEvents(db, search)
+    const { events, next } = await searchEvents(db, {
+      type: 'roulette-joined',
+      // Joining always costs coins, and an account's events are found one by one.
+      account: account('user', user, 'coins'),
+      upTo: at,
+      before: beforeOf(cursor, at),
+      limit,
+      maxSearched: MAX_SEARCHED_EVENTS,
+    })
     const joins = events.map(parseStoredEvent).filter((event) => event.type === 'roulette-joined')
     const found = await gamesById(
       db,

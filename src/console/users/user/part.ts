@@ -53,9 +53,11 @@ export function definePart<Filters extends TObject, Row>(options: PartOptions, l
   return {
     ...options,
     async readNewest(request, db, at) {
-      const { rows } = await list.read({ query: Object(null), db, at, cursor: null, limit: NEWEST_ROWS }, request)
+      const { rows, next } = await list.read({ query: Object(null), db, at, cursor: null, limit: NEWEST_ROWS }, request)
       const page = `${request.url.split('?', 1)[0] ?? ''}/${options.path}`
-      return showTable(list, { path: page, query: {}, at, rows, next: null, hasExports: false })
+      // A long search ends early; its own page goes on.
+      const empty = next === null ? list.empty : 'None among the newest events. Follow the link to search on.'
+      return showTable({ ...list, empty }, { path: page, query: {}, at, rows, next: null, hasExports: false })
     },
     addPages(scope, services) {
       scope.get(
