@@ -13,6 +13,7 @@ import type { ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import { actorCell, type Cell, codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { isoNow } from '../frame/iso-now.ts'
 import { eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -196,11 +197,10 @@ const previousCell = ({ month, position }: NonNullable<MonthBooks['previous']>):
 
 function noticeOf({ month, previous, refusal }: MonthBooks): string | null {
   if (refusal === null) return null
-  const { code, message } = refusal
-  if (code === 'month_not_over') {
-    return `${message.en} It can be closed from ${closesFrom(month)} on. Until then, the trial balance and a verification show whether the books are right.`
+  const why = refusal.message.en
+  if (month >= isoNow().slice(0, 7)) {
+    return `${why} It can be closed from ${closesFrom(month)} on. Until then, the trial balance and a verification show whether the books are right.`
   }
-  return code === 'month_out_of_order' && previous !== null
-    ? `${message.en} That is ${nextMonth(previous.month)}.`
-    : message.en
+  const next = previous && nextMonth(previous.month)
+  return next === null || month <= next ? why : `${why} That is ${next}.`
 }

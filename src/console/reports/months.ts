@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { MonthClosing } from '../../../schema/closings.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
 import type { Tables } from '../../db/tables.ts'
-import { monthEnds, nextMonth } from '../../features/closings/books.ts'
+import { nextMonth } from '../../features/closings/books.ts'
 import { newestClosings } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { actorCell, codeCell, formatTime, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { actorCell, codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
 import { partTable, type Table } from '../lists/list.ts'
 
 /** Closed months on a page, and open ones. */
@@ -29,7 +29,7 @@ export interface Months {
 export const monthPath = (month: string): string => `/console/reports/${month}`
 
 /** When a month can be closed, as people read it. */
-export const closesFrom = (month: string): string => formatTime(isoMicros(monthEnds(month) + 1))
+export const closesFrom = (month: string): string => `${nextMonth(month)}-01 00:00:00 UTC`
 
 /** Months from the newest on; `before` is the position of the closing at which the page before ended. */
 export async function readMonths(db: Kysely<Tables>, before: number | null, now: string): Promise<Months> {
