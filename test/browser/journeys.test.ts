@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
+import { nextMonth } from '../../src/features/closings/books.ts'
+import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { isEveryLookWanted } from '../harness/browser/looks.ts'
 import { superuserUrl } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 
 /** Each journey with scripts; with `TESTS=browser` once more without them, where it needs none. */
@@ -183,5 +186,37 @@ test('journeys of staff', { skip: skipWithoutBrowser, timeout: 600_000 }, async 
   async function coinsOf(id: number): Promise<number> {
     const { body } = await user(id)('GET', '/api/v1/wallet')
     return Number(Object(body).data.coins)
+  }
+})
+
+test('finance closes months', { skip: skipWithoutBrowser, timeout: 600_000 }, async (t) => {
+  const { signIn } = await openConsole(t, await oldLedger(t))
+  for (const [javaScript, month] of [
+    [true, oldMonth],
+    [false, nextMonth(oldMonth)],
+  ] as const) {
+    if (!ways.includes(javaScript)) continue
+    await t.test(`${month}, ${nameOf(javaScript)}`, async (t) => {
+      const shown = await signIn('fay', { role: 'finance', javaScript })
+      const { page } = shown
+      await shown.open('/console/reports')
+      await link(shown, month).click()
+      await page.waitForURL(`**/console/reports/${month}`)
+      await button(shown, 'Run all that are left').click()
+      const record = button(shown, 'Record the closing')
+      // With scripts the page follows its steps; without them one loads it again.
+      await until(async () => {
+        if (!javaScript) await shown.open(`/console/reports/${month}`)
+        return (await record.count()) > 0
+      })
+      t.equal(await page.locator('.steps .status.good').count(), 8)
+      await checkPage(t, shown)
+      await record.click()
+      await page.getByRole('heading', { name: 'Recorded' }).waitFor()
+      t.match(await page.getByRole('status').textContent(), /./)
+      await checkPage(t, shown)
+      await shown.open('/console/events?type=month-closed')
+      t.ok(await page.getByText('staff:fay').first().isVisible(), 'the closing is on the ledger')
+    })
   }
 })
