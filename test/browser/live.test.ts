@@ -124,6 +124,7 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
       for (const cookie of response.headers.getSetCookie()) {
         const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
         cookies.set(name, value)
+        t.match(cookie, '; Secure', name)
       }
       return { status: response.status, html: await response.text() }
     }

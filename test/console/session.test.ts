@@ -83,6 +83,11 @@ test('signing in, its limits, and signing out', async (t) => {
       t.match(page.html, 'role="alert"')
       t.equal((await browser.get('/console')).status, 303)
     }
+    const browser = new ConsoleBrowser(app)
+    const token = sign({ sub: 'ann', role: 'operator', groups: 'x'.repeat(3_500) })
+    const page = await browser.submit('/console/login', '/console/login', { token })
+    t.equal(page.status, 422, 'browsers would drop its cookie')
+    t.match(page.html, 'too long')
   })
 
   await t.test('headers of every page', async (t) => {

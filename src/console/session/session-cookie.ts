@@ -3,6 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** A session ends with its token, and after this time at the latest. */
 export const MAX_SESSION_SECONDS = 12 * 3_600
 
+/** Browsers drop cookies of more than 4,096 bytes, name, time and signature included. */
+export const MAX_TOKEN_CHARACTERS = 3_900
+
 /** What the cookie of a session holds. */
 export interface SessionCookie {
   /** Seconds since 1970. */

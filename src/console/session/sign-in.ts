@@ -6,7 +6,7 @@ import { HttpError } from '../../http/errors/http-error.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { nextPath } from './next-path.ts'
-import { clearSessionCookie, setSessionCookie } from './session-cookie.ts'
+import { clearSessionCookie, MAX_TOKEN_CHARACTERS, setSessionCookie } from './session-cookie.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
 import type { FindStaffSession } from './staff-session.ts'
 
@@ -45,6 +45,7 @@ export function signInPages(
       if (refusal !== undefined) throw refusal
       return showLogin(request, reply, next, problemWith(found))
     }
+    if (token.length > MAX_TOKEN_CHARACTERS) return showLogin(request, reply, next, tooLong)
     setSessionCookie(request, reply, { token, expiresAt: found.expiresAt, production })
     return reply.redirect(next, 303)
   }
@@ -84,6 +85,8 @@ export function signInPages(
     return signIn(request, reply, token, '/console')
   })
 }
+
+const tooLong = 'This token is too long for a session in a browser. Ask for one that says less.'
 
 const problemWith = ({ code }: HttpError): string => {
   if (code === 'session_expired') return 'This token has expired or was ended. Ask for a new one.'

@@ -36,7 +36,7 @@ export const approveProposal = (findCall: FindCoveredCall): Verb<DecideProposal,
     const proposal = state.get(proposals, String(proposal_id))
     if (proposal === undefined) return refuse('not_found')
     const { maker, verb, input } = proposal
-    if (maker === approver) return refuse('own_proposal')
+    if (isSamePerson(maker, approver)) return refuse('own_proposal')
     if (!isOpen(proposal, now)) return refuse('proposal_closed')
     const call = findCall(verb, input)
     const events = call.decide(state, { now, position: position + 1, actor: maker })
@@ -108,6 +108,11 @@ export const expireProposals: Verb<ExpireProposals, number> = {
     }),
   result: (_state, _input, events) => events.length,
 }
+
+/** Login services may write one person's name in several ways: `staff:ann`, `staff:Ann`. */
+const isSamePerson = (one: string, other: string): boolean => plainName(one) === plainName(other)
+
+const plainName = (actor: string): string => actor.replaceAll(' ', '').toLowerCase()
 
 /** The rows that the proposed command reads; none of a closed proposal. */
 function callKeys(findCall: FindCoveredCall, state: State, { proposal_id }: DecideProposal) {

@@ -140,6 +140,7 @@ test('the refusals of decisions, in their order', (t) => {
   t.equal(approve(9, 'staff:ann'), 'not_found')
   t.equal(reject(9, 'staff:ann'), 'not_found')
   t.equal(approve(2, 'staff:ann', later), 'own_proposal')
+  t.equal(approve(2, 'staff:Ann '), 'own_proposal', 'the same name, written otherwise')
   t.equal(approve(2, 'staff:ben', later), 'proposal_closed')
   t.equal(reject(2, 'staff:ben', later), 'proposal_closed')
   t.equal(approve(3, 'staff:ben'), 'balance_limit')
