@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
 import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 
@@ -46,7 +47,7 @@ test('a code signs in once, and for ten minutes', (t) => {
 
 test('signing in, its limits, and signing out', async (t) => {
   const { slices } = await loadSlices()
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator, database } = await createTestApp(t, slices)
   const sign = (claims: object) => app.jwt.sign(claims, { expiresIn: '1h' })
 
   await t.test('without a session every page leads to signing in, and from there back', async (t) => {
@@ -108,6 +109,21 @@ test('signing in, its limits, and signing out', async (t) => {
     const asset = /\/console\/assets\/console\.css\?v=[\w-]+/.exec((await browser.get('/console')).html)?.[0] ?? ''
     t.equal((await browser.get(asset)).headers['cache-control'], 'public, max-age=31536000, immutable')
     t.equal((await browser.get('/console/assets/other.css')).status, 404)
+  })
+
+  await t.test('pages of a session load, however many others share its address', async (t) => {
+    const limited = await createTestApp(t, slices, database, undefined, new AddressLimit(4))
+    const browser = await signedIn(limited.app)
+    const nobody = new ConsoleBrowser(limited.app)
+    const url = '/console/assets/console.css'
+    t.equal((await nobody.get(url)).status, 200)
+    t.equal((await nobody.get(url)).status, 200)
+    t.equal((await nobody.get(url)).status, 429)
+    t.equal((await browser.get(url)).status, 200)
+    t.equal((await browser.get('/console')).status, 200)
+    const another = await browser.submit('/console', '/console/sign-out')
+    t.equal(another.status, 303)
+    t.equal((await browser.get('/console/login')).status, 429)
   })
 
   await t.test('forms are refused unless a page of ours sends them', async (t) => {

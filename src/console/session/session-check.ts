@@ -43,12 +43,13 @@ export const sessionCheck =
   ({ findSession, production, limitUnauthenticated }: SessionCheckOptions): onRequestAsyncHookHandler =>
   async (request, reply) => {
     const { config } = request.routeOptions
+    const cookie = readSessionCookie(request, production)
     if (config.needsNoSession === true) {
-      const refusal = limitUnauthenticated(request)
+      // What pages load is not charged to the address that staff may share with others; signing in is.
+      const refusal = cookie !== undefined && isRead(request) ? undefined : limitUnauthenticated(request)
       if (refusal !== undefined) throw refusal
       return
     }
-    const cookie = readSessionCookie(request, production)
     const found = cookie === undefined ? undefined : await findSession(cookie.token)
     if (found === undefined || found instanceof HttpError) {
       const refusal = limitUnauthenticated(request)
@@ -58,11 +59,12 @@ export const sessionCheck =
     }
     request[staffSymbol] = found
     setStaffCaller(request, { kind: 'staff', role: found.role, sub: found.sub })
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (found.role === 'finance' && !isRead && config.mayFinanceWrite !== true) {
+    if (found.role === 'finance' && !isRead(request) && config.mayFinanceWrite !== true) {
       throw new HttpError(403, 'forbidden', httpMessages.forbidden)
     }
   }
+
+const isRead = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD'
 
 /** A GET comes back to its page; whatever else was sent begins anew, as its form has to be filled in again. */
 function leadToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
