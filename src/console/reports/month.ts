@@ -142,9 +142,9 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     const { month, name } = request.params
     const file = findClosingFile(monthFolder(closingsFolder, month), name)
     if (file === null) throw notFound()
+    // Without its length: a step that is run again writes the file anew while it is sent.
     return reply
       .header('content-disposition', `attachment; filename="${name}"`)
-      .header('content-length', file.bytes)
       .type('application/octet-stream')
       .send(createReadStream(file.path))
   })
