@@ -17,7 +17,7 @@ const queries: Readonly<Record<string, string>> = {
   '/admin/v1/ledger/trial-balance': '?as_of=1',
 }
 /** Path parameters that are not ids. */
-const params: Readonly<Record<string, string>> = { hash: 'a'.repeat(64), client_type: 'android' }
+const params: Readonly<Record<string, string>> = { month: '2026-11', hash: 'a'.repeat(64), client_type: 'android' }
 /** Routes that are answered from memory. */
 const fromMemory = new Set(['/healthz', '/readyz', '/metrics', '/api/v1/app-status'])
 
