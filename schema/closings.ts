@@ -5,7 +5,7 @@ import { documentedAs, named } from './named.ts'
 
 /** Requests and responses about the closing of months. */
 
-const Month = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: 'YYYY-MM' })
+const Month = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: 'a month, such as 2026-11' })
 
 export const ClosingParams = Type.Object({ month: documentedAs(Type.String(), Month) })
 

@@ -11,7 +11,10 @@ export const Checkpoint = named(
   'Checkpoint',
   Type.Object({
     position: Amount,
-    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the event at that position' }),
+    hash: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'hash of the event at that position: 64 hexadecimal digits',
+    }),
     at: { ...Instant, description: 'when the checkpoint was made, by the clock of the database' },
     algorithm: Type.Literal('Ed25519'),
     public_key: Type.String({ description: 'SPKI in base64: the body of a PEM file' }),
@@ -223,7 +226,11 @@ export const StartVerification = Type.Object({
       {
         position: Amount,
         hash: Checkpoint.properties.hash,
-        at: Type.String({ maxLength: 40, pattern: '^[0-9TZ:.-]+$', description: 'ISO 8601, UTC, microseconds' }),
+        at: Type.String({
+          maxLength: 40,
+          pattern: '^[0-9TZ:.-]+$',
+          description: 'a time as it was answered, such as 2026-11-21T08:00:00.000000Z',
+        }),
         algorithm: Type.Literal('Ed25519'),
         public_key: Base64,
         signature: Base64,

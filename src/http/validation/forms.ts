@@ -60,4 +60,11 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
     'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)',
     'رقم موضع (34) أو يومًا (2026-11-21) أو وقتًا بالتوقيت العالمي (2026-11-21T08:00:00Z)',
   ],
+  ['hash of the event at that position: 64 hexadecimal digits', 'بصمة الحدث في ذلك الموضع: 64 رقمًا ست عشريًا'],
+  [
+    'a time as it was answered, such as 2026-11-21T08:00:00.000000Z',
+    'وقتًا كما ورد في الرد، مثل 2026-11-21T08:00:00.000000Z',
+  ],
+  ['a month, such as 2026-11', 'شهرًا مثل 2026-11'],
+  ['open, approved, rejected or expired', 'open أو approved أو rejected أو expired'],
 ])

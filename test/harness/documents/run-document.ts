@@ -19,6 +19,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(?:[A-Z_]+=\w+ )?npm test\b|^npx tap\b/, 'it would run this test'],
   [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
+  [/^npm run (test:browser|screenshots)\b/, 'it opens every page of the console, which takes minutes'],
   [/^npm run bench/, 'a measurement needs a machine of its own'],
   [/^rm -rf \.data$/, 'it would delete the data of the service'],
   [/^npm start$/, 'the service of the test runs already'],
