@@ -24,7 +24,7 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   await createRooms(database, 1, 2)
   const browser = await startBrowser(t)
 
-  for (const look of looks) {
+  for (const [opened, look] of looks.entries()) {
     await t.test(`events: ${nameOf(look)}`, async (t) => {
       const shown = await signIn(await browser.newPage(instance.origin, { look }))
       const { page } = shown
@@ -65,7 +65,11 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
 
       const sockets = await signIn(await browser.newPage(instance.origin, { look }))
       await sockets.open('/console/live')
-      t.match(await sockets.page.locator('[data-sockets]').textContent(), /room:1\s+1\s/)
+      t.match(
+        await sockets.page.locator('[data-sockets]').textContent(),
+        new RegExp(`room:1\\s+${opened + 1}\\s`),
+        'pages before stay open',
+      )
 
       await page.getByRole('button', { name: 'Cut the connection' }).click()
       await page.getByText('closed with code').first().waitFor()
