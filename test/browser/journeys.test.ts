@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { test } from 'tap'
+import tap, { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { nextMonth } from '../../src/features/closings/books.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
@@ -21,7 +21,10 @@ const link = ({ page }: TestPage, name: string) => page.getByRole('link', { name
 const table = ({ page }: TestPage, name: string) => page.getByRole('group', { name, exact: true })
 const statusOf = async ({ page }: TestPage): Promise<string> => (await page.getByRole('status').textContent()) ?? ''
 
-test('journeys of staff', { skip: skipWithoutBrowser, timeout: 600_000 }, async (t) => {
+// Every look takes minutes, and twice as long beside other work.
+tap.setTimeout(900_000)
+
+test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
   const opened = await openConsole(t)
   const { origin, database, user, signIn } = opened
   await fillLedger(t, opened)
