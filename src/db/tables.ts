@@ -95,8 +95,16 @@ export const plainTables = {
     stopped_by: nullable(text()),
     findings: text(),
     checkpoint: nullable(text()),
+    idempotency_key: nullable(text()),
   },
-  made_checkpoints: { checkpoint_id: integer(), made_by: text(), at: micros(), position: integer(), hash: text() },
+  made_checkpoints: {
+    checkpoint_id: integer(),
+    made_by: text(),
+    at: micros(),
+    position: integer(),
+    hash: text(),
+    idempotency_key: nullable(text()),
+  },
 }
 
 /**

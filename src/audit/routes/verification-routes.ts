@@ -6,23 +6,25 @@ import {
   StartVerification,
   VerificationRun,
 } from '../../../schema/finance.ts'
-import { refusalResponseOf } from '../../domain.ts'
-import { VERIFICATION_RUNNING } from '../../features/closings/books.ts'
+import { closingVerbs } from '../../features/closings/verbs.ts'
 import type { App } from '../../features/services.ts'
-import { actorOf } from '../../http/auth/caller.ts'
-import { HttpError, notFound } from '../../http/errors/http-error.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
 import { auditMessages } from '../messages.ts'
 import { makeCheckpoint } from '../runs/made-checkpoints.ts'
+import { doOnce } from './do-once.ts'
 import type { FinanceServices } from './services.ts'
 
 const tags = ['finance']
 
 /** Verifications in the background, and checkpoints that are remembered. */
-export function verificationRoutes(app: App, { runs, checkpoints, db }: FinanceServices): void {
+export function verificationRoutes(app: App, services: FinanceServices): void {
+  const { runs, checkpoints, db } = services
+  const verbs = closingVerbs()
+
   app.get(
     '/ledger/verifications',
     {
@@ -72,19 +74,19 @@ export function verificationRoutes(app: App, { runs, checkpoints, db }: FinanceS
           'One verification runs at a time, whatever the number of instances. With a checkpoint, as `GET ' +
           '/ledger/checkpoint` answered it, history up to it must be unchanged. Roles finance and operator.',
         tags,
-        refusals: [VERIFICATION_RUNNING],
+        refusals: verbs.startVerification.refusals,
         body: StartVerification,
         response: { 201: dataOf(VerificationRun) },
       },
     },
-    async ({ body, caller }, reply) => {
+    (request, reply) => {
+      const { body } = request
       const checkpoint = body.checkpoint === undefined ? null : trusted(body.checkpoint)
-      const run = await runs.start(actorOf(caller), checkpoint)
-      if (run === null) {
-        const { status, message } = refusalResponseOf({ refusal: VERIFICATION_RUNNING })
-        throw new HttpError(status, VERIFICATION_RUNNING, message)
-      }
-      return reply.code(201).send({ data: run })
+      return doOnce(request, reply, services, {
+        verb: verbs.startVerification,
+        input: { checkpoint },
+        work: ({ by, key }) => runs.start(by, { checkpoint, key }),
+      })
     },
   )
 
@@ -97,14 +99,18 @@ export function verificationRoutes(app: App, { runs, checkpoints, db }: FinanceS
         summary: 'Stop a verification; one that has ended stays as it is',
         description: 'On another instance it ends about a second later. Roles finance and operator.',
         tags,
+        refusals: verbs.stopVerification.refusals,
         params: RunParams,
         response: { 200: dataOf(VerificationRun) },
       },
     },
-    async ({ params, caller }) => {
-      const run = await runs.stop(idInPath(params.id), actorOf(caller))
-      if (run === null) throw notFound()
-      return { data: run }
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      return doOnce(request, reply, services, {
+        verb: verbs.stopVerification,
+        input: {},
+        work: ({ by }) => runs.stop(id, by),
+      })
     },
   )
 
@@ -117,13 +123,16 @@ export function verificationRoutes(app: App, { runs, checkpoints, db }: FinanceS
         summary: 'Sign where the ledger ends, and remember who did',
         description: 'Keep the answer where nobody who runs the database can write. Roles finance and operator.',
         tags,
+        refusals: [],
         response: { 201: dataOf(MadeCheckpoint) },
       },
     },
-    async ({ caller }, reply) => {
-      const made = await makeCheckpoint(db, checkpoints, actorOf(caller))
-      return reply.code(201).send({ data: made })
-    },
+    (request, reply) =>
+      doOnce(request, reply, services, {
+        verb: verbs.makeCheckpoint,
+        input: {},
+        work: (asked) => makeCheckpoint(db, checkpoints, asked),
+      }),
   )
 
   /** A checkpoint that this ledger's key signed: by another one, anybody could have signed anything. */

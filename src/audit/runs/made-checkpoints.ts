@@ -6,40 +6,67 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
 
-/** Signs where the ledger ends, and remembers who did. */
-export const makeCheckpoint = async (
+/** Who makes a checkpoint, and the Idempotency-Key of the request, unique for each `by`. */
+interface Maker {
+  readonly by: string
+  readonly key: string | null
+}
+
+/** Signs where the ledger ends, and remembers who did. Answers the checkpoint that was made under the same key before. */
+export async function makeCheckpoint(
   db: Kysely<Tables>,
   signer: CheckpointSigner,
-  madeBy: string,
-): Promise<MadeCheckpoint> => rememberCheckpoint(db, signer.sign(await readCheckpointHead(db)), madeBy)
+  { by, key }: Maker,
+): Promise<MadeCheckpoint> {
+  const id = await insertCheckpoint(db, signer.sign(await readCheckpointHead(db)), { by, key })
+  const made = await readOne(
+    db,
+    signer,
+    // Another request with the same key has made it.
+    (query) =>
+      id === null
+        ? query.where('made_by', '=', by).where('idempotency_key', '=', key)
+        : query.where('checkpoint_id', '=', id),
+  )
+  if (made === null) throw new Error('the checkpoint was not stored')
+  return made
+}
 
 /** Remembers a checkpoint that was made. */
-export async function rememberCheckpoint(
+export async function rememberCheckpoint(db: Kysely<Tables>, checkpoint: Checkpoint, by: string): Promise<void> {
+  await insertCheckpoint(db, checkpoint, { by, key: null })
+}
+
+/** Its id; null when one was made under the same key before. */
+async function insertCheckpoint(
   db: Kysely<Tables>,
-  checkpoint: Checkpoint,
-  madeBy: string,
-): Promise<MadeCheckpoint> {
-  const { position, hash, at } = checkpoint
+  { position, hash, at }: Checkpoint,
+  { by, key }: Maker,
+): Promise<number | null> {
   const { rows } = await sql<{ checkpoint_id: number }>`
-    insert into made_checkpoints (made_by, at, position, hash)
-    values (${madeBy}, ${at}, ${position}, ${hash}) returning checkpoint_id`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error('the checkpoint was not stored')
-  return { id: row.checkpoint_id, made_by: madeBy, checkpoint }
+    insert into made_checkpoints (made_by, idempotency_key, at, position, hash)
+    values (${by}, ${key}, ${at}, ${position}, ${hash})
+    on conflict do nothing
+    returning checkpoint_id`.execute(db)
+  return rows[0]?.checkpoint_id ?? null
 }
 
 /** The newest checkpoint that staff made; null before the first. */
-export async function readLatestCheckpoint(
-  db: Kysely<Tables>,
-  signer: CheckpointSigner,
-): Promise<MadeCheckpoint | null> {
-  const row = await db
+export const readLatestCheckpoint = (db: Kysely<Tables>, signer: CheckpointSigner): Promise<MadeCheckpoint | null> =>
+  readOne(db, signer, (query) => query.orderBy('checkpoint_id', 'desc'))
+
+const select = (db: Kysely<Tables>) =>
+  db
     .selectFrom('made_checkpoints')
     .select(['checkpoint_id', 'made_by', 'position', 'hash'])
     .select(micros('at').as('micros'))
-    .orderBy('checkpoint_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+
+async function readOne(
+  db: Kysely<Tables>,
+  signer: CheckpointSigner,
+  which: (query: ReturnType<typeof select>) => ReturnType<typeof select>,
+): Promise<MadeCheckpoint | null> {
+  const row = await which(select(db)).limit(1).executeTakeFirst()
   if (row === undefined) return null
   const { checkpoint_id, made_by, position, hash, micros: at } = row
   return { id: checkpoint_id, made_by, checkpoint: signer.sign({ position, hash, at: isoMicros(at) }) }

@@ -76,23 +76,40 @@ function presentRun(row: Row): VerificationRun {
   }
 }
 
+export interface NewRun {
+  readonly startedBy: string
+  /** The Idempotency-Key of the request, unique for each `startedBy`. */
+  readonly key: string | null
+  readonly total: number
+  readonly checkpoint: Checkpoint | null
+}
+
 /** Adds a run and answers its id; null while another one runs. Runs that were lost are ended first. */
 export async function insertRun(
   db: Kysely<Tables>,
-  startedBy: string,
-  total: number,
-  checkpoint: Checkpoint | null,
+  { startedBy, key, total, checkpoint }: NewRun,
   maxSilenceSeconds = MAX_SILENCE_SECONDS,
 ): Promise<number | null> {
   await sql`update verification_runs set outcome = 'failed', ended_at = heartbeat_at
             where ${isLost(maxSilenceSeconds)}`.execute(db)
   // Of two instances at once, the index lets one insert.
   const { rows } = await sql<{ run_id: number }>`
-    insert into verification_runs (started_by, events_total, checkpoint)
-    values (${startedBy}, ${total}, ${checkpoint === null ? null : JSON.stringify(checkpoint)})
+    insert into verification_runs (started_by, idempotency_key, events_total, checkpoint)
+    values (${startedBy}, ${key}, ${total}, ${checkpoint === null ? null : JSON.stringify(checkpoint)})
     on conflict do nothing
     returning run_id`.execute(db)
   return rows[0]?.run_id ?? null
+}
+
+/** The id of the run that was started under an Idempotency-Key; null when there is none. */
+export async function findRunByKey(db: Kysely<Tables>, startedBy: string, key: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('verification_runs')
+    .select('run_id')
+    .where('started_by', '=', startedBy)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst()
+  return row?.run_id ?? null
 }
 
 /** Writes how far a run is. `isWanted` is false once somebody asked for its end, or it was taken for lost. */

@@ -8,7 +8,15 @@ import type { Tables } from '../../db/tables.ts'
 import type { ReadSources } from '../../http/reads/read-sources.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
-import { endRun, insertRun, MAX_SILENCE_SECONDS, readRuns, recordProgress, requestStop } from './run-rows.ts'
+import {
+  endRun,
+  findRunByKey,
+  insertRun,
+  MAX_SILENCE_SECONDS,
+  readRuns,
+  recordProgress,
+  requestStop,
+} from './run-rows.ts'
 
 /** How often a run writes how far it is, and looks whether it is to stop. */
 const HEARTBEAT_MS = 1_000
@@ -48,12 +56,18 @@ export class VerificationRuns {
     this.#maxSilenceSeconds = options.maxSilenceSeconds ?? MAX_SILENCE_SECONDS
   }
 
-  /** Starts a verification; null while another one runs. */
-  async start(startedBy: string, checkpoint: Checkpoint | null): Promise<VerificationRun | null> {
+  /** Starts a verification; null while another one runs. Answers the one that was started under the same key before. */
+  async start(
+    startedBy: string,
+    { checkpoint, key }: { readonly checkpoint: Checkpoint | null; readonly key: string | null },
+  ): Promise<VerificationRun | null> {
+    const earlier = await this.#startedUnder(startedBy, key)
+    if (earlier !== null) return earlier
     const { reports, url } = await this.#options.reads.reportsFor({ readsStandby: true })
     const of = await headOf(reports)
-    const id = await insertRun(this.#db, startedBy, of, checkpoint, this.#maxSilenceSeconds)
-    if (id === null) return null
+    const id = await insertRun(this.#db, { startedBy, key, total: of, checkpoint }, this.#maxSilenceSeconds)
+    // A request with the same key may have started it in the meantime.
+    if (id === null) return this.#startedUnder(startedBy, key)
     const abort = new AbortController()
     const done = this.#run(id, url, checkpoint, { events: 0, of }, abort)
     this.#running = { id, abort, done }
@@ -87,6 +101,11 @@ export class VerificationRuns {
     this.#running?.abort.abort()
     await this.#running?.done
     await this.#db.destroy()
+  }
+
+  async #startedUnder(startedBy: string, key: string | null): Promise<VerificationRun | null> {
+    const id = key === null ? null : await findRunByKey(this.#db, startedBy, key)
+    return id === null ? null : this.find(id)
   }
 
   async #run(

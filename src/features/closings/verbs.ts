@@ -1,7 +1,9 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
-import { MONTH_PATTERN } from './books.ts'
+import { answerWork } from './answer-work.ts'
+import { MONTH_PATTERN, VERIFICATION_RUNNING } from './books.ts'
 import { recordedClosing } from './presenters.ts'
 import { recordClosing } from './record-closing.ts'
 
@@ -18,10 +20,30 @@ const RecordClosing = inputSchema(
   }),
 )
 
-/** The verb of closings. */
+const workOf = <Schema extends TSchema>(outcome: Schema) =>
+  inputSchema(Type.Object({ outcome: Type.Union([outcome, Type.Null()]) }))
+
+/** The verbs of closings, verifications and checkpoints. */
 export const closingVerbs = () => ({
   recordClosing: registerVerb('record-closing', RecordClosing, recordClosing, {
     status: 201,
     body: (closing) => ({ data: recordedClosing(closing) }),
   }),
+  startVerification: registerVerb(
+    'start-verification',
+    workOf(VerificationRun),
+    answerWork<VerificationRun, typeof VERIFICATION_RUNNING>(VERIFICATION_RUNNING),
+    { status: 201 },
+  ),
+  stopVerification: registerVerb(
+    'stop-verification',
+    workOf(VerificationRun),
+    answerWork<VerificationRun, 'not_found'>('not_found'),
+  ),
+  makeCheckpoint: registerVerb(
+    'make-checkpoint',
+    workOf(MadeCheckpoint),
+    answerWork<MadeCheckpoint, 'not_found'>('not_found'),
+    { status: 201 },
+  ),
 })

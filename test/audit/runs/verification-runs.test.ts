@@ -127,7 +127,7 @@ test('the run of a crashed instance does not block the next one, and a stopped s
   const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
   const gate = await holdReplies(t, database.ownerUrl)
   const closing = new VerificationRuns({ url: database.serviceUrl, reads, log: { warn: () => {} } })
-  const run = await closing.start('staff:ann', null)
+  const run = await closing.start('staff:ann', { checkpoint: null, key: null })
   t.equal(run?.outcome, 'running')
   await closing.close()
   await gate()
@@ -163,6 +163,68 @@ test('a tampered row is found, with what it points to, and so is a history that 
   const { outcome, findings } = await ended(opened, 3)
   t.equal(outcome, 'findings')
   t.match(findings[0], { check: 'hash', position: Number })
+})
+
+test('a retry starts no second verification and makes no second checkpoint, also when both arrive at once', async (t) => {
+  const opened = await seededApp(t)
+  const { database } = opened
+  const key = (name: string) => ({ 'idempotency-key': name })
+  const finance = opened.staff('fin', 'finance')
+  const counts = () =>
+    queryRows(
+      database,
+      `select (select count(*)::int from verification_runs) as runs, (select count(*)::int from made_checkpoints) as checkpoints`,
+    )
+
+  const both = await Promise.all([1, 2].map(() => finance('POST', path, {}, key('start'))))
+  t.same(
+    both.map(({ status }) => status),
+    [201, 201],
+  )
+  const { id } = runOf(await finance('POST', path, {}, key('start')))
+  t.same(
+    both.map((one) => runOf(one).id),
+    [id, id],
+  )
+  await ended(opened, id)
+  const later = await finance('POST', path, {}, key('start'))
+  t.match(runOf(later), { id, outcome: 'running' }, 'the first answer, though it has ended')
+  t.equal(later.headers['idempotency-replayed'], 'true')
+  // Crashed after the start, before the answer was stored.
+  await queryRows(database, `delete from replies where idempotency_key = 'start'`)
+  t.match(runOf(await finance('POST', path, {}, key('start'))), { id, outcome: 'clean' })
+  const other = runOf(await opened.staff('eve', 'finance')('POST', path, {}, key('start')))
+  t.equal(other.started_by, 'staff:eve', 'keys are those of one member of staff')
+  await ended(opened, other.id)
+
+  const checkpointPath = '/admin/v1/ledger/checkpoints'
+  const made = await Promise.all([1, 2].map(() => finance('POST', checkpointPath, {}, key('sign'))))
+  t.same(
+    made.map(({ status }) => status),
+    [201, 201],
+  )
+  t.same(made[0]?.body, made[1]?.body)
+  await queryRows(database, `delete from replies where idempotency_key = 'sign'`)
+  t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body)
+  t.same(await counts(), [{ runs: 2, checkpoints: 1 }])
+
+  const { checkpoint } = Object(made[0]?.body).data
+  for (const [url, body, name] of [
+    [path, { checkpoint }, 'start'],
+    [path, {}, 'sign'],
+    [checkpointPath, {}, 'start'],
+    [`${path}/${id}/stop`, {}, 'start'],
+  ] as const) {
+    t.match(await finance('POST', url, body, key(name)), { status: 422, body: { code: 'idempotency_key_reused' } }, url)
+  }
+  t.same(await counts(), [{ runs: 2, checkpoints: 1 }], 'another request under a used key does nothing')
+
+  t.equal((await finance('POST', `${path}/99/stop`, {}, key('none'))).status, 404)
+  await leftRunning(opened, 0)
+  const refused = await finance('POST', path, {}, key('refused'))
+  t.match(refused, { status: 422, body: { code: 'verification_running' } })
+  await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
+  t.same((await finance('POST', path, {}, key('refused'))).body, refused.body, 'a refusal is remembered too')
 })
 
 /** Makes every verification wait until the function that it answers is called. */
