@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
 import { Text } from '../../../schema/common.ts'
 import { readEventTime, resolveAsOf } from '../../audit/reports/period.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
 import { headOf } from '../../db/head.ts'
-import type { ConsolePages } from '../console-services.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { isoNow } from '../frame/iso-now.ts'
 import { sendPage } from '../frame/send-page.ts'
@@ -32,20 +35,20 @@ const Query = Type.Object({
   before: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
 })
 
+/** How many may share one reading. */
+const MAX_SHARED = 1_000
+
 /** /console/reports: the trial balance as of a moment, and closing months. */
 export const reportPages: ConsolePages = (scope, services) => {
+  const presentFor = services.reads.each((db) => sharedBalance(services, db))
   scope.get('/reports', { schema: { querystring: Query } }, async (request, reply) => {
     const { as_of = '', before } = request.query
     const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
     const { reports: db } = await services.reads.reportsFor(request)
     const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
-    const readPresent = async (): Promise<BalanceData> => {
-      const balance = await readTrialBalance(db)
-      return showBalance(services, balance, await readEventTime(db, balance.position))
-    }
     const [months, present] = await Promise.all([
       readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
-      period === null ? readPresent() : null,
+      period === null ? presentFor(request).load(null) : null,
     ])
     const past = period && {
       position: period.last,
@@ -60,3 +63,11 @@ export const reportPages: ConsolePages = (scope, services) => {
   trialBalancePages(scope, services)
   monthPages(scope, services)
 }
+
+/** The present balance, read once for all who ask for it at the same moment: every account is added up. */
+const sharedBalance = (services: ConsoleServices, db: Kysely<Tables>): BatchedLookup<null, BalanceData> =>
+  new BatchedLookup(MAX_SHARED, async (askers: readonly null[]) => {
+    const balance = await readTrialBalance(db)
+    const data = showBalance(services, balance, await readEventTime(db, balance.position))
+    return askers.map(() => data)
+  })

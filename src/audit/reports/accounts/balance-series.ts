@@ -7,6 +7,7 @@ import { IndexLagExceeded, MAX_UNINDEXED_EVENTS, readLatestEntries } from '../..
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { Period } from '../period.ts'
 import { readBalancesAt } from './balances-at.ts'
+import { choosePoints } from './choose-points.ts'
 
 /** A balance after the last of the movements that a point stands for. */
 export interface BalancePoint {
@@ -52,9 +53,7 @@ export async function readBalanceSeries(db: Kysely<Tables>, account: string, per
   const all = entries.map(({ position, at, amount }) => ({ position, at, balance: (balance += BigInt(amount)) }))
   const points = all.filter(({ position }, i) => all[i + 1]?.position !== position)
   if (points.length <= MAX_POINTS) return { opening, points, isComplete: points.length === all.length }
-  const step = points.length / MAX_POINTS
-  const chosen = Array.from({ length: MAX_POINTS }, (_, i) => points[Math.ceil((i + 1) * step) - 1])
-  return { opening, points: chosen.filter((point) => point !== undefined), isComplete: false }
+  return { opening, points: choosePoints(points, MAX_POINTS), isComplete: false }
 }
 
 interface Block {

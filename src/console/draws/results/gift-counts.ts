@@ -24,10 +24,10 @@ export interface CountedPeriod {
   readonly of: number
 }
 
-/** Events of one statement, some 25 ms of work. */
-const RANGE_EVENTS = 5_000
+/** Events of one statement, some 8 ms of work: a page is shown after one of them. */
+const RANGE_EVENTS = 2_000
 /** Ranges that are kept: those of 10,000,000 events. */
-const MAX_RANGES = 2_000
+const MAX_RANGES = 5_000
 
 /**
  * Counts gifts range by range. What is counted once is kept, as stored events never change: a long period takes several
@@ -35,7 +35,7 @@ const MAX_RANGES = 2_000
  */
 export class GiftCounter {
   readonly #rangeEvents: number
-  readonly #ranges = new LRUCache<string, Promise<readonly GiftCounts[]>>({ max: MAX_RANGES })
+  readonly #ranges = new LRUCache<string, Counting>({ max: MAX_RANGES })
 
   constructor(rangeEvents = RANGE_EVENTS) {
     this.#rangeEvents = rangeEvents
@@ -49,10 +49,10 @@ export class GiftCounter {
     let isFurther = false
     for (let from = first; from <= last; ) {
       const to = Math.min(last, from - ((from - 1) % this.#rangeEvents) + this.#rangeEvents - 1)
-      const isKnown = this.#ranges.has(`${from}-${to}`)
-      // One new range is always counted, so that every request comes further.
-      if (isKnown || until === null || !isFurther || performance.now() < until) {
-        isFurther ||= !isKnown
+      const isCounted = this.#ranges.get(rangeKey(from, to))?.isDone === true
+      // One range is always waited for, so that every request comes further; of many at once all wait for the same one.
+      if (isCounted || until === null || !isFurther || performance.now() < until) {
+        isFurther ||= !isCounted
         found.push(...(await this.#countsOf(db, from, to)))
         events += to - from + 1
       }
@@ -62,17 +62,26 @@ export class GiftCounter {
   }
 
   #countsOf(db: Kysely<Tables>, first: number, last: number): Promise<readonly GiftCounts[]> {
-    const key = `${first}-${last}`
+    const key = rangeKey(first, last)
     const known = this.#ranges.get(key)
-    if (known !== undefined) return known
-    const counted = countGifts(db, first, last).catch((error: unknown) => {
-      this.#ranges.delete(key)
-      throw error
-    })
-    this.#ranges.set(key, counted)
-    return counted
+    if (known !== undefined) return known.counts
+    const counting: Counting = { counts: countGifts(db, first, last), isDone: false }
+    this.#ranges.set(key, counting)
+    counting.counts.then(
+      () => (counting.isDone = true),
+      () => this.#ranges.delete(key),
+    )
+    return counting.counts
   }
 }
+
+/** What a range holds, as soon as it is counted. */
+interface Counting {
+  readonly counts: Promise<readonly GiftCounts[]>
+  isDone: boolean
+}
+
+const rangeKey = (first: number, last: number): string => `${first}-${last}`
 
 interface Row {
   readonly decoration_id: number
