@@ -108,13 +108,20 @@ async function readBounds(db: Kysely<Tables>, head: number): Promise<Bounds> {
 }
 
 /** When an event happened; null without such an event. */
-export async function readEventTime(db: Kysely<Tables>, position: number): Promise<Micros | null> {
-  const event = await db
+export const readEventTime = async (db: Kysely<Tables>, position: number): Promise<Micros | null> =>
+  (await readEventTimes(db, [position])).get(position) ?? null
+
+/** When some events happened, by position. */
+export async function readEventTimes(
+  db: Kysely<Tables>,
+  positions: readonly number[],
+): Promise<ReadonlyMap<number, Micros>> {
+  const events = await db
     .selectFrom('ledger_events')
-    .select(micros('at').as('at'))
-    .where('position', '=', position)
-    .executeTakeFirst()
-  return event?.at ?? null
+    .select(['position', micros('at').as('at')])
+    .where('position', '=', sql<number>`any (${[...positions]}::bigint[])`)
+    .execute()
+  return new Map(events.map(({ position, at }) => [position, at]))
 }
 
 /**

@@ -3,10 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
 import { type AccountPage, readAccountPage } from '../../audit/reports/accounts/account-page.ts'
-import { type BalancePoint, readBalanceSeries } from '../../audit/reports/accounts/balance-series.ts'
+import {
+  type BalancePoint,
+  type BalanceSeries,
+  MAX_POINTS,
+  readBalanceSeries,
+  seriesOf,
+} from '../../audit/reports/accounts/balance-series.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
-import { readEventTime } from '../../audit/reports/period.ts'
+import { readEventTimes } from '../../audit/reports/period.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
@@ -126,9 +132,8 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     const { reports: db } = await services.reads.reportsFor(request)
     const at = await pinnedPosition(db, query.at)
     const period = await resolveAccountPeriod(db, query, at)
-    const [page, series, times, names] = await Promise.all([
-      readPage(db, account, period, query.cursor ?? null, PAGE_ROWS),
-      readBalanceSeries(db, account, period),
+    const [{ page, series }, times, names] = await Promise.all([
+      readPageAndSeries(db, account, period, query.cursor ?? null),
       readTimes(db, period),
       readHolderNames(db, [account]),
     ])
@@ -183,12 +188,43 @@ function readPage(
   return readAccountPage(db, account, { first, last: asOf, before: { position, number }, limit })
 }
 
+/**
+ * A page of movements, and the balance over the period. Most accounts have so few movements that those of a chart are read
+ * with the first page, which takes a third less time for such an account (`npm run bench:console`).
+ */
+async function readPageAndSeries(
+  db: Kysely<Tables>,
+  account: string,
+  period: AccountPeriod,
+  cursor: string | null,
+): Promise<{ readonly page: AccountPage; readonly series: BalanceSeries }> {
+  if (cursor !== null) {
+    const [page, series] = await Promise.all([
+      readPage(db, account, period, cursor, PAGE_ROWS),
+      readBalanceSeries(db, account, period),
+    ])
+    return { page, series }
+  }
+  const newest = await readPage(db, account, period, null, MAX_POINTS)
+  const movements = newest.movements.slice(0, PAGE_ROWS)
+  const last = movements.at(-1)
+  const isWhole = newest.movements.length === movements.length || last === undefined
+  const page = isWhole ? newest : { ...newest, movements, next: { position: last.position, number: last.number } }
+  const oldest = newest.movements.at(-1)
+  const series =
+    newest.next === null && oldest !== undefined
+      ? seriesOf(oldest.balance - BigInt(oldest.amount), newest.movements.toReversed())
+      : await readBalanceSeries(db, account, period)
+  return { page, series }
+}
+
 const nextCursor = ({ next }: AccountPage): string | null =>
   next === null ? null : encodeCursor([next.position, next.number])
 
 async function readTimes(db: Kysely<Tables>, { first, last, asOf }: AccountPeriod) {
-  const [begins, ends, shown] = await Promise.all([first, last, asOf].map((position) => readEventTime(db, position)))
-  return { begins: begins ?? null, ends: ends ?? null, asOf: shown ?? null }
+  const times = await readEventTimes(db, [first, last, asOf])
+  const timeOf = (position: number): Micros | null => times.get(position) ?? null
+  return { begins: timeOf(first), ends: timeOf(last), asOf: timeOf(asOf) }
 }
 
 /** The line begins and ends with the period, so that it also shows when nothing moved. */

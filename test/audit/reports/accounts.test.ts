@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { readAccountPage } from '../../../src/audit/reports/accounts/account-page.ts'
-import { readBalanceSeries } from '../../../src/audit/reports/accounts/balance-series.ts'
+import { readBalanceSeries, seriesOf } from '../../../src/audit/reports/accounts/balance-series.ts'
 import { type AccountListQuery, listAccounts } from '../../../src/audit/reports/accounts/list-accounts.ts'
-import type { Place } from '../../../src/ledger/indexes/latest-entries.ts'
+import type { NumberedEntry, Place } from '../../../src/ledger/indexes/latest-entries.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -67,10 +67,12 @@ test('accounts are listed and shown as of a position, wherever the index ends', 
             (entry) => entry.account === account && entry.position >= first && entry.position <= upTo,
           )
           const found: unknown[] = []
+          const read: NumberedEntry[] = []
           let before: Place | undefined
           do {
             const page = await readAccountPage(db, account, { first, last: upTo, before, limit: 300 })
             t.equal(page.balance, balancesAt(upTo).get(account) ?? 0n)
+            read.push(...page.movements)
             found.push(
               ...page.movements.map(({ position, leg, counter, amount, balance }) => ({
                 account,
@@ -92,6 +94,14 @@ test('accounts are listed and shown as of a position, wherever the index ends', 
             t.equal(balance, expected.findLast((entry) => entry.position === position)?.balance)
           }
           if (series.isComplete) t.equal(series.points.length, expected.length)
+          const whole = seriesOf(series.opening, read.toReversed())
+          if (read.length <= 100) {
+            t.same(
+              { ...whole, points: whole.points.map(({ position, at, balance }) => ({ position, at, balance })) },
+              series,
+              'of movements that were read already',
+            )
+          }
         }
       }
     }

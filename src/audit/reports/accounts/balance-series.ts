@@ -26,7 +26,7 @@ export interface BalanceSeries {
   readonly isComplete: boolean
 }
 
-const MAX_POINTS = 100
+export const MAX_POINTS = 100
 /** Movements that are read one by one, instead of the balances at the ends of blocks. */
 const MAX_MOVEMENTS = 300
 
@@ -50,9 +50,16 @@ export async function readBalanceSeries(db: Kysely<Tables>, account: string, per
     ...(await entriesBetween(db, [account], Math.max(first - 1, indexed), last)),
   ]
   let balance = opening
-  const all = entries.map(({ position, at, amount }) => ({ position, at, balance: (balance += BigInt(amount)) }))
-  const points = all.filter(({ position }, i) => all[i + 1]?.position !== position)
-  if (points.length <= MAX_POINTS) return { opening, points, isComplete: points.length === all.length }
+  return seriesOf(
+    opening,
+    entries.map(({ position, at, amount }) => ({ position, at, balance: (balance += BigInt(amount)) })),
+  )
+}
+
+/** The same of movements that were read already: all of a period, in order, each with the balance after it. */
+export function seriesOf(opening: bigint, movements: readonly BalancePoint[]): BalanceSeries {
+  const points = movements.filter(({ position }, i) => movements[i + 1]?.position !== position)
+  if (points.length <= MAX_POINTS) return { opening, points, isComplete: points.length === movements.length }
   return { opening, points: choosePoints(points, MAX_POINTS), isComplete: false }
 }
 

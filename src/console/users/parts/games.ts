@@ -1,21 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { EventData, RouletteEntry } from '../../../../schema/events.ts'
-import { searchEvents } from '../../../audit/reports/events/search-events.ts'
 import type { Tables } from '../../../db/tables.ts'
-import { encodeCursor } from '../../../http/pages.ts'
-import { account } from '../../../ledger/rules/account.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
+import type { TextRow } from '../../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../frame/cells.ts'
 import { eventPath } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
-import { beforeOf } from './next-page.ts'
-
-/** Movements of coins that are looked at for a page. */
-const MAX_SEARCHED_EVENTS = 2_000
+import { beforeOf, pageOfRows } from './next-page.ts'
 
 type Outcome = 'seated' | 'left' | 'won' | 'lost' | 'paid back'
 
@@ -56,17 +51,15 @@ const games: List<typeof filters, Seat> = {
     { name: 'paid', title: 'Paid (coins)', isNumber: true, cell: ({ paid }) => amountCell('coins', paid) },
   ],
   read: async ({ db, at, cursor, limit }, request) => {
-    const user = userIdIn(request.params)
-    const { events, next } = await searchEvents(db, {
-      type: 'roulette-joined',
-      // Joining always costs coins, and an account's events are found one by one.
-      account: account('user', user, 'coins'),
-      upTo: at,
-      before: beforeOf(cursor, at),
-      limit,
-      maxSearched: MAX_SEARCHED_EVENTS,
-    })
-    const joins = events.map(parseStoredEvent).filter((event) => event.type === 'roulette-joined')
+    // The literals are those of the partial index.
+    const { rows: entries } = await sql<TextRow>`
+      select ${sql.raw(eventColumns)} from ledger_events e
+      where e.type = 'roulette-joined' and e.actor = ${`user:${userIdIn(request.params)}`}
+        and e.position < ${beforeOf(cursor, at)}
+      order by e.position desc limit ${limit + 1}`.execute(db)
+    const joins = entries
+      .map((row) => parseStoredEvent(parseEntry(row)))
+      .filter((event) => event.type === 'roulette-joined')
     const found = await gamesById(
       db,
       joins.map(({ data }) => data.game_id),
@@ -77,7 +70,7 @@ const games: List<typeof filters, Seat> = {
       join: data,
       ...outcomeOf(found.get(data.game_id), position, data),
     }))
-    return { rows, next: next === null ? null : encodeCursor([next]) }
+    return pageOfRows(rows, limit, ({ position }) => position)
   },
 }
 
