@@ -5,9 +5,15 @@ const HEIGHT = 260
 const FONT = '12px system-ui, sans-serif'
 
 const isLocal = () => localStorage.getItem(TIMES_KEY) === 'local'
+/** @param {string} name */
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Wide enough for the longest label. */
+/**
+ * Wide enough for the longest label.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {readonly string[]} texts
+ */
 function widthOf(context, texts) {
   context.save()
   context.font = FONT
@@ -16,9 +22,15 @@ function widthOf(context, texts) {
   return Math.ceil(width) + 20
 }
 
+/** @param {number} number */
 const two = (number) => String(number).padStart(2, '0')
 
-/** The time of each mark, and below it the day where that begins. */
+/**
+ * The time of each mark, and below it the day where that begins.
+ *
+ * @param {readonly number[]} splits
+ * @param {number} step
+ */
 function timeLabels(splits, step) {
   let last = ''
   return splits.map((seconds) => {
@@ -33,17 +45,24 @@ function timeLabels(splits, step) {
   })
 }
 
+/** @param {HTMLElement} element */
 function draw(element) {
-  const { label, decimals, times, values } = JSON.parse(element.dataset.chart)
+  /** @type {{ label: string, decimals: number, times: number[], values: number[] }} */
+  const { label, decimals, times, values } = JSON.parse(element.dataset['chart'] ?? '')
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const format = (value) => (value === null ? '' : value.toLocaleString('en', digits).replace('-', '\u2212'))
+  /** @param {number} value */
+  const format = (value) => value.toLocaleString('en', digits).replace('-', '\u2212')
   const [ink, line, accent] = [token('--muted'), token('--line'), token('--accent')]
   const axis = { stroke: ink, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
+  const { stepped } = uPlot.paths
+  /** @type {uPlot.Options} */
   const options = {
     width: element.clientWidth,
     height: HEIGHT,
     cursor: { y: false },
-    ...(isLocal() ? {} : { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
+    ...(isLocal()
+      ? {}
+      : { tzDate: (/** @type {number} */ seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
     series: [
       { label: isLocal() ? 'Time' : 'Time (UTC)', value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
       {
@@ -51,7 +70,7 @@ function draw(element) {
         stroke: accent,
         fill: `color-mix(in srgb, ${accent} 12%, transparent)`,
         width: 2,
-        paths: uPlot.paths.stepped({ align: 1 }),
+        ...(stepped && { paths: stepped({ align: 1 }) }),
         points: { show: times.length <= 50 },
         value: (_chart, value) => (value === null ? '–' : format(value)),
       },
@@ -69,6 +88,7 @@ function draw(element) {
 }
 
 for (const element of document.querySelectorAll('[data-chart]')) {
+  if (!(element instanceof HTMLElement)) continue
   let chart = draw(element)
   new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT })).observe(element)
   const drawAgain = () => {

@@ -2,6 +2,10 @@
 
 const MAX_BYTES = 10_000
 
+/**
+ * @param {HTMLTextAreaElement} field
+ * @param {File} file
+ */
 async function take(field, file) {
   field.value = file.size > MAX_BYTES ? '' : await file.text()
   field.setCustomValidity(file.size > MAX_BYTES ? 'This file is too large to be a checkpoint.' : '')
@@ -9,10 +13,11 @@ async function take(field, file) {
 }
 
 for (const field of document.querySelectorAll('[data-drop=text]')) {
-  for (const hint of document.querySelectorAll('.drop-hint')) hint.hidden = false
+  if (!(field instanceof HTMLTextAreaElement)) continue
+  for (const hint of document.querySelectorAll('.drop-hint')) if (hint instanceof HTMLElement) hint.hidden = false
   field.addEventListener('dragover', (event) => event.preventDefault())
   field.addEventListener('drop', (event) => {
-    const [file] = event.dataTransfer.files
+    const [file] = event.dataTransfer?.files ?? []
     if (file === undefined) return
     event.preventDefault()
     void take(field, file)

@@ -3,9 +3,14 @@
 const search = document.querySelector('#q')
 const TIMES_KEY = 'console-times'
 
-/** Whether a key was meant for a field. */
+/**
+ * Whether a key was meant for a field.
+ *
+ * @param {EventTarget | null} target
+ */
 const isTyping = (target) => target instanceof HTMLElement && target.closest('input, textarea, select') !== null
 
+/** @type {readonly (readonly [string, string])[]} */
 const keys = [
   ['/', 'Search'],
   ['g h', 'Home'],
@@ -18,11 +23,12 @@ const keys = [
   ['n', 'Next page of a table'],
   ['?', 'This list'],
 ]
+/** @type {Readonly<Record<string, string>>} */
 const pages = { h: '', a: '/accounts', e: '/events', u: '/users', w: '/withdrawals', p: '/proposals', v: '/verify' }
 
 function showKeys() {
   const open = document.querySelector('dialog.keys-list')
-  if (open) return open.close()
+  if (open instanceof HTMLDialogElement) return open.close()
   const dialog = document.createElement('dialog')
   dialog.className = 'keys-list'
   dialog.setAttribute('aria-label', 'Keys')
@@ -57,42 +63,48 @@ let first = ''
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
   const { key } = event
-  if (first === 'g' && key in pages) {
-    location.assign(`/console${pages[key]}`)
-  } else if (key === '/' && search) {
+  const page = pages[key]
+  if (first === 'g' && page !== undefined) {
+    location.assign(`/console${page}`)
+  } else if (key === '/' && search instanceof HTMLInputElement) {
     event.preventDefault()
     search.focus()
     search.select()
   } else if (key === '?') {
     showKeys()
   } else if (key === 'n') {
-    document.querySelector('a[rel=next]')?.click()
+    const next = document.querySelector('a[rel=next]')
+    if (next instanceof HTMLElement) next.click()
   }
   first = key === 'g' ? 'g' : ''
 })
-for (const hint of document.querySelectorAll('.keys[hidden]')) hint.hidden = false
+for (const hint of document.querySelectorAll('.keys[hidden]')) if (hint instanceof HTMLElement) hint.hidden = false
 
 // Times are written in UTC. Local ones stand in the same places, in the same form.
 const switchButton = document.querySelector('[data-times]')
+/** @param {number} number */
 const two = (number) => String(number).padStart(2, '0')
 
+/** @param {Date} date */
 function localTime(date) {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-function showTimes(root = document) {
+function showTimes() {
   const isLocal = localStorage.getItem(TIMES_KEY) === 'local'
-  for (const time of root.querySelectorAll('time[datetime]')) {
-    time.dataset.utc ??= time.textContent
-    time.textContent = isLocal ? localTime(new Date(time.dateTime)) : time.dataset.utc
-    time.title = isLocal ? time.dataset.utc : ''
+  for (const time of document.querySelectorAll('time')) {
+    if (time.dateTime === '') continue
+    const utc = (time.dataset['utc'] ??= time.textContent)
+    time.textContent = isLocal ? localTime(new Date(time.dateTime)) : utc
+    time.title = isLocal ? utc : ''
   }
   if (switchButton) switchButton.textContent = isLocal ? 'Show times in UTC' : 'Show local times'
 }
 
 if (switchButton) {
-  switchButton.closest('.time-switch').hidden = false
+  const place = switchButton.closest('.time-switch')
+  if (place instanceof HTMLElement) place.hidden = false
   switchButton.addEventListener('click', () => {
     localStorage.setItem(TIMES_KEY, localStorage.getItem(TIMES_KEY) === 'local' ? 'utc' : 'local')
     showTimes()
@@ -102,13 +114,20 @@ showTimes()
 // Parts that htmx puts in place have times of their own.
 document.addEventListener('htmx:after:swap', () => showTimes())
 
+/**
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @param {boolean} isDisabled
+ */
+function disableButtons(parent, selector, isDisabled) {
+  for (const button of parent.querySelectorAll(selector)) {
+    if (button instanceof HTMLButtonElement) button.disabled = isDisabled
+  }
+}
+
 // A form is sent once.
 document.addEventListener('submit', ({ target }) => {
   if (!(target instanceof HTMLFormElement) || target.method !== 'post') return
-  setTimeout(() => {
-    for (const button of target.querySelectorAll('button[type=submit]')) button.disabled = true
-  })
+  setTimeout(() => disableButtons(target, 'button[type=submit]', true))
 })
-addEventListener('pageshow', () => {
-  for (const button of document.querySelectorAll('form[method=post] button[type=submit]')) button.disabled = false
-})
+addEventListener('pageshow', () => disableButtons(document, 'form[method=post] button[type=submit]', false))

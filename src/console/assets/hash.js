@@ -1,33 +1,54 @@
 // Hashes an event, and the one after it, in the browser: what the page shows is what is hashed.
 
 const verdict = document.querySelector('[data-verdict]')
-const textOf = (selector) => document.querySelector(selector)?.textContent
 
+/**
+ * @template {HTMLElement} Kind
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @param {new () => Kind} kind
+ * @returns {Kind}
+ */
+function find(parent, selector, kind) {
+  const found = parent.querySelector(selector)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${selector}`)
+  return found
+}
+
+/** @param {string} text */
 async function sha256(text) {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** The bytes of the next event with another hash before them. */
+/**
+ * The bytes of the next event with another hash before them.
+ *
+ * @param {string} text
+ * @param {string} previous
+ */
 const withPrevious = (text, previous) => previous + text.slice(text.indexOf('\n'))
 
-async function check() {
-  const { hash, nextHash, nextPosition } = verdict.dataset
-  const computed = await sha256(textOf('[data-hashed]'))
-  const row = document.querySelector('[data-computed]')
-  row.querySelector('code').textContent = computed
+/**
+ * @param {HTMLElement} verdict
+ * @returns {Promise<[isValid: boolean, text: string]>}
+ */
+async function check({ dataset: { hash, nextHash, nextPosition } }) {
+  const computed = await sha256(find(document, '[data-hashed]', HTMLElement).textContent)
+  const row = find(document, '[data-computed]', HTMLElement)
+  find(row, 'code', HTMLElement).textContent = computed
   row.hidden = false
   if (computed !== hash) return [false, 'this browser computed another hash than the stored one.']
   if (nextHash === undefined) return [true, 'this browser computed the stored hash. No event follows yet.']
-  const next = await sha256(withPrevious(textOf('[data-next-hashed]'), computed))
+  const next = await sha256(withPrevious(find(document, '[data-next-hashed]', HTMLElement).textContent, computed))
   return next === nextHash
     ? [true, `this browser computed the stored hash, and event ${nextPosition} was hashed with it.`]
     : [false, `this browser computed the stored hash, but event ${nextPosition} was not hashed with it.`]
 }
 
 // Without HTTPS, and elsewhere than on this machine, browsers do not hash: what the service found stays.
-if (verdict && crypto.subtle) {
-  const [isValid, text] = await check()
+if (verdict instanceof HTMLElement && crypto.subtle) {
+  const [isValid, text] = await check(verdict)
   verdict.textContent = `${isValid ? 'Valid' : 'Not valid'}: ${text}`
   verdict.className = isValid ? 'done' : 'alert'
 }

@@ -1,10 +1,24 @@
 // Adds events to the page as they are committed. The position of the last one is the cursor: every event after it is
 // asked for once, so nothing is missed, whether the page was paused, hidden or without a network.
 
-const live = document.querySelector('[data-live]')
-const body = live.querySelector('tbody')
-const state = live.querySelector('[data-state]')
-const pause = live.querySelector('[data-pause]')
+/**
+ * @template {HTMLElement} Kind
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @param {new () => Kind} kind
+ * @returns {Kind}
+ */
+function find(parent, selector, kind) {
+  const found = parent.querySelector(selector)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${selector}`)
+  return found
+}
+
+const live = find(document, '[data-live]', HTMLElement)
+const body = find(live, 'tbody', HTMLTableSectionElement)
+const state = find(live, '[data-state]', HTMLElement)
+const pause = find(live, '[data-pause]', HTMLButtonElement)
+const pollAddress = live.dataset['live'] ?? ''
 
 const POLL_MS = 1_000
 /** While there is more to read at once. */
@@ -15,7 +29,7 @@ const SOCKETS_MS = 10_000
 const MAX_ROWS = 500
 
 /** Everything up to here is on the page. */
-let shown = Number(live.dataset.position)
+let shown = Number(live.dataset['position'])
 /** Everything up to here is counted, while it is paused. */
 let counted = shown
 let waiting = 0
@@ -26,6 +40,7 @@ let round = 0
 /** The session has ended: nothing more can be read. */
 class SignedOut extends Error {}
 
+/** @param {string} address */
 async function fetchPart(address) {
   const response = await fetch(address, { headers: { 'hx-request': 'true' } })
   if (response.status === 401) throw new SignedOut()
@@ -33,40 +48,48 @@ async function fetchPart(address) {
   return response
 }
 
-async function readAfter(position, only) {
-  const query = new URLSearchParams({ after: position, ...(only && { only }) })
-  const join = live.dataset.live.includes('?') ? '&' : '?'
-  return (await fetchPart(`${live.dataset.live}${join}${query}`)).json()
+/**
+ * @param {number} position
+ * @param {boolean} onlyCount
+ * @returns {Promise<{ position: number, head: number, count: number, rows: string }>}
+ */
+async function readAfter(position, onlyCount) {
+  const query = new URLSearchParams({ after: String(position) })
+  if (onlyCount) query.set('only', 'count')
+  const join = pollAddress.includes('?') ? '&' : '?'
+  return (await fetchPart(`${pollAddress}${join}${query}`)).json()
 }
 
+/** @param {string} text */
 function say(text) {
   if (state.textContent !== text) state.textContent = text
 }
 
+/** @param {string} html */
 function showRows(html) {
   const rows = document.createElement('template')
   // Escaped by the service, like the page itself.
   rows.innerHTML = html
   body.prepend(rows.content)
-  while (body.rows.length > MAX_ROWS) body.rows[MAX_ROWS].remove()
-  live.querySelector('.table').hidden = false
-  live.querySelector('[data-empty]').hidden = true
+  for (const row of [...body.rows].slice(MAX_ROWS)) row.remove()
+  find(live, '.table', HTMLElement).hidden = false
+  find(live, '[data-empty]', HTMLElement).hidden = true
   // The frame shows times as staff chose, after each change of the page.
   document.dispatchEvent(new Event('htmx:after:swap'))
 }
 
 function showPosition() {
-  live.querySelector('[data-shown]').textContent = shown.toLocaleString('en')
-  const newer = live.querySelector('[data-newer]')
+  find(live, '[data-shown]', HTMLElement).textContent = shown.toLocaleString('en')
+  const newer = find(live, '[data-newer]', HTMLAnchorElement)
   const address = new URL(newer.href)
-  address.searchParams.set('after', shown)
-  newer.href = address
+  address.searchParams.set('after', String(shown))
+  newer.href = address.href
   pause.textContent = isPaused ? `Resume (${waiting.toLocaleString('en')} new)` : 'Pause'
 }
 
 async function poll() {
   const mine = round
-  const { position, head, count, rows } = await readAfter(isPaused ? counted : shown, isPaused ? 'count' : undefined)
+  const { position, head, count, rows } = await readAfter(isPaused ? counted : shown, isPaused)
   if (mine !== round) return CATCH_UP_MS
   if (isPaused) {
     counted = position
@@ -108,7 +131,7 @@ pause.addEventListener('click', () => {
 async function showSockets() {
   if (document.hidden) return
   try {
-    document.querySelector('[data-sockets]').innerHTML = await (await fetchPart('/console/live/sockets')).text()
+    find(document, '[data-sockets]', HTMLElement).innerHTML = await (await fetchPart('/console/live/sockets')).text()
   } catch {
     // The events say what is wrong.
   }

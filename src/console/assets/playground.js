@@ -1,27 +1,62 @@
 // A client of /ws to look at: what it sends and receives, and how it resumes after its connection was cut.
 
-const playground = document.querySelector('[data-playground]')
-const find = (name) => playground.querySelector(`[data-${name}]`)
-const signIn = find('sign-in')
-const subscribing = find('subscribe')
+/**
+ * @template {HTMLElement} Kind
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @param {new () => Kind} kind
+ * @returns {Kind}
+ */
+function find(parent, selector, kind) {
+  const found = parent.querySelector(selector)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${selector}`)
+  return found
+}
+
+const playground = find(document, '[data-playground]', HTMLElement)
+const signIn = find(playground, '[data-sign-in]', HTMLFormElement)
+const subscribing = find(playground, '[data-subscribe]', HTMLFormElement)
+const connected = find(subscribing, '[data-connected]', HTMLButtonElement)
+const cut = find(playground, '[data-cut]', HTMLButtonElement)
+const resume = find(playground, '[data-resume]', HTMLButtonElement)
+const state = find(playground, '[data-state]', HTMLElement)
+const subscribed = find(playground, '[data-channels]', HTMLElement)
+const frames = find(playground, '[data-frames]', HTMLElement)
 const MAX_FRAMES = 200
 
-/** By channel, the newest position that was received of it; empty before the first one. */
+/**
+ * What the service sends, as far as it is read here.
+ *
+ * @typedef {{ t: string, ch?: string, position?: string, user_id?: number, resumed?: boolean, retry?: boolean }} Received
+ */
+
+/**
+ * By channel, the newest position that was received of it; empty before the first one.
+ *
+ * @type {Map<string, string>}
+ */
 const channels = new Map()
 let token = ''
+/** @type {WebSocket | undefined} */
 let socket
 let isReady = false
 let number = 0
 
+/** @param {string} text */
 function showState(text) {
-  find('state').textContent = text
+  state.textContent = text
   const isOpen = socket !== undefined
-  find('cut').disabled = !isOpen
-  find('resume').disabled = isOpen || token === ''
-  subscribing.querySelector('[data-connected]').disabled = !isReady
+  cut.disabled = !isOpen
+  resume.disabled = isOpen || token === ''
+  connected.disabled = !isReady
 }
 
-/** Adds a line to the list of frames: text alone, whatever it holds. */
+/**
+ * Adds a line to the list of frames: text alone, whatever it holds.
+ *
+ * @param {string} direction
+ * @param {string} text
+ */
 function log(direction, text) {
   const line = document.createElement('li')
   const head = document.createElement('p')
@@ -35,19 +70,23 @@ function log(direction, text) {
   content.className = 'bytes'
   content.textContent = text
   line.append(head, content)
-  find('frames').prepend(line)
-  while (find('frames').children.length > MAX_FRAMES) find('frames').lastElementChild.remove()
+  frames.prepend(line)
+  while (frames.children.length > MAX_FRAMES) frames.lastElementChild?.remove()
 }
 
+/** @param {object} frame */
 const shown = (frame) => JSON.stringify(frame, null, 2)
 
+/** @param {{ readonly t: string, readonly token?: string } & Readonly<Record<string, unknown>>} frame */
 function send(frame) {
+  // Cut meanwhile.
+  if (socket === undefined) return
   socket.send(JSON.stringify(frame))
   log('Sent', shown(frame.token === undefined ? frame : { ...frame, token: '…' }))
 }
 
 function showChannels() {
-  find('channels').replaceChildren(
+  subscribed.replaceChildren(
     ...[...channels].map(([channel, position]) => {
       const item = document.createElement('li')
       const name = document.createElement('code')
@@ -65,19 +104,22 @@ function showChannels() {
   )
 }
 
+/** @param {Received} frame */
 function onFrame(frame) {
   const { t, ch, position } = frame
   if (t === 'ready') {
     isReady = true
     showState(`connected as user ${frame.user_id}`)
     const own = `user:${frame.user_id}`
-    if (!channels.has(own)) channels.set(own, position)
+    if (!channels.has(own)) channels.set(own, position ?? '')
     const chs = [...channels].map(([name, since]) => ({ ch: name, ...(since !== '' && { since }) }))
     if (chs.length > 0) send({ t: 'sub', i: (number += 1), chs })
+  } else if (ch === undefined) {
+    return
   } else if (t === 'subbed' || (t === 'ev' && channels.has(ch) && position !== undefined)) {
     // A replay follows its answer: the position counts from there on.
-    if (t === 'ev' || !channels.has(ch) || frame.resumed === false) channels.set(ch, position)
-  } else if (t === 'unsubbed' || (t === 'err' && ch !== undefined && frame.retry !== true)) {
+    if (t === 'ev' || !channels.has(ch) || frame.resumed === false) channels.set(ch, position ?? '')
+  } else if (t === 'unsubbed' || (t === 'err' && frame.retry !== true)) {
     channels.delete(ch)
   } else return
   showChannels()
@@ -91,6 +133,7 @@ function connect() {
   showState('connecting')
   opened.addEventListener('open', () => send({ t: 'auth', token }))
   opened.addEventListener('message', ({ data }) => {
+    /** @type {Received} */
     const frame = JSON.parse(data)
     log('Received', shown(frame))
     onFrame(frame)
@@ -107,7 +150,9 @@ function connect() {
 }
 
 async function signInAsUser() {
-  const response = await fetch(signIn.action, { method: 'POST', body: new URLSearchParams(new FormData(signIn)) })
+  const fields = new URLSearchParams()
+  for (const [name, value] of new FormData(signIn)) if (typeof value === 'string') fields.append(name, value)
+  const response = await fetch(signIn.action, { method: 'POST', body: fields })
   for (const button of signIn.querySelectorAll('button')) button.disabled = false
   if (!response.ok) return showState(`signing in was refused (${response.status}); load this page again`)
   token = (await response.json()).token
@@ -125,17 +170,19 @@ signIn.addEventListener('submit', (event) => {
 
 subscribing.addEventListener('submit', (event) => {
   event.preventDefault()
-  const { channel, since, state } = subscribing.elements
+  const channel = find(subscribing, '[name=channel]', HTMLInputElement)
+  const since = find(subscribing, '[name=since]', HTMLInputElement)
+  const withState = find(subscribing, '[name=state]', HTMLInputElement)
   send({
     t: 'sub',
     i: (number += 1),
     ch: channel.value,
     ...(since.value !== '' && { since: since.value }),
-    ...(state.checked && { state: true }),
+    ...(withState.checked && { state: true }),
   })
 })
 
-find('cut').addEventListener('click', () => socket?.close())
-find('resume').addEventListener('click', connect)
-find('clear').addEventListener('click', () => find('frames').replaceChildren())
+cut.addEventListener('click', () => socket?.close())
+resume.addEventListener('click', connect)
+find(playground, '[data-clear]', HTMLButtonElement).addEventListener('click', () => frames.replaceChildren())
 playground.hidden = false
