@@ -28,6 +28,7 @@ import { livePages } from './live/live.ts'
 import { proposalPages } from './proposals/proposals.ts'
 import { reportPages } from './reports/reports.ts'
 import { searchPages } from './search/search.ts'
+import { endedSessionsIn } from './session/ended-sessions.ts'
 import { foreignFormError, outdatedForm } from './session/form-check.ts'
 import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
@@ -126,10 +127,13 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
         const isRead = request.method === 'GET' || request.method === 'HEAD'
         done(isRead ? undefined : foreignFormError(request, isOwnOrigin))
       })
+      const findSession = staffSessionFinder(verifyToken, parts.services.staffSessions)
+      const endedSessions = endedSessionsIn(parts.services.db)
       scope.addHook(
         'onRequest',
         sessionCheck({
-          findSession: staffSessionFinder(verifyToken, parts.services.staffSessions),
+          findSession,
+          endedSessions,
           production,
           limitUnauthenticated,
         }),
@@ -160,7 +164,8 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
       }
       assetPages(typed)
       signInPages(typed, {
-        findSession: staffSessionFinder(verifyToken, parts.services.staffSessions),
+        findSession,
+        endedSessions,
         production,
         signInCodes,
         limitUnauthenticated,

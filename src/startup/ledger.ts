@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
 import { BatchedLookup } from '../db/queries/batched-lookup.ts'
@@ -20,7 +21,7 @@ const MAX_HEAD_READERS = 1_000
 /** Waits of `AppliedEvents.reach`, of a quarter of a second each, and pauses between them. */
 const MAX_CATCH_UP_ATTEMPTS = 6
 const CATCH_UP_PAUSE_MS = 50
-/** Interval at which expired replies are deleted. */
+/** Interval at which expired replies, and ended sessions that are over anyway, are deleted. */
 const PRUNE_INTERVAL_MS = 600_000
 
 export interface Ledger {
@@ -93,9 +94,9 @@ export async function startLedger(
 
   const pruning = setInterval(() => {
     if (promotion.isStandby) return
-    prune(subscriberPool).catch((err: unknown) =>
-      log.warn({ err }, 'expired replies could not be deleted; retrying at the next interval'),
-    )
+    prune(subscriberPool)
+      .then(() => pruneEndedSessions(subscriberPool))
+      .catch((err: unknown) => log.warn({ err }, 'expired rows could not be deleted; retrying at the next interval'))
   }, PRUNE_INTERVAL_MS)
   cleanUp.defer(() => clearInterval(pruning))
 

@@ -1,10 +1,14 @@
+import { pino } from 'pino'
 import { test } from 'tap'
+import { endedSessionsIn, pruneEndedSessions } from '../../src/console/session/ended-sessions.ts'
 import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
 import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
+import { openPool } from '../../src/db/pool.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
-import { createTestApp } from '../harness/app/test-app.ts'
+import { createTestApp, readDb } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 
 test('a link leads back to pages of the console only', (t) => {
   for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1/../a..']) {
@@ -170,6 +174,62 @@ test('signing in, its limits, and signing out', async (t) => {
     t.match(String(page.headers['set-cookie']), /console=;/)
     const again = await browser.submit('/console/login', '/console/login', { token })
     t.match(again.html, 'has expired or was ended')
+  })
+
+  await t.test(
+    'signing out ends a session everywhere, with every copy of its cookie, and no other session',
+    async (t) => {
+      const token = sign({ sub: 'ann', role: 'operator' })
+      const signIn = async (browser: ConsoleBrowser) => {
+        t.equal((await browser.submit('/console/login', '/console/login', { token })).status, 303)
+        return browser
+      }
+      const another = await createTestApp(t, slices, database)
+      const browser = await signIn(new ConsoleBrowser(app))
+      const sameToken = await signIn(new ConsoleBrowser(app))
+      const copies = [app, another.app].map((instance) => {
+        const copy = new ConsoleBrowser(instance)
+        for (const [name, value] of browser.cookies) copy.cookies.set(name, value)
+        return copy
+      })
+      for (const copy of copies) t.equal((await copy.get('/console')).status, 200)
+      // Sent twice at once, as by a second click.
+      const { html } = await browser.get('/console')
+      const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+      const pages = await Promise.all([1, 2].map(() => browser.post('/console/sign-out', { _csrf: csrf })))
+      for (const page of pages) {
+        t.equal(page.status, 303)
+        t.equal(page.headers['location'], '/console/login')
+      }
+      for (const copy of copies) {
+        const page = await copy.get('/console/users')
+        t.equal(page.status, 303)
+        t.equal(page.headers['location'], '/console/login?next=%2Fconsole%2Fusers')
+        t.match(String(page.headers['set-cookie']), /console=;/)
+      }
+      t.equal((await sameToken.get('/console')).status, 200, 'another session with the same token')
+      t.equal((await (await signIn(browser)).get('/console')).status, 200, 'signed in again')
+    },
+  )
+
+  await t.test('sessions that ended by signing out are forgotten once their cookies are over', async (t) => {
+    const sessions = endedSessionsIn(readDb(t, database))
+    await sessions.add('old')
+    await sessions.add('new')
+    await sessions.add('new')
+    await queryRows(
+      database,
+      `update ended_console_sessions set ended_at = now() - interval '25 hours' where id = 'old'`,
+    )
+    const pool = openPool(
+      database.serviceUrl,
+      { max: 1, application_name: 'pruning under test' },
+      pino({ level: 'silent' }),
+    )
+    t.teardown(() => pool.end())
+    await pruneEndedSessions(pool)
+    t.equal(await sessions.has('old'), false)
+    t.equal(await sessions.has('new'), true)
   })
 
   await t.test('a cookie that was changed, or is of another scheme, is no session', async (t) => {

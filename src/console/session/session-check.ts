@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { setStaffCaller } from '../../http/auth/auth.ts'
+import { sessionExpired } from '../../http/auth/tokens.ts'
 import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
 import { addressWith } from '../frame/address.ts'
-import { clearSessionCookie, readSessionCookie } from './session-cookie.ts'
+import type { EndedSessions } from './ended-sessions.ts'
+import { clearSessionCookie, readSessionCookie, type SessionCookie } from './session-cookie.ts'
 import type { FindStaffSession, StaffSession } from './staff-session.ts'
 
 const staffSymbol = Symbol('staff session')
@@ -34,14 +36,23 @@ export const staffOrNull = (request: FastifyRequest): StaffSession | null => req
 
 interface SessionCheckOptions {
   readonly findSession: FindStaffSession
+  readonly endedSessions: EndedSessions
   readonly production: boolean
   readonly limitUnauthenticated: LimitUnauthenticated
 }
 
 /** Leads to the page that signs in, and from there back, whoever has no session. */
-export const sessionCheck =
-  ({ findSession, production, limitUnauthenticated }: SessionCheckOptions): onRequestAsyncHookHandler =>
-  async (request, reply) => {
+export function sessionCheck({
+  findSession,
+  endedSessions,
+  production,
+  limitUnauthenticated,
+}: SessionCheckOptions): onRequestAsyncHookHandler {
+  const find = async ({ id, token }: SessionCookie): Promise<StaffSession | HttpError> => {
+    const found = await findSession(token)
+    return !(found instanceof HttpError) && (await endedSessions.has(id)) ? sessionExpired() : found
+  }
+  return async (request, reply) => {
     const { config } = request.routeOptions
     const cookie = readSessionCookie(request, production)
     if (config.needsNoSession === true) {
@@ -50,7 +61,7 @@ export const sessionCheck =
       if (refusal !== undefined) throw refusal
       return
     }
-    const found = cookie === undefined ? undefined : await findSession(cookie.token)
+    const found = cookie === undefined ? undefined : await find(cookie)
     if (found === undefined || found instanceof HttpError) {
       const refusal = limitUnauthenticated(request)
       if (refusal !== undefined) throw refusal
@@ -63,6 +74,7 @@ export const sessionCheck =
       throw new HttpError(403, 'forbidden', httpMessages.forbidden)
     }
   }
+}
 
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD'
 

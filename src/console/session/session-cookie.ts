@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A session ends with its token, and after this time at the latest. */
 export const MAX_SESSION_SECONDS = 12 * 3_600
 
-/** Browsers drop cookies of more than 4,096 bytes, name, time and signature included. */
+/** Browsers drop cookies of more than 4,096 bytes, name, time, id and signature included. */
 export const MAX_TOKEN_CHARACTERS = 3_900
 
 /** What the cookie of a session holds. */
 export interface SessionCookie {
+  /** Random, so that signing out ends this session and no other one with the same token. */
+  readonly id: string
   /** Seconds since 1970. */
   readonly signedInAt: number
   readonly token: string
@@ -26,10 +29,10 @@ export function readSessionCookie(request: FastifyRequest, production: boolean):
   if (signed === undefined) return undefined
   const { valid, value } = request.unsignCookie(signed)
   if (!valid || value === null) return undefined
-  const [, seconds = '', token = ''] = /^(\d{1,12})\.(.+)$/.exec(value) ?? []
+  const [, seconds = '', id = '', token = ''] = /^(\d{1,12})\.([\w-]{22})\.(.+)$/.exec(value) ?? []
   const signedInAt = Number(seconds)
   if (token === '' || Date.now() > (signedInAt + MAX_SESSION_SECONDS) * 1_000) return undefined
-  return { signedInAt, token }
+  return { id, signedInAt, token }
 }
 
 /** Begins a session with this token. `expiresAt` is the token's, in seconds since 1970. */
@@ -39,7 +42,8 @@ export function setSessionCookie(
   { token, expiresAt, production }: { token: string; expiresAt: number; production: boolean },
 ): void {
   const now = Math.floor(Date.now() / 1_000)
-  reply.setCookie(nameFor(request, production), `${now}.${token}`, {
+  const id = randomBytes(16).toString('base64url')
+  reply.setCookie(nameFor(request, production), `${now}.${id}.${token}`, {
     path: '/',
     httpOnly: true,
     sameSite: 'lax',

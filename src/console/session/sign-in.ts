@@ -5,8 +5,9 @@ import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit
 import { HttpError } from '../../http/errors/http-error.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import { nextPath } from './next-path.ts'
-import { clearSessionCookie, MAX_TOKEN_CHARACTERS, setSessionCookie } from './session-cookie.ts'
+import { clearSessionCookie, MAX_TOKEN_CHARACTERS, readSessionCookie, setSessionCookie } from './session-cookie.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
 import type { FindStaffSession } from './staff-session.ts'
 
@@ -21,6 +22,7 @@ const CodeQuery = Type.Object({ code: Type.Optional(Type.String({ maxLength: 100
 
 export interface SignInOptions {
   readonly findSession: FindStaffSession
+  readonly endedSessions: EndedSessions
   readonly production: boolean
   readonly signInCodes: SignInCodes | null
   readonly limitUnauthenticated: LimitUnauthenticated
@@ -29,7 +31,7 @@ export interface SignInOptions {
 /** Signing in by a staff token, or by a link with a code, and signing out. */
 export function signInPages(
   scope: App,
-  { findSession, production, signInCodes, limitUnauthenticated }: SignInOptions,
+  { findSession, endedSessions, production, signInCodes, limitUnauthenticated }: SignInOptions,
 ): void {
   const showLogin = (request: FastifyRequest, reply: FastifyReply, next: string, problem: string | null) =>
     sendPage(request, reply, loginTemplate, {
@@ -62,6 +64,9 @@ export function signInPages(
   })
 
   scope.post('/sign-out', { config: { mayFinanceWrite: true } }, async (request, reply) => {
+    const cookie = readSessionCookie(request, production)
+    // Stored first: while that fails, staff are told so, and can sign out again.
+    if (cookie !== undefined) await endedSessions.add(cookie.id)
     clearSessionCookie(request, reply, production)
     return reply.redirect('/console/login', 303)
   })

@@ -9,6 +9,7 @@ const tables = {
   ledger_batches: { key: ['id'], time: 'at' },
   live_announcements: { key: ['channel', 'position'], time: 'at' },
   told_clients: { key: ['token_key'], time: 'told_at' },
+  ended_console_sessions: { key: ['id'], time: 'ended_at' },
   instances: { key: ['id'], time: 'seen_at' },
 } as const
 
