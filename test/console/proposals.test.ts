@@ -47,6 +47,11 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.match((await ann.get(address)).html, 'Only another member of staff may approve it')
   t.notMatch((await ann.get(address)).html, `action="${address}/approve"`)
   t.notMatch((await finance.get(address)).html, 'method="post" action="/console/proposals')
+  for (const sub of ['Ann', 'a nn']) {
+    const { html } = await (await signedIn(app, 'operator', sub)).get(address)
+    t.match(html, 'You made this proposal', `${sub} is ann, written otherwise`)
+    t.notMatch(html, `action="${address}/approve"`)
+  }
 
   const csrf = /name="_csrf" value="([^"]+)"/.exec((await ann.get(address)).html)?.[1] ?? ''
   const byMaker = await ann.post(`${address}/approve`, { _csrf: csrf, key: 'a key' })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
+import { isSamePerson } from '../../features/proposals/decide.ts'
 import { encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { bodyOf } from '../admin-request.ts'
@@ -74,7 +75,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const { data } = body
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
-    const isMaker = data.maker === `staff:${sub}`
+    const isMaker = isSamePerson(data.maker, `staff:${sub}`)
     const mayAct = role === 'operator' && isOpen
     return sendPage(request, reply, proposalTemplate, {
       title: `Proposal ${id}`,

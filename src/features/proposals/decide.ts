@@ -110,7 +110,7 @@ export const expireProposals: Verb<ExpireProposals, number> = {
 }
 
 /** Login services may write one person's name in several ways: `staff:ann`, `staff:Ann`. */
-const isSamePerson = (one: string, other: string): boolean => plainName(one) === plainName(other)
+export const isSamePerson = (one: string, other: string): boolean => plainName(one) === plainName(other)
 
 const plainName = (actor: string): string => actor.replaceAll(' ', '').toLowerCase()
 
