@@ -220,11 +220,14 @@ test('accounts of the console', async (t) => {
       ['/console/accounts/user:1:dollars/statement.pdf', 404],
       ['/console/accounts/user:1/export.csv', 404],
       ['/console/accounts/%00/export.jsonl', 404],
+      ['/console/accounts/user:1:coins:nonsense/export.json', 404],
+      ['/console/accounts/user:1:coins/export.json?from=x', 422],
     ] as const) {
       const { status, html } = await browser.get(url)
       t.equal(status, wanted, url)
       t.match(html, 'role="alert"', url)
     }
+    t.equal((await browser.get('/console/accounts/user:1:coins/export.json')).status, 200)
     const nobody = await browser.get('/console/accounts/user:9999999999999999:dollars')
     t.equal(nobody.status, 200)
     t.match(nobody.html, 'No movements here')

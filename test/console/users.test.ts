@@ -148,6 +148,9 @@ test('users on the console', async (t) => {
     t.match(refused.html, 'name="amount" type="text" autocomplete="off" required value="5"')
     t.equal((await browser.get('/console/users/1/credit?reason=' + 'x'.repeat(2_001))).status, 422)
     t.equal((await browser.get('/console/users/999/credit')).status, 404)
+    for (const file of ['export.csv', 'export.jsonl', 'export.json']) {
+      t.equal((await browser.get(`/console/users/999/cards/${file}`)).status, 404, file)
+    }
     const { key = '', _csrf = '' } = hiddenFieldsOf(control)
     t.equal((await browser.post('/console/users/999/credit', { key, _csrf })).status, 404)
     t.equal((await browser.post('/console/users/1/credit', { _csrf })).status, 422, 'without its key')

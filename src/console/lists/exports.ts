@@ -86,6 +86,8 @@ export function addExports<Filters extends TObject, Row>(
     const { at: asked, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
     const at = await pinnedPosition(db, asked)
+    // What cannot be exported has nothing said about it, either.
+    await list.read({ query: request.query as never, db, at, cursor: null, limit: 1 }, request)
     const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
     const staff = staffOf(request)
     const page = request.url.split('?', 1)[0]?.replace(/\/export\.json$/, '') ?? ''

@@ -82,7 +82,15 @@ export function definePart<Filters extends TObject, Row>(options: PartOptions, l
           })
         },
       )
-      addExports(scope, `/users/:id/${options.path}`, list, services)
+      const ofKnownUser: typeof list = {
+        ...list,
+        async read(asked, request) {
+          // An unknown user is no user without rows.
+          if (asked.cursor === null) await findUser(asked.db, request.params)
+          return list.read(asked, request)
+        },
+      }
+      addExports(scope, `/users/:id/${options.path}`, ofKnownUser, services)
     },
   }
 }
