@@ -28,6 +28,7 @@ import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, PAGE_ROWS, pinnedPosition, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { indexNote, upToIndex } from '../lists/up-to-index.ts'
 import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { readHolderNames } from './holder-names.ts'
 
@@ -54,6 +55,8 @@ interface AccountData {
   readonly balance: bigint
   readonly held: bigint
   readonly available: bigint
+  /** Why it ends before the ledger does; undefined where it does not. */
+  readonly note: string | undefined
   readonly holds: Table
   /** Null where there is nothing to draw. */
   readonly chart: Chart | null
@@ -130,13 +133,20 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     const { account } = request.params
     const { query } = request
     const { reports: db } = await services.reads.reportsFor(request)
-    const at = await pinnedPosition(db, query.at)
-    const period = await resolveAccountPeriod(db, query, at)
-    const [{ page, series }, times, names] = await Promise.all([
-      readPageAndSeries(db, account, period, query.cursor ?? null),
-      readTimes(db, period),
+    const asked = await pinnedPosition(db, query.at)
+    const asksForPosition = Boolean(query.at || query.as_of || query.to)
+    const [{ result, at }, names] = await Promise.all([
+      upToIndex(db, asked, asksForPosition, async (end) => {
+        const period = await resolveAccountPeriod(db, query, end)
+        const [read, times] = await Promise.all([
+          readPageAndSeries(db, account, period, query.cursor ?? null),
+          readTimes(db, period),
+        ])
+        return { ...read, period, times }
+      }),
       readHolderNames(db, [account]),
     ])
+    const { page, series, period, times } = result
     const path = accountPath(account)
     const currency = currencyOf(account)
     const part = { path, query: {}, at, next: null, hasExports: false }
@@ -166,6 +176,7 @@ export function accountPage(scope: App, services: ConsoleServices): void {
         ),
         isComplete: series.isComplete,
         movements: showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) }),
+        note: indexNote(at, asked),
         statements: [
           { title: 'CSV', href: statementOf('csv') },
           { title: 'JSONL', href: statementOf('jsonl') },

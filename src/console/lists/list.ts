@@ -6,6 +6,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith, type QueryValues } from '../frame/address.ts'
 import type { Cell } from '../frame/cells.ts'
+import { indexNote, upToIndex } from './up-to-index.ts'
 
 export const PAGE_ROWS = 50
 
@@ -65,6 +66,8 @@ export interface List<Filters extends TObject, Row> {
 export interface Table {
   readonly label: string
   readonly empty: string
+  /** What is to be known before its rows are read. */
+  readonly note?: string | undefined
   readonly columns: readonly {
     readonly title: string
     readonly isNumber: boolean
@@ -103,9 +106,13 @@ export async function readTable<Filters extends TObject, Row>(
   // The schema of the route has checked it.
   const query = request.query as QueryOf<Filters>
   const { reports: db } = await reads.reportsFor(request)
-  const at = await pinnedPosition(db, query.at)
-  const { rows, next } = await list.read({ query, db, at, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request)
-  return { table: showTable(list, { path, query: Object(query), at, rows, next }), rows, at }
+  const asked = await pinnedPosition(db, query.at)
+  const { result, at } = await upToIndex(db, asked, query.at !== undefined, (end) =>
+    list.read({ query, db, at: end, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request),
+  )
+  const { rows, next } = result
+  const table = showTable(list, { path, query: Object(query), at, rows, next, note: indexNote(at, asked) })
+  return { table, rows, at }
 }
 
 /** A table of rows that were read already. */
@@ -119,14 +126,16 @@ export function showTable<Filters extends TObject, Row>(
     readonly next: string | null
     /** False for a table that is a part of a page without exports of its own. */
     readonly hasExports?: boolean
+    readonly note?: string | undefined
   },
 ): Table {
-  const { path, query, at, rows, next, hasExports = true } = shown
+  const { path, query, at, rows, next, hasExports = true, note } = shown
   const { cursor, ...filters } = query
   const sort = typeof query['sort'] === 'string' ? query['sort'] : ''
   const pinned = { ...filters, at }
   return {
     label,
+    note,
     // A page of a long search may be empty before the end.
     empty: next === null ? empty : 'Nothing was found so far. The next page searches on.',
     columns: columns.map(({ title, isNumber = false, sort: key }) => ({

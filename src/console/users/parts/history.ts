@@ -6,7 +6,6 @@ import { type NumberedEntry, readLatestEntries } from '../../../ledger/indexes/l
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
 import { amountCell, formatWord, textCell, timeCell } from '../../frame/cells.ts'
 import { accountCell, accountPath, eventCell } from '../../frame/links.ts'
-import { orUnavailable } from '../../lists/index-lag.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'
@@ -56,9 +55,8 @@ const history: List<typeof filters, NumberedEntry> = {
     const numbered = allCurrencies.map((name) => account('user', user, name))
     const accounts = currency === undefined ? numbered : [account('user', user, currency)]
     const [position = at + 1, number = 0] = cursor === null ? [] : decodeCursor(cursor, 2)
-    const { entries } = await orUnavailable(() =>
-      readLatestEntries(db, { accounts, numbered, before: { position, number }, limit: limit + 1 }),
-    )
+    const before = { position, number }
+    const { entries } = await readLatestEntries(db, { accounts, numbered, before, limit: limit + 1 })
     const rows = entries.slice(0, limit)
     const last = rows.at(-1)
     const next = entries.length > limit && last !== undefined ? encodeCursor([last.position, last.number]) : null

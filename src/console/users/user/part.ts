@@ -9,6 +9,7 @@ import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
 import { type List, querySchemaOf, readTable, showTable, type Table } from '../../lists/list.ts'
+import { indexNote, upToIndex } from '../../lists/up-to-index.ts'
 import { personName } from '../person.ts'
 import { findUser } from './find-user.ts'
 
@@ -52,12 +53,16 @@ const template = defineTemplate<PartData>('/users/user/part.eta')
 export function definePart<Filters extends TObject, Row>(options: PartOptions, list: List<Filters, Row>): Part {
   return {
     ...options,
-    async readNewest(request, db, at) {
-      const { rows, next } = await list.read({ query: Object(null), db, at, cursor: null, limit: NEWEST_ROWS }, request)
+    async readNewest(request, db, asked) {
+      const { result, at } = await upToIndex(db, asked, false, (end) =>
+        list.read({ query: Object(null), db, at: end, cursor: null, limit: NEWEST_ROWS }, request),
+      )
+      const { rows, next } = result
       const page = `${request.url.split('?', 1)[0] ?? ''}/${options.path}`
       // A long search ends early; its own page goes on.
       const empty = next === null ? list.empty : 'None among the newest events. Follow the link to search on.'
-      return showTable({ ...list, empty }, { path: page, query: {}, at, rows, next: null, hasExports: false })
+      const note = indexNote(at, asked)
+      return showTable({ ...list, empty }, { path: page, query: {}, at, rows, next: null, hasExports: false, note })
     },
     addPages(scope, services) {
       scope.get(

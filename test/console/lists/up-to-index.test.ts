@@ -1,0 +1,43 @@
+import { test } from 'tap'
+import { MAX_UNINDEXED_EVENTS } from '../../../src/ledger/indexes/latest-entries.ts'
+import { appWithLedger } from '../../audit/routes/ledger-fixture.ts'
+import { signedIn } from '../../harness/app/console-session.ts'
+import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
+import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
+
+const INDEXED = 40
+const note = new RegExp(`Up to event ${INDEXED}\\.`)
+
+test('while the index of accounts is far behind, pages show what it covers, and say so', async (t) => {
+  const { app, database } = await appWithLedger(t)
+  await indexUpTo(database, INDEXED)
+  await growLedger(createTestExecutor(t, database.serviceUrl), database, INDEXED + MAX_UNINDEXED_EVENTS + 1)
+  const browser = await signedIn(app)
+  const { head } = await positionsOf(database)
+  const pages = [
+    '/console/accounts',
+    '/console/accounts/user:1:diamonds',
+    '/console/users/1',
+    '/console/users/1/history',
+  ]
+
+  for (const page of pages) {
+    const { status, html } = await browser.get(page)
+    t.equal(status, 200, page)
+    t.match(html, note, page)
+    t.notMatch(html, `at=${head}`, `${page}: its links go on where it ends`)
+  }
+  const account = (query: string) => browser.get(`/console/accounts/user:1:diamonds${query}`)
+  t.match((await account('')).html, `as of <a href="/console/events/${INDEXED}">`)
+  t.match((await account('?from=1')).html, note)
+  t.notMatch((await account(`?at=${INDEXED}`)).html, note, 'what was asked for is complete')
+
+  for (const query of [`?at=${head}`, `?as_of=${head}`, `?to=${head}`]) {
+    const { status, html } = await account(query)
+    t.equal(status, 500, query)
+    t.match(html, 'temporarily unavailable', query)
+  }
+
+  await indexUpTo(database, head)
+  for (const page of pages) t.notMatch((await browser.get(page)).html, note, page)
+})
