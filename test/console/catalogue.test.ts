@@ -54,6 +54,7 @@ test('the catalogue of the console', async (t) => {
     const saved = await ann.submit(review, '/console/catalogue/gifts/7')
     t.equal(saved.headers['location'], '/console/catalogue/gifts/7?done=saved')
     const one = await ann.get('/console/catalogue/gifts/7?done=saved')
+    t.match(one.html, 'href="/console/draws?gift=7"')
     t.match(textOf(one.html), 'Saved. It is in force now. ')
     t.match(one.html, '<code><bdi>https://pictures.test/rose.svg</bdi></code>')
     t.match(one.html, 'name="multiplier_2" value="0.25"')

@@ -6,6 +6,7 @@ import { returnToPlayer, returnToPlayerFraction } from '../../../features/gifts/
 import { allDecorations, decorationById } from '../../../features/gifts/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
+import { addressWith } from '../../frame/address.ts'
 import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
 import type { Table } from '../../lists/list.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
@@ -153,6 +154,10 @@ const editor: Editor<Decoration> = {
     ['Video', codeCell(video_path)],
     ['Hash of the odds', codeCell(odds_hash)],
     ['Added', timeCell(created_at)],
+    [
+      'Results',
+      textCell('What was sent, staked and paid back', addressWith('/console/draws', { gift: decoration_id })),
+    ],
   ],
   fields,
   bodyOf: (values) => ({
