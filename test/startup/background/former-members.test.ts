@@ -25,7 +25,7 @@ const defineFormerly: Verb<{ readonly room_id: number; readonly owner_id: number
   result: () => null,
 }
 
-const MEMBERS = 30_000
+const MEMBERS = 15_000
 const OWNED_ROOMS = 600
 
 /** Many members of room 1 and of others, and owners of rooms who are no members, all without an event. */
