@@ -1,6 +1,9 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
+import { tamper } from '../audit/verify-database.ts'
+import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
 import { until } from '../harness/until.ts'
@@ -33,6 +36,35 @@ test('the home page says what the books come to', async (t) => {
     await until(async () => (await shown()).includes('The books are wrong: dollars must sum to zero'))
     t.match(await shown(), 'role="alert"')
   })
+})
+
+test('the last event, and the months to close', async (t) => {
+  const { slices } = await loadSlices()
+  const database = await oldLedger(t)
+  // As a command leaves it that makes no event, such as one that is refused.
+  await tamper(database, 'update ledger_head set at = now()')
+  const { app } = await createTestApp(t, slices, database)
+  const browser = await signedIn(app, 'finance', 'fay')
+  const { html } = await browser.get('/console')
+  t.match(html, /last event \d+ days ago/, 'not that of the last command')
+  const [now, then] = [new Date().toISOString(), oldMonth].map((iso) => {
+    const [year, month] = iso.split('-').map(Number)
+    return (year ?? 0) * 12 + (month ?? 0)
+  })
+  t.match(html, `<a href="/console/reports/${oldMonth}">${(now ?? 0) - (then ?? 0)}</a>`)
+  t.match(html, `${oldMonth} is next`)
+  t.match(html, /href="\/console\/proposals\?status=open" class="zero">0</, 'nothing to look at')
+})
+
+test('the home page says where the money of waiting withdrawals is', async (t) => {
+  const { app, user, operator } = await agencyApp(t)
+  const request = async (dollars: number): Promise<number> =>
+    dataOf(await user(1)('POST', `${requests}/request`, { ...cash, amount_in_dollars: dollars })).id
+  await request(50)
+  const approved = await request(30)
+  await ok(operator('POST', `/admin/v1/withdrawals/${approved}/status`, { status: 'approved', note: 'complete' }))
+  const { html } = await (await signedIn(app)).get('/console')
+  t.match(html, '30.00 dollars are approved and stand under “In withdrawals” above, plus 50.00 on hold in the wallets')
 })
 
 async function ok(response: Promise<TestResponse>): Promise<void> {

@@ -6,7 +6,10 @@ const { escapeFunction: escape } = templates.config
 /** A cell's markup. Not a template: a page has hundreds of cells, and to include one takes longer than to show it. */
 export function cellHtml(cell: Cell): string {
   const shown = valueHtml(cell)
-  return cell.href === undefined ? shown : `<a href="${escape(cell.href)}">${shown}</a>`
+  if (cell.href === undefined) return shown
+  // Nothing is there to look at.
+  const isZero = cell.kind === 'number' && Number(cell.value) === 0
+  return `<a href="${escape(cell.href)}"${isZero ? ' class="zero"' : ''}>${shown}</a>`
 }
 
 function valueHtml({ kind, text, datetime, tone }: Cell): string {

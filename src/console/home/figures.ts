@@ -1,13 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import type { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
+import { readEventTime } from '../../audit/reports/period.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { AuditParts } from '../../audit/routes/services.ts'
 import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
+import { headOf } from '../../db/head.ts'
 import { type Instance, readInstances } from '../../db/queries/instances.ts'
-import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { currentMode } from '../../features/app-status/reads.ts'
 import { countOpenProposals } from '../../features/proposals/reads.ts'
+import { isoNow } from '../frame/iso-now.ts'
+import { type MonthsToClose, readMonthsToClose } from '../reports/months.ts'
 
 /** The kinds of accounts that the home page adds up, in the order of its columns. */
 export const shownKinds = ['issuance', 'user', 'room', 'house', 'game', 'withdrawal', 'settled'] as const
@@ -41,6 +44,7 @@ export interface HomeFigures {
   readonly withdrawals: readonly WaitingWithdrawals[]
   readonly openGames: number
   readonly openProposals: number
+  readonly monthsToClose: MonthsToClose
   readonly maintenance: boolean
   readonly instances: readonly Instance[]
   /** The newest one; null before the first. */
@@ -50,42 +54,58 @@ export interface HomeFigures {
 
 /** All of it from tables that are read by an index or are small, but for balances, of which there is a row an account. */
 export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }: AuditParts): Promise<HomeFigures> {
-  const [balance, head, eventsPerMinute, withdrawals, games, openProposals, mode, instances, newestRuns, checkpoint] =
-    await Promise.all([
-      readTrialBalance(db),
-      db
-        .selectFrom('ledger_head')
-        .select(['position', micros('at').as('at')])
-        .executeTakeFirstOrThrow(),
-      countEventsOfLastMinute(db),
-      readWaitingWithdrawals(db),
-      db
-        .selectFrom('roulette_open_games')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow(),
-      countOpenProposals(db),
-      currentMode(db),
-      readInstances(db),
-      runs.list(1),
-      readLatestCheckpoint(db, checkpoints),
-    ])
+  const [
+    balance,
+    end,
+    eventsPerMinute,
+    withdrawals,
+    games,
+    openProposals,
+    monthsToClose,
+    mode,
+    instances,
+    newestRuns,
+    checkpoint,
+  ] = await Promise.all([
+    readTrialBalance(db),
+    readEnd(db),
+    countEventsOfLastMinute(db),
+    readWaitingWithdrawals(db),
+    db
+      .selectFrom('roulette_open_games')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+    countOpenProposals(db),
+    readMonthsToClose(db, isoNow()),
+    currentMode(db),
+    readInstances(db),
+    runs.list(1),
+    readLatestCheckpoint(db, checkpoints),
+  ])
   return {
     currencies: balance.currencies.map(({ currency, accounts, total }) => ({
       currency,
       byKind: sumsByKind(accounts),
       total,
     })),
-    position: head.position,
-    lastEventAt: head.position === 0 ? null : head.at,
+    position: end.position,
+    lastEventAt: end.at,
     eventsPerMinute,
     withdrawals,
     openGames: games.count,
     openProposals,
+    monthsToClose,
     maintenance: mode?.maintenance ?? false,
     instances,
     verification: newestRuns[0] ?? null,
     checkpoint,
   }
+}
+
+/** The time is that of the last event: the head's own moves with every command, also those that make no event. */
+async function readEnd(db: Kysely<Tables>): Promise<{ readonly position: number; readonly at: number | null }> {
+  const position = await headOf(db)
+  return { position, at: await readEventTime(db, position) }
 }
 
 function sumsByKind(

@@ -7,6 +7,7 @@ import {
   amountCell,
   formatAge,
   formatCount,
+  formatUnits,
   formatWord,
   numberCell,
   statusCell,
@@ -16,6 +17,7 @@ import {
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type Column, showTable, type Table } from '../lists/list.ts'
+import { type MonthsToClose, monthPath } from '../reports/months.ts'
 import {
   type CurrencyFigures,
   type HomeFigures,
@@ -40,6 +42,8 @@ interface HomeData {
   readonly maintenance: boolean
   readonly currencies: Table
   readonly withdrawals: Table
+  /** Where the money of the withdrawals is; null without any. */
+  readonly withdrawalsNote: string | null
   readonly instances: Table
 }
 
@@ -147,6 +151,24 @@ const instanceColumns: readonly Column<Instance>[] = [
   },
 ]
 
+const monthsFigure = ({ count, next }: MonthsToClose): Figure => ({
+  name: 'Months to close',
+  value: formatCount(count),
+  ...(count === 0 || next === null
+    ? { href: '/console/reports', note: 'every month that is over is closed' }
+    : { href: monthPath(next), note: `${next} is next` }),
+})
+
+/** Only what is approved was moved: the rest is still in wallets, and so in the balances of users. */
+function whereWaiting(withdrawals: readonly WaitingWithdrawals[]): string {
+  const sumOf = (status: WaitingWithdrawals['status']): string =>
+    formatUnits(
+      'dollars',
+      withdrawals.filter((row) => row.status === status).reduce((sum, { amount }) => sum + amount, 0n),
+    )
+  return `${sumOf('approved')} dollars are approved and stand under “In withdrawals” above, plus ${sumOf('pending')} on hold in the wallets of users, which stand under “Users” until they are approved.`
+}
+
 function show(figures: HomeFigures, now: number): HomeData {
   const {
     currencies,
@@ -156,6 +178,7 @@ function show(figures: HomeFigures, now: number): HomeData {
     withdrawals,
     openGames,
     openProposals,
+    monthsToClose,
     maintenance,
     instances,
     verification,
@@ -196,6 +219,7 @@ function show(figures: HomeFigures, now: number): HomeData {
         href: '/console/proposals?status=open',
         note: 'for a second pair of eyes',
       },
+      monthsFigure(monthsToClose),
       { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
       {
         name: 'Last verification',
@@ -228,6 +252,7 @@ function show(figures: HomeFigures, now: number): HomeData {
       withdrawalColumns,
       withdrawals,
     ),
+    withdrawalsNote: waiting === 0 ? null : whereWaiting(withdrawals),
     instances: tableOf('Instances', 'No instance has said that it runs.', instanceColumns, instances),
   }
 }

@@ -50,11 +50,33 @@ export async function readMonths(db: Kysely<Tables>, before: number | null, now:
   }
 }
 
+/** Months that are over and not closed. */
+export interface MonthsToClose {
+  readonly count: number
+  /** The one to close first, which may not be over; null while nothing has happened. */
+  readonly next: string | null
+}
+
+export async function readMonthsToClose(db: Kysely<Tables>, now: string): Promise<MonthsToClose> {
+  const [last = null] = await newestClosings(db, 1)
+  const next = await monthAfter(db, last)
+  return { count: next === null ? 0 : Math.max(0, monthNumber(now) - monthNumber(next)), next }
+}
+
+/** Of `2026-10` and what begins so, so that later months have greater ones. */
+const monthNumber = (iso: string): number => Number(iso.slice(0, 4)) * 12 + Number(iso.slice(5, 7))
+
+/** The month to close after that one; without one, the month of the first event. */
+async function monthAfter(db: Kysely<Tables>, last: MonthClosing | null): Promise<string | null> {
+  if (last !== null) return nextMonth(last.month)
+  const firstAt = await readEventTime(db, 1)
+  return firstAt === null ? null : isoMicros(firstAt).slice(0, 7)
+}
+
 /** From the newest on; the last one is the next to close. */
 async function openMonths(db: Kysely<Tables>, last: MonthClosing | null, now: string): Promise<MonthRow[]> {
-  const firstAt = last === null ? await readEventTime(db, 1) : null
-  if (last === null && firstAt === null) return []
-  const next = last === null ? isoMicros(firstAt ?? 0).slice(0, 7) : nextMonth(last.month)
+  const next = await monthAfter(db, last)
+  if (next === null) return []
   const current = now.slice(0, 7)
   const rows: MonthRow[] = []
   for (let month = next; month <= current && rows.length < PAGE_MONTHS; month = nextMonth(month)) {
