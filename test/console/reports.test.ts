@@ -76,11 +76,24 @@ test('the trial balance, and months of a young ledger', async (t) => {
   for (const text of ['2026-13', 'x', '2026-1', '..%2f..', '%00', '20260-01']) {
     t.equal((await finance.get(`/console/reports/${text}`)).status, 404, text)
   }
-  for (const text of ['0000-01', '9999-12']) t.equal((await finance.get(`/console/reports/${text}`)).status, 200, text)
+  for (const [text, message] of [
+    ['0000-01', 'The ledger began after this month.'],
+    ['0099-12', 'The ledger began after this month.'],
+    ['2254-01', 'This month is not over. It can be closed from 2254-02-01 00:00:00 UTC on'],
+    ['9999-12', 'This month is not over. It can be closed from 10000-01-01 00:00:00 UTC on'],
+  ] as const) {
+    const far = await finance.get(`/console/reports/${text}`)
+    t.equal(far.status, 200, text)
+    t.match(far.html, message, text)
+    t.notMatch(far.html, /NaN|Invalid|null|undefined/, text)
+    t.notMatch(far.html, '/run"', text)
+  }
   const fields = await tokenOf(finance, '/console/verify')
   for (const [of, message] of [
     [now, 'This month is not over'],
     ['2020-01', 'The ledger began after'],
+    ['0000-01', 'The ledger began after'],
+    ['9999-12', 'This month is not over'],
   ] as const) {
     for (const act of ['run', 'steps/verify/run', 'record']) {
       const refused = await finance.post(`/console/reports/${of}/${act}`, fields())

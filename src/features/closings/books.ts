@@ -24,13 +24,15 @@ export const isMonth = (text: string): boolean => new RegExp(MONTH_PATTERN).test
 /** The first microsecond of a month in UTC. */
 export function monthBegins(month: string): Micros {
   const [year = 0, number = 0] = month.split('-').map(Number)
-  return Date.UTC(year, number - 1) * 1000
+  // Date.UTC takes years below 100 for those of the last century.
+  return new Date(0).setUTCFullYear(year, number - 1) * 1000
 }
 
-/** `2027-01` after `2026-12`. */
+/** `2027-01` after `2026-12`, and `10000-01` after `9999-12`. */
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
-  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7)
+  const next = number === 12 ? [year + 1, 1] : [year, number + 1]
+  return next.map((part, i) => String(part).padStart(i === 0 ? 4 : 2, '0')).join('-')
 }
 
 /** The last microsecond of a month in UTC. */

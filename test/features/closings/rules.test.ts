@@ -86,6 +86,10 @@ test('refusals, in the order of precedence', (t) => {
 test('a month is over with its last microsecond in UTC, and years follow each other', (t) => {
   t.equal(nextMonth('2026-12'), '2027-01')
   t.equal(nextMonth('2026-01'), '2026-02')
+  t.equal(nextMonth('9999-12'), '10000-01')
+  t.equal(nextMonth('0000-12'), '0001-01')
+  t.equal(monthEnds('9999-12'), Date.UTC(10_000, 0) * 1000 - 1)
+  t.ok(monthEnds('0099-12') < monthEnds('1969-12'))
   const { when } = givenWhen(evolveClosings)
   const end = Date.UTC(2026, 10, 1) * 1000
   t.equal(when(recordClosing, october(), { now: end - 1 }).refusal?.refusal, 'month_not_over')
