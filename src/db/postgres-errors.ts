@@ -19,6 +19,9 @@ export const isReadOnlyError = (error: unknown): boolean => sqlStateOf(error) ==
 /** Whether a standby cancelled a query because its replay removes rows that the query may still read. */
 export const isRecoveryConflict = (error: unknown): boolean => sqlStateOf(error) === '40001'
 
+/** Whether a lock was not free within `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
+
 /** Whether a table or a column does not exist. */
 export const isUndefinedInSchema = (error: unknown): boolean => ['42P01', '42703'].includes(sqlStateOf(error) ?? '')
 

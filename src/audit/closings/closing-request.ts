@@ -7,9 +7,22 @@ import { hashFile } from './hashed-file.ts'
 import type { MonthBooks } from './month-books.ts'
 import { readSteps, type StepState } from './step-state.ts'
 
+/** A request while a step runs, which writes the files: none of them is read. */
+export const requestWhileRunning = ({ month, last }: MonthBooks): RecordClosing => ({
+  month,
+  position: last,
+  running: true,
+  made_of: { first: 0, last: 0 },
+  done: [],
+  failed: [],
+  unchanged: false,
+  files: [],
+  checkpoint: null,
+})
+
 /**
  * What the folder of a month says about its closing, with the SHA-256 of each file as it is now. The verb that records
- * the closing decides about it.
+ * the closing decides about it. Whoever calls it holds the month's lock, until the verb has decided.
  */
 export async function readClosingRequest(folder: string, books: MonthBooks, publicKey: string): Promise<RecordClosing> {
   const run = readSteps(folder).filter((step) => step.state !== 'waiting')
@@ -27,6 +40,7 @@ export async function readClosingRequest(folder: string, books: MonthBooks, publ
   return {
     month: books.month,
     position: books.last,
+    running: false,
     made_of,
     done: run.filter(({ state }) => state === 'done').map(({ step }) => step),
     failed: run.filter(({ state }) => state === 'failed').map(({ step }) => step),

@@ -1,17 +1,23 @@
 import { type Kysely } from 'kysely'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { makeFolder } from '../../config/make-folder.ts'
+import { headOf } from '../../db/head.ts'
+import type { Log } from '../../db/log.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { ClosingStep } from '../../features/closings/books.ts'
+import { type ClosingStep, VERIFICATION_RUNNING } from '../../features/closings/books.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { rememberCheckpoint } from '../runs/made-checkpoints.ts'
+import { insertRun } from '../runs/run-rows.ts'
+import { runVerification } from '../runs/run-verification.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
+import { ClosingRefused } from './closing-refused.ts'
 import { writeHashed } from './hashed-file.ts'
 import { signManifest } from './manifest.ts'
 import type { MonthBooks } from './month-books.ts'
+import type { MonthLock } from './month-lock.ts'
 import { readStep, type StepState, type StoredState, tableOf, writeStep } from './step-state.ts'
 import type { StepOutcome } from './step-task.ts'
 
@@ -19,7 +25,10 @@ export interface StepOptions {
   /** The database to read, and the same through Kysely. */
   readonly url: string
   readonly db: Kysely<Tables>
+  /** Read while `lock` was held. */
   readonly books: MonthBooks
+  /** That of the month. The step ends when it is lost. */
+  readonly lock: Pick<MonthLock, 'lost'>
   /** The month's own folder; it is created. */
   readonly folder: string
   readonly signer: CheckpointSigner
@@ -27,26 +36,23 @@ export interface StepOptions {
   readonly madeBy: string
   /** Ends the step, which then has failed. */
   readonly signal: AbortSignal
+  readonly log: Log
   readonly progress?: (progress: Progress) => void
 }
 
 /** How often a running step writes how far it is. */
 const HEARTBEAT_MS = 1_000
 
-/** The step runs already: its files would be written twice at once. */
-export class StepRuns extends Error {
-  override readonly name = 'StepRuns'
-}
-
 /**
  * Runs a step of a month's closing and keeps its state, its result and its files in the folder; what reads many events
- * runs in the audit worker. Answers `failed` when it found something or did not reach its end. Throws `StepRuns`, and an
- * Error when the month is closed or cannot be.
+ * runs in the audit worker. Answers `failed` when it found something or did not reach its end. A state `running` that is
+ * found is of a process that died, as the lock is held here. Throws `ClosingRefused` when the month is closed or cannot
+ * be, and an Error when the lock was lost: whatever is in the folder then is another's.
  */
-export async function runClosingStep(step: ClosingStep, options: StepOptions): Promise<StepState> {
-  const { books, folder, madeBy, progress: onProgress } = options
-  if (books.refusal !== null) throw new Error(books.refusal.message.en)
-  if (readStep(folder, step).state === 'running') throw new StepRuns(`${step} is running`)
+export async function runClosingStep(step: ClosingStep, given: StepOptions): Promise<StepState> {
+  const { books, folder, madeBy, lock, progress: onProgress } = given
+  if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
+  const options = { ...given, signal: AbortSignal.any([given.signal, lock.lost]) }
   makeFolder(folder)
   const { first, last } = books
   let state: StoredState = {
@@ -62,12 +68,15 @@ export async function runClosingStep(step: ClosingStep, options: StepOptions): P
     error: null,
   }
   const save = (change: Partial<StoredState>): void => {
+    lock.lost.throwIfAborted()
     state = { ...state, ...change, heard_at: now() }
     writeStep(folder, step, state)
   }
   save({})
   let latest: Progress | null = null
-  const heartbeat = setInterval(() => save({ progress: latest }), HEARTBEAT_MS)
+  const heartbeat = setInterval(() => {
+    if (!lock.lost.aborted) save({ progress: latest })
+  }, HEARTBEAT_MS)
   const progress = (made: Progress): void => {
     latest = made
     onProgress?.(made)
@@ -81,7 +90,7 @@ export async function runClosingStep(step: ClosingStep, options: StepOptions): P
   } finally {
     clearInterval(heartbeat)
   }
-  if (outcome === undefined) save({ state: 'failed', error: messageOf(failure, options.signal) })
+  if (outcome === undefined) save({ state: 'failed', error: messageOf(failure, given.signal) })
   else
     save({
       state: outcome.passed ? 'done' : 'failed',
@@ -110,13 +119,19 @@ async function work(
   return step === 'export' ? withManifest(outcome, options) : outcome
 }
 
-/** The whole ledger and its tables, against the checkpoint of the closing before. */
+/**
+ * The whole ledger and its tables, against the checkpoint of the closing before. It is a verification as staff start it:
+ * one at a time, listed among the others.
+ */
 async function verifyStep(
-  { url, books, folder, signal }: StepOptions,
+  { url, db, books, folder, madeBy, signal, log }: StepOptions,
   progress: (progress: Progress) => void,
 ): Promise<StepOutcome> {
   const checkpoint = books.previous?.checkpoint ?? null
-  const verification = await auditWorker.verify(url, null, signal, progress, checkpoint)
+  const total = await headOf(db)
+  const id = await insertRun(db, { startedBy: madeBy, key: null, total, checkpoint })
+  if (id === null) throw new ClosingRefused(VERIFICATION_RUNNING)
+  const verification = await runVerification(db, { id, url, checkpoint, total, signal, log, progress })
   const { findings, events, position } = verification
   const file = await writeHashed(folder, 'verification.json', `${JSON.stringify({ ...verification, checkpoint })}\n`)
   const checked = `${events.toLocaleString('en')} events up to position ${position}`
@@ -139,9 +154,11 @@ async function verifyStep(
 
 /** A checkpoint of the month's last event, which the next closing begins from. */
 async function checkpointStep(options: StepOptions): Promise<StepOutcome> {
-  const { db, folder, madeBy } = options
+  const { db, folder, madeBy, signal } = options
   const checkpoint = await signLast(options)
+  signal.throwIfAborted()
   await rememberCheckpoint(db, checkpoint, madeBy)
+  signal.throwIfAborted()
   const file = await writeHashed(folder, 'checkpoint.json', `${JSON.stringify(checkpoint, null, 2)}\n`)
   const { position, hash, at } = checkpoint
   return {
@@ -152,7 +169,7 @@ async function checkpointStep(options: StepOptions): Promise<StepOutcome> {
 }
 
 async function withManifest(outcome: StepOutcome, options: StepOptions): Promise<StepOutcome> {
-  const { books, folder, signer, madeBy } = options
+  const { books, folder, signer, madeBy, signal } = options
   const { month, first, last, first_at, last_at } = books
   const manifest = signManifest(
     {
@@ -168,6 +185,7 @@ async function withManifest(outcome: StepOutcome, options: StepOptions): Promise
     },
     signer,
   )
+  signal.throwIfAborted()
   const file = await writeHashed(folder, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`)
   return { ...outcome, files: [...outcome.files, file] }
 }

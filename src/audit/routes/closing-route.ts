@@ -2,13 +2,15 @@ import { CloseMonth, RecordedClosing } from '../../../schema/closings.ts'
 import { dataOf } from '../../../schema/common.ts'
 import { closingVerbs } from '../../features/closings/verbs.ts'
 import type { App } from '../../features/services.ts'
-import { readClosingRequest } from '../closings/closing-request.ts'
+import { readClosingRequest, requestWhileRunning } from '../closings/closing-request.ts'
 import { monthFolder } from '../closings/folder.ts'
 import { readMonthBooks } from '../closings/month-books.ts'
+import { MonthLock } from '../closings/month-lock.ts'
 import type { FinanceServices } from './services.ts'
 
 /** Records the closing of a month, whose steps were run before. */
-export function closingRoute(app: App, { db, execute, checkpoints, closingsFolder }: FinanceServices): void {
+export function closingRoute(app: App, services: FinanceServices): void {
+  const { db, reads, execute, checkpoints, closingsFolder } = services
   const verbs = closingVerbs()
 
   app.post(
@@ -20,7 +22,8 @@ export function closingRoute(app: App, { db, execute, checkpoints, closingsFolde
         summary: 'Record that a month is closed, with the SHA-256 of each file',
         description:
           'The steps of the closing are run in the console or by `audit close-month`. What is recorded is read from ' +
-          'their files and from the ledger, never from the request. Roles finance and operator.',
+          'their files and from the ledger, never from the request. While a step of the month runs, on any instance, ' +
+          'it is refused. Roles finance and operator.',
         tags: ['finance'],
         refusals: verbs.recordClosing.refusals,
         body: CloseMonth,
@@ -29,9 +32,18 @@ export function closingRoute(app: App, { db, execute, checkpoints, closingsFolde
     },
     async (request, reply) => {
       const { month } = request.body
-      const books = await readMonthBooks(db, month)
-      const input = await readClosingRequest(monthFolder(closingsFolder, month), books, checkpoints.publicKey)
-      return execute(request, reply, verbs.recordClosing, input, { request: { month } })
+      const { url } = await reads.reportsFor({ readsStandby: false })
+      const lock = await MonthLock.forRecording(url, month)
+      try {
+        const books = await readMonthBooks(db, month)
+        const input =
+          lock === null
+            ? requestWhileRunning(books)
+            : await readClosingRequest(monthFolder(closingsFolder, month), books, checkpoints.publicKey)
+        return await execute(request, reply, verbs.recordClosing, input, { request: { month } })
+      } finally {
+        await lock?.close()
+      }
     },
   )
 }

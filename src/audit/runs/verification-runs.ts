@@ -6,20 +6,8 @@ import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ReadSources } from '../../http/reads/read-sources.ts'
-import type { Progress } from '../ledger-scan.ts'
-import { auditWorker } from '../verify/audit-worker.ts'
-import {
-  endRun,
-  findRunByKey,
-  insertRun,
-  MAX_SILENCE_SECONDS,
-  readRuns,
-  recordProgress,
-  requestStop,
-} from './run-rows.ts'
-
-/** How often a run writes how far it is, and looks whether it is to stop. */
-const HEARTBEAT_MS = 1_000
+import { findRunByKey, insertRun, MAX_SILENCE_SECONDS, readRuns, requestStop } from './run-rows.ts'
+import { runVerification } from './run-verification.ts'
 
 export interface RunOptions {
   /** The primary, for the table of runs. */
@@ -43,7 +31,7 @@ interface Running {
 export class VerificationRuns {
   readonly #options: RunOptions
   readonly #db: Kysely<Tables>
-  readonly #heartbeatMs: number
+  readonly #heartbeatMs: number | undefined
   readonly #maxSilenceSeconds: number
   #running: Running | undefined
   #isClosed = false
@@ -52,7 +40,7 @@ export class VerificationRuns {
     this.#options = options
     const pool = openPool(options.url, { max: 2, application_name: 'economy verifications' }, options.log)
     this.#db = queryBuilder(pool)
-    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#heartbeatMs = options.heartbeatMs
     this.#maxSilenceSeconds = options.maxSilenceSeconds ?? MAX_SILENCE_SECONDS
   }
 
@@ -69,7 +57,7 @@ export class VerificationRuns {
     // A request with the same key may have started it in the meantime.
     if (id === null) return this.#startedUnder(startedBy, key)
     const abort = new AbortController()
-    const done = this.#run(id, url, checkpoint, { events: 0, of }, abort)
+    const done = this.#run(id, url, checkpoint, of, abort)
     this.#running = { id, abort, done }
     if (this.#isClosed) abort.abort()
     return this.find(id)
@@ -112,34 +100,17 @@ export class VerificationRuns {
     id: number,
     url: string,
     checkpoint: Checkpoint | null,
-    planned: Progress,
+    total: number,
     abort: AbortController,
   ): Promise<void> {
-    let progress = planned
-    let isStopped = false
-    const beat = async (): Promise<void> => {
-      const { isWanted } = await recordProgress(this.#db, id, progress)
-      if (isWanted) return
-      isStopped = true
-      abort.abort()
-    }
-    const heartbeat = setInterval(() => {
-      // The next one is a second later; without any, the run is taken for lost.
-      beat().catch((err: unknown) => this.#options.log.warn({ err }, 'the progress of a verification was not stored'))
-    }, this.#heartbeatMs)
+    const { log } = this.#options
+    const { signal } = abort
+    const heartbeatMs = this.#heartbeatMs
     try {
-      const work = auditWorker.verify(url, null, abort.signal, (latest) => void (progress = latest), checkpoint)
-      const verification = await work
-      await endRun(this.#db, id, verification.findings.length === 0 ? 'clean' : 'findings', progress, verification)
-    } catch (err) {
-      if (!abort.signal.aborted) this.#options.log.warn({ err }, 'a verification failed')
-      await beat().catch(() => {})
-      const outcome = isStopped ? 'stopped' : 'failed'
-      await endRun(this.#db, id, outcome, progress, null).catch((error: unknown) =>
-        this.#options.log.warn({ err: error }, 'the end of a verification was not stored'),
-      )
+      await runVerification(this.#db, { id, url, checkpoint, total, signal, log, heartbeatMs })
+    } catch {
+      // Its row says so.
     } finally {
-      clearInterval(heartbeat)
       if (this.#running?.id === id) this.#running = undefined
     }
   }

@@ -42,7 +42,10 @@ export const auditWorker = {
   },
 }
 
-/** Answers the result of the task, or rejects with what it threw. Terminates the thread when `signal` is aborted. */
+/**
+ * Answers the result of the task, or rejects with what it threw. Terminates the thread when `signal` is aborted, and
+ * rejects once it has ended, as until then it may still write files.
+ */
 function runInWorker(
   task: AuditTask,
   signal: AbortSignal,
@@ -52,8 +55,8 @@ function runInWorker(
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./audit-worker-thread.ts', import.meta.url), { workerData: task })
     const abort = (): void => {
-      void worker.terminate()
-      reject(signal.reason instanceof Error ? signal.reason : new Error('the audit task was aborted'))
+      const reason = signal.reason instanceof Error ? signal.reason : new Error('the audit task was aborted')
+      void worker.terminate().finally(() => reject(reason))
     }
     signal.addEventListener('abort', abort, { once: true })
     worker.on('message', (message: AuditWorkerMessage) => {
@@ -63,7 +66,7 @@ function runInWorker(
     worker.on('error', reject)
     worker.on('exit', () => {
       signal.removeEventListener('abort', abort)
-      reject(new Error('the audit worker ended before it was done'))
+      if (!signal.aborted) reject(new Error('the audit worker ended before it was done'))
     })
   })
 }

@@ -1,12 +1,19 @@
 import { createReadStream } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
 import { findClosingFile, monthFolder } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
-import { StepRuns } from '../../audit/closings/run-closing-step.ts'
 import { RunningSteps } from '../../audit/closings/running-steps.ts'
 import { readStep, readSteps } from '../../audit/closings/step-state.ts'
-import { type ClosingStep, closingSteps, MONTH_PATTERN, nextMonth } from '../../features/closings/books.ts'
+import { refusalResponseOf } from '../../domain.ts'
+import {
+  type ClosingStep,
+  closingSteps,
+  MONTH_PATTERN,
+  nextMonth,
+  VERIFICATION_RUNNING,
+} from '../../features/closings/books.ts'
 import type { App } from '../../features/services.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'
@@ -19,7 +26,6 @@ import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import type { Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
-import { reportMessages } from './messages.ts'
 import { closesFrom, eventsOf, monthPath } from './months.ts'
 import { type StepProgress, type StepView, showFiles, showProgress, showStep, stepTitle } from './step-view.ts'
 
@@ -62,7 +68,7 @@ const ActForm = Type.Object(actFields)
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
   const { db, audit, reads } = services
-  const { closingsFolder, checkpoints } = audit
+  const { closingsFolder, checkpoints, runs } = audit
   const running = new RunningSteps({ db, signer: checkpoints, closingsFolder, log: scope.log })
   scope.addHook('onClose', () => running.close())
 
@@ -84,6 +90,13 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     return sendPart(reply, progressTemplate, { progress })
   })
 
+  /** A verification of these steps themselves is no other one. */
+  const isVerificationRunning = async (month: string): Promise<boolean> => {
+    if (running.current?.month === month) return false
+    const [newest] = await runs.list(1)
+    return newest?.outcome === 'running'
+  }
+
   const start = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -91,14 +104,14 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     chooseSteps: (books: MonthBooks) => readonly ClosingStep[],
   ): Promise<FastifyReply> => {
     const books = await readMonthBooks(db, month)
-    const { refusal } = books
-    if (refusal !== null) throw new HttpError(422, refusal.code, refusal.message)
+    if (books.refusal !== null) throw refused(books.refusal.code)
+    const steps = chooseSteps(books)
+    if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
     const { url } = await reads.reportsFor({ readsStandby: false })
     try {
-      running.start(books, chooseSteps(books), url, `staff:${staffOf(request).sub}`)
+      await running.start(month, steps, url, `staff:${staffOf(request).sub}`)
     } catch (error) {
-      if (error instanceof StepRuns) throw new HttpError(422, 'steps_running', reportMessages.steps_running)
-      throw error
+      throw error instanceof ClosingRefused ? refused(error.code) : error
     }
     return reply.redirect(monthPath(month), 303)
   }
@@ -126,8 +139,9 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     { config, schema: { params: MonthParams, body: ActForm } },
     async (request, reply) => {
       const { month } = request.params
-      await running.stop(month)
-      return reply.redirect(addressWith(monthPath(month), { done: 'stopped' }), 303)
+      // Where nothing ran, the page says what there is.
+      const done = (await running.stop(month, `staff:${staffOf(request).sub}`)) ? 'stopped' : undefined
+      return reply.redirect(addressWith(monthPath(month), { done }), 303)
     },
   )
   scope.post('/reports/:month/record', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
@@ -148,6 +162,11 @@ export function monthPages(scope: App, services: ConsoleServices): void {
       .type('application/octet-stream')
       .send(createReadStream(file.path))
   })
+}
+
+function refused(code: string): HttpError {
+  const { status, message } = refusalResponseOf({ refusal: code })
+  return new HttpError(status, code, message)
 }
 
 function showMonth(books: MonthBooks, folder: string, running: RunningSteps): MonthData {

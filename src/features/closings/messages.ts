@@ -6,6 +6,10 @@ export const closingMessages = {
     en: 'A verification is running. Wait for its end, or stop it.',
     ar: 'توجد عملية تحقّق قيد التنفيذ. انتظر انتهاءها أو أوقفها.',
   },
+  steps_running: {
+    en: 'A step of a closing is running, or a closing is being recorded. Wait for its end, or stop it.',
+    ar: 'توجد خطوة إقفال قيد التنفيذ، أو يجري تسجيل إقفال. انتظر انتهاءها أو أوقفها.',
+  },
   month_closed: { en: 'This month is closed already.', ar: 'سبق إقفال هذا الشهر.' },
   month_not_over: { en: 'This month is not over.', ar: 'لم ينتهِ هذا الشهر بعد.' },
   month_out_of_order: {

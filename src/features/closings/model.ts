@@ -20,6 +20,7 @@ export const closingsModel: Model = {
     month_not_over: { status: 422, message: closingMessages.month_not_over },
     month_out_of_order: { status: 422, message: closingMessages.month_out_of_order },
     month_before_ledger: { status: 422, message: closingMessages.month_before_ledger },
+    steps_running: { status: 422, message: closingMessages.steps_running },
     closing_step_failed: { status: 422, message: closingMessages.closing_step_failed },
     closing_incomplete: { status: 422, message: closingMessages.closing_incomplete },
     closing_outdated: { status: 422, message: closingMessages.closing_outdated },

@@ -1,7 +1,7 @@
 import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { type ClosingStep, closingSteps, monthRefusal } from './books.ts'
+import { type ClosingStep, closingSteps, monthRefusal, STEPS_RUNNING } from './books.ts'
 import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
 
 /** What the service read in the folder of a closing, and in the ledger; nothing of it comes from a client. */
@@ -10,6 +10,8 @@ export interface RecordClosing {
   readonly month: string
   /** The last position of the month as the ledger has it; 0 when the ledger began later. */
   readonly position: number
+  /** Whether a step is running, which may be writing the files. */
+  readonly running: boolean
   /** The positions that the files were made of. */
   readonly made_of: { readonly first: number; readonly last: number }
   readonly done: readonly string[]
@@ -25,6 +27,7 @@ const refusals = [
   'month_not_over',
   'month_out_of_order',
   'month_before_ledger',
+  STEPS_RUNNING,
   'closing_step_failed',
   'closing_incomplete',
   'closing_outdated',
@@ -36,10 +39,11 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   reads: ({ month }) => [keyOf(closings, month), keyOf(lastClosings, LEDGER)],
 
   decide(state, input, { now }) {
-    const { month, position, made_of, done, failed, unchanged, files, checkpoint } = input
+    const { month, position, running, made_of, done, failed, unchanged, files, checkpoint } = input
     const last = state.get(lastClosings, LEDGER) ?? null
     const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
+    if (running) return refuse(STEPS_RUNNING)
     if (failed.length > 0) return refuse('closing_step_failed')
     if (checkpoint === null || !closingSteps.every((step: ClosingStep) => done.includes(step)))
       return refuse('closing_incomplete')

@@ -11,6 +11,7 @@ const RecordClosing = inputSchema(
   Type.Object({
     month: Type.String({ pattern: MONTH_PATTERN }),
     position: Type.Integer({ minimum: 0 }),
+    running: Type.Boolean(),
     made_of: Type.Object({ first: Type.Integer({ minimum: 0 }), last: Type.Integer({ minimum: 0 }) }),
     done: Type.Array(Type.String()),
     failed: Type.Array(Type.String()),

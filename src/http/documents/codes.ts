@@ -56,6 +56,7 @@ export const httpCodes: CodeMeanings = {
   room_owner: { means: 'an owner cannot leave or be removed', show: 'message' },
   same_user: { means: 'a card to oneself', show: 'message' },
   session_expired: { means: 'the token is over', show: 'the login' },
+  steps_running: { means: 'a step of the closing is running', show: 'message, and the steps' },
   too_few_days: { means: 'the card would add less than a day', show: 'message' },
   unauthenticated: { means: 'no valid token', show: 'the login' },
   unavailable: { means: 'the database is away', show: 'a spinner, and retry' },

@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { findClosingFile, monthFolder } from '../../../src/audit/closings/folder.ts'
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
+import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { runClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
 import { readSteps, type StepState } from '../../../src/audit/closings/step-state.ts'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
@@ -29,14 +30,21 @@ const runSteps = async (
   of = month,
 ): Promise<readonly StepState[]> => {
   const db = readDb(t, database)
-  const books = await readMonthBooks(db, of)
-  const folder = monthFolder(closingsFolder, of)
-  const states: StepState[] = []
-  for (const step of steps) {
-    const options = { url: database.serviceUrl, db, books, folder, signer, madeBy: 'staff:fin', signal }
-    states.push(await runClosingStep(step, options))
+  const url = database.serviceUrl
+  const lock = await MonthLock.forSteps(url, of)
+  if (lock === null) throw new Error('others run steps')
+  try {
+    const books = await readMonthBooks(db, of)
+    const folder = monthFolder(closingsFolder, of)
+    const states: StepState[] = []
+    for (const step of steps) {
+      const options = { url, db, books, lock, folder, signer, madeBy: 'staff:fin', signal, log: console }
+      states.push(await runClosingStep(step, options))
+    }
+    return states
+  } finally {
+    await lock.close()
   }
-  return states
 }
 
 const statesOf = (steps: readonly StepState[]): string[] => steps.map(({ state }) => state)

@@ -19,6 +19,7 @@ const files = [{ name: 'entries.csv', sha256: hash }]
 const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
   month: '2026-10',
   position: 40,
+  running: false,
   made_of: { first: 1, last: 40 },
   done: [...closingSteps],
   failed: [],
@@ -65,6 +66,7 @@ test('refusals, in the order of precedence', (t) => {
     ['month_out_of_order', october(wrong), closed('2026-08', 3)],
     ['month_out_of_order', october({ ...wrong, month: '2026-08' }), closed('2026-09', 3)],
     ['month_before_ledger', october(wrong)],
+    ['steps_running', october({ ...wrong, position: 40, running: true })],
     ['closing_step_failed', october({ ...wrong, position: 40 })],
     ['closing_incomplete', october({ done: closingSteps.filter((step) => step !== 'draws') })],
     ['closing_incomplete', october({ checkpoint: null })],

@@ -7,17 +7,20 @@ import { openPool } from '../../../db/pool.ts'
 import { queryBuilder } from '../../../db/queries/query-builder.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { evolve, refusalResponseOf, tables } from '../../../domain.ts'
-import { closingSteps, isMonth } from '../../../features/closings/books.ts'
+import { closingSteps, isMonth, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../features/closings/books.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
 import { command } from '../../../ledger/executor/command.ts'
 import { Executor } from '../../../ledger/executor/executor.ts'
 import type { CheckpointSigner } from '../../checkpoint/checkpoint.ts'
 import { findSigner } from '../../checkpoint/checkpoint-key.ts'
+import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
 import { readMonthBooks } from '../../closings/month-books.ts'
+import { MonthLock } from '../../closings/month-lock.ts'
 import { runClosingStep } from '../../closings/run-closing-step.ts'
 import { dataDirOf } from '../../database.ts'
+import { readRuns } from '../../runs/run-rows.ts'
 import type { CommandContext, RegisterCommand } from '../command.ts'
 
 export const closeMonthCommand: RegisterCommand = (audit, running) =>
@@ -35,17 +38,25 @@ function parseMonth(text: string): string {
 /** Answers how many steps failed; the month is recorded only when none did. */
 async function run({ env, serviceUrl, terminal, signal }: CommandContext, month: string): Promise<number> {
   const db = queryBuilder(openPool(serviceUrl, { max: 2, application_name: 'audit' }))
+  let lock: MonthLock | null = null
   try {
     const signer = await signerFor(db, env)
+    // Held until the closing is recorded: no other step changes the files in between.
+    lock = await MonthLock.forSteps(serviceUrl, month)
+    if (lock === null) throw new ClosingRefused(STEPS_RUNNING)
     const books = await readMonthBooks(db, month)
-    if (books.refusal !== null) throw new Error(books.refusal.message.en)
+    if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
+    const [newest] = await readRuns(db, { limit: 1 })
+    if (newest?.outcome === 'running') throw new ClosingRefused(VERIFICATION_RUNNING)
     const folder = monthFolder(closingsFolder(dataDirOf(env), readLedgerSchema(env)), month)
     const madeBy = localStaffName()
+    const { progress } = terminal
+    const log = console
+    const options = { url: serviceUrl, db, books, lock, folder, signer, madeBy, signal, log, progress }
     let failed = 0
     for (const step of closingSteps) {
       signal.throwIfAborted()
-      const { progress } = terminal
-      const state = await runClosingStep(step, { url: serviceUrl, db, books, folder, signer, madeBy, signal, progress })
+      const state = await runClosingStep(step, options)
       if (state.state !== 'done') failed += 1
       const said = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
       terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${said}`)
@@ -59,6 +70,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
     return 0
   } finally {
+    await lock?.close()
     await db.destroy()
   }
 }

@@ -1,0 +1,228 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { test } from 'tap'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
+import { monthFolder } from '../../../src/audit/closings/folder.ts'
+import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
+import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
+import { readStep } from '../../../src/audit/closings/step-state.ts'
+import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { closingSteps } from '../../../src/features/closings/books.ts'
+import { signedIn } from '../../harness/app/console-session.ts'
+import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { copyOf, superuserUrl } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
+import { oldMonth as month, oldLedger } from '../old-ledger.ts'
+import { runAudit } from '../run-audit.ts'
+
+const { slices } = await loadSlices()
+const KEY = 'a checkpoint key for tests'
+const page = `/console/reports/${month}`
+const running = { status: 422, body: { code: 'steps_running', message: /^A step of a closing is running/ } }
+
+type Test = Parameters<typeof createTestApp>[0]
+
+const original = await oldLedger({ teardown: () => {} })
+
+async function openMonth(t: Test) {
+  const opened = await createTestApp(t, slices, await copyOf(t, original))
+  const { database, closingsFolder } = opened
+  const finance = opened.staff('fin', 'finance')
+  const folder = monthFolder(closingsFolder, month)
+  return {
+    ...opened,
+    folder,
+    finance,
+    url: database.serviceUrl,
+    record: (key?: string) =>
+      finance('POST', '/admin/v1/ledger/closings', { month }, key === undefined ? {} : { 'idempotency-key': key }),
+    stateOf: (step: (typeof closingSteps)[number]) => readStep(folder, step),
+    closeMonth: () =>
+      runAudit(
+        { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY, DATA_DIR: closingsFolder },
+        'close-month',
+        month,
+      ),
+  }
+}
+
+/** The steps of an instance that shares the folder. */
+function instance(t: Test, { database }: TestApp, closingsFolder: string): RunningSteps {
+  const log = { warn: () => {} }
+  const steps = new RunningSteps({ db: readDb(t, database), signer: checkpointSigner(KEY), closingsFolder, log })
+  t.teardown(() => steps.close())
+  return steps
+}
+
+/** Makes every verification wait until the function that it answers is called. */
+async function holdVerifications(t: Test, { database }: TestApp): Promise<() => Promise<void>> {
+  const client = await connect(database.ownerUrl, 'test')
+  let isOpen = true
+  const release = async (): Promise<void> => {
+    if (!isOpen) return
+    isOpen = false
+    await client.query('rollback')
+    await client.end()
+  }
+  t.teardown(release)
+  await client.query('begin; lock table replies in access exclusive mode')
+  return release
+}
+
+const ended = (steps: RunningSteps): Promise<void> => until(() => steps.current === null)
+
+test('a month is not recorded while a step runs, and no step runs while it is recorded', async (t) => {
+  const opened = await openMonth(t)
+  const { url, record, closingsFolder, app, stateOf, closeMonth } = opened
+  const steps = instance(t, opened, closingsFolder)
+  await steps.start(month, closingSteps, url, 'staff:fin')
+  await ended(steps)
+
+  const gate = await holdVerifications(t, opened)
+  await steps.start(month, ['draws', 'verify'], url, 'staff:fin')
+  await until(() => stateOf('verify').state === 'running')
+  t.match(await record(), running)
+  await gate()
+  await ended(steps)
+  const other = await MonthLock.forSteps(url, month)
+  t.match(await closeMonth(), { code: 2, err: /A step of a closing is running/ })
+  await other?.close()
+
+  const before = readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8')
+  const browser = await signedIn(app, 'finance', 'fin')
+  const lock = await MonthLock.forRecording(url, month)
+  await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'steps_running' })
+  t.match(await browser.submit(page, `${page}/steps/draws/run`), {
+    status: 422,
+    html: /A step of a closing is running/,
+  })
+  t.equal(readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8'), before)
+  const [first, second] = await Promise.all([record('once'), record('once')])
+  t.match(first, { status: 201 }, 'others may record it at the same time')
+  t.same(second?.body, first?.body, 'which is done once')
+  await lock?.close()
+
+  t.match(await record('again'), { status: 422, body: { code: 'month_closed' } })
+  await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'month_closed' })
+  t.equal(readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8'), before)
+})
+
+test('of two instances that start a step at once, one runs it', async (t) => {
+  const opened = await openMonth(t)
+  const { url, closingsFolder, stateOf } = opened
+  const gate = await holdVerifications(t, opened)
+  const instances = [1, 2].map(() => instance(t, opened, closingsFolder))
+  const starts = await Promise.allSettled(instances.map((one, i) => one.start(month, ['verify'], url, `staff:${i}`)))
+  t.same(starts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  const refusal = starts.find((one) => one.status === 'rejected')?.reason
+  t.ok(refusal instanceof ClosingRefused)
+  t.match(refusal, { code: 'steps_running' })
+  const winner = starts.findIndex(({ status }) => status === 'fulfilled')
+  await gate()
+  await until(() => instances.every(({ current }) => current === null))
+  t.match(stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
+  t.same(await queryRows(opened.database, 'select outcome from verification_runs'), [{ outcome: 'clean' }])
+})
+
+test('a step whose process died, or lost its lock, can be run again at once', async (t) => {
+  const opened = await openMonth(t)
+  const { url, closingsFolder, folder, stateOf, database, record } = opened
+  const steps = instance(t, opened, closingsFolder)
+  const now = new Date().toISOString()
+  mkdirSync(join(folder, 'steps'), { recursive: true })
+  const state = { state: 'running', made_by: 'staff:bob', started_at: now, heard_at: now, first: 1, last: 2 }
+  const none = { progress: null, result: null, files: [], error: null }
+  writeFileSync(join(folder, 'steps/draws.json'), JSON.stringify({ ...state, ...none }))
+  t.match(stateOf('draws'), { state: 'running' })
+  t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })
+  await steps.start(month, ['draws'], url, 'staff:fin')
+  await ended(steps)
+  t.match(stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
+
+  const gate = await holdVerifications(t, opened)
+  await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
+  await until(() => stateOf('verify').state === 'running')
+  const drawn = readFileSync(join(folder, 'steps/draws.json'), 'utf8')
+  const superuser = await connect(await superuserUrl(database), 'test')
+  await superuser.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'economy closing' and datname = current_database()`,
+  )
+  await superuser.end()
+  await ended(steps)
+  t.match(stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
+  t.equal(readFileSync(join(folder, 'steps/draws.json'), 'utf8'), drawn, 'no further step begins')
+  await gate()
+  await steps.start(month, ['verify'], url, 'staff:eve')
+  await ended(steps)
+  t.match(stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
+})
+
+test('the verification of a closing is one of those that run one at a time', async (t) => {
+  const opened = await openMonth(t)
+  const { url, app, database, finance, closingsFolder, stateOf, closeMonth } = opened
+  const verifications = '/admin/v1/ledger/verifications'
+  const runs = () =>
+    queryRows(database, 'select started_by, outcome, stopped_by from verification_runs order by run_id')
+  const browser = await signedIn(app, 'finance', 'fin')
+  // Of another instance.
+  await queryRows(
+    database,
+    `insert into verification_runs (started_by, events_total, heartbeat_at)
+     values ('staff:bob', 20, now() + interval '1 hour')`,
+  )
+  for (const action of ['run', 'steps/verify/run']) {
+    const refused = await browser.submit(page, `${page}/${action}`)
+    t.match(refused, { status: 422, html: /A verification is running/ }, action)
+  }
+  t.match(await closeMonth(), { code: 2, err: /A verification is running/ })
+  t.equal(stateOf('verify').state, 'waiting')
+  const steps = instance(t, opened, closingsFolder)
+  // As one that was started in the same moment.
+  await steps.start(month, ['verify'], url, 'staff:fin')
+  await ended(steps)
+  t.match(stateOf('verify'), { state: 'failed', error: 'A verification is running. Wait for its end, or stop it.' })
+  await queryRows(database, 'delete from verification_runs')
+
+  const gate = await holdVerifications(t, opened)
+  t.equal((await browser.submit(page, `${page}/steps/verify/run`)).status, 303)
+  await until(async () => (await runs()).length === 1)
+  t.match(await finance('POST', verifications, {}), { status: 422, body: { code: 'verification_running' } })
+  t.equal((await browser.submit(page, `${page}/stop`)).status, 303)
+  t.match(stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+
+  await steps.start(month, ['verify'], url, 'staff:fin')
+  await until(async () => (await runs()).length === 2)
+  const [own] = Object((await finance('GET', verifications)).body).data
+  t.match(own, { outcome: 'running', started_by: 'staff:fin' })
+  t.match(await finance('POST', `${verifications}/${own.id}/stop`), { status: 200 })
+  await ended(steps)
+  t.match(stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+  await gate()
+  const stoppedRun = { started_by: 'staff:fin', outcome: 'stopped', stopped_by: 'staff:fin' }
+  t.same(await runs(), [stoppedRun, stoppedRun])
+})
+
+test('an aborted task is over when it says so: its thread writes no more', async (t) => {
+  const opened = await openMonth(t)
+  const workers: Worker[] = []
+  const onWorker = (message: unknown): void => {
+    const { worker } = Object(message)
+    if (worker instanceof Worker) workers.push(worker)
+  }
+  subscribe('worker_threads', onWorker)
+  t.teardown(() => unsubscribe('worker_threads', onWorker))
+  await holdVerifications(t, opened)
+  const abort = new AbortController()
+  const verification = auditWorker.verify(opened.url, null, abort.signal, () => {})
+  t.equal(workers.length, 1)
+  abort.abort(new Error('enough'))
+  await t.rejects(verification, { message: 'enough' })
+  t.equal(workers[0]?.threadId, -1, 'it has ended')
+})
