@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, oneof } from 'fast-check'
 import { type Test, test } from 'tap'
@@ -51,8 +52,9 @@ test('draws of the service are valid, and each changed digit is not', async (t) 
 
   const alone = await verify(JSON.stringify({ data: [draw] }), '', fetchOdds)
   t.match(alone, { verdict: 'valid', isComplete: false })
-  t.same(stepsThatAre('unchecked', alone), ['commitment'])
-  t.match(inEnglish(alone), /^Valid as far as it could be checked/)
+  t.same(stepsThatAre('unchecked', alone), ['link', 'commitment'])
+  t.match(inEnglish(alone), /^Valid as far as it could be checked: .* Whether these links were fixed before/)
+  t.match(verdictSentence(sentences.ar, alone), /^صحيح بقدر ما أمكن التحقق منه: .*الالتزامات/)
 
   const wrongSteps: Readonly<Record<string, string>> = {
     chain: 'number',
@@ -89,6 +91,87 @@ test('draws of the service are valid, and each changed digit is not', async (t) 
   const forged = { ...draw, link: 'ab'.repeat(32) }
   const among = list.map((item: unknown) => (item === draw ? forged : item))
   t.ok(stepsThatAre('wrong', await verify(JSON.stringify(among), '', fetchOdds)).includes('link'))
+})
+
+/** Draws as a service with these links would answer them, with the numbers and rewards that follow from them. */
+function drawsWith(links: readonly { readonly k: number; readonly link: string }[]) {
+  const { odds, commitment: _, ...example } = luckyExample
+  const total = odds.reduce((sum, { weight }) => sum + weight, 0)
+  return links.map(({ k, link }) => {
+    const label = `lg1|${example.chain}|${example.client_seed}|${k}|0`
+    const { r } = serviceUniform(Buffer.from(link, 'hex'), label, total)
+    let sum = 0
+    const row = odds.find(({ weight }) => (sum += weight) > r)
+    const orders = [{ order_id: '1-0', r, reward_num: example.stake * (row?.multiplier ?? 0) }]
+    return { ...example, odds, k, link, orders }
+  })
+}
+
+test('a link is right only when it led to an earlier link or to a commitment', async (t) => {
+  const sha256 = (hex: string) => createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex')
+  const third = 'ab'.repeat(32)
+  const second = sha256(third)
+  const first = sha256(second)
+  const commitment = sha256(first)
+  const madeUp = 'cd'.repeat(32)
+  const right = { outcome: 'right' }
+  const wrong = { outcome: 'wrong' }
+  const unchecked = { outcome: 'unchecked' }
+  const rows = [
+    [[{ k: 3, link: third }], '', 'valid', [{ ...unchecked, reason: 'linkAlone' }]],
+    [[{ k: 3, link: madeUp }], '', 'valid', [{ ...unchecked, reason: 'linkAlone' }]],
+    [[{ k: 3, link: third }], commitment, 'valid', [{ ...right, reason: 'linkCommitted' }]],
+    [[{ k: 3, link: madeUp }], commitment, 'notValid', [{ ...unchecked, reason: 'linkAlone' }]],
+    [[{ k: 1, link: first }], '', 'valid', [{ ...unchecked, reason: 'firstLinkAlone' }]],
+    [[{ k: 1, link: first }], commitment, 'valid', [{ ...right, reason: 'firstLinkCommitted' }]],
+    [
+      [
+        { k: 3, link: third },
+        { k: 1, link: first },
+      ],
+      '',
+      'valid',
+      [
+        { ...right, reason: 'linkLeads' },
+        { ...unchecked, reason: 'firstLinkAlone' },
+      ],
+    ],
+    [
+      [
+        { k: 2, link: second },
+        { k: 2, link: madeUp },
+      ],
+      '',
+      'notValid',
+      [
+        { ...wrong, reason: 'linkOfTwo' },
+        { ...wrong, reason: 'linkOfTwo' },
+      ],
+    ],
+    [
+      [
+        { k: 2, link: second },
+        { k: 2, link: second },
+      ],
+      '',
+      'valid',
+      [
+        { ...unchecked, reason: 'linkAlone' },
+        { ...unchecked, reason: 'linkAlone' },
+      ],
+    ],
+  ] as const
+  for (const [links, kept, verdict, steps] of rows) {
+    const checked = await verify(JSON.stringify(drawsWith(links)), kept, noOdds)
+    t.equal(checked.verdict, verdict)
+    t.match(
+      checked.checked.flatMap((one) => one.steps.filter(({ step }) => step === 'link')),
+      steps,
+    )
+    const isKnown = kept !== ''
+    t.equal(/Whether these links were fixed/.test(inEnglish(checked)), verdict === 'valid' && !isKnown)
+    for (const { reason } of steps) t.ok(sentences.ar.reasons[reason])
+  }
 })
 
 test('a finished game of the service is valid, and each changed digit is not', async (t) => {

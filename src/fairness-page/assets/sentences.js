@@ -26,6 +26,8 @@ const english = {
   valid: (checked) => `Valid: every step agrees (draws checked: ${checked}).`,
   validInPart:
     'Valid as far as it could be checked: no step disagrees, but those marked "not checked" lack something that only you can add.',
+  validUncommitted:
+    'Valid as far as it could be checked: the numbers follow from the links that were pasted. Whether these links were fixed before the draws was not checked, and made-up ones would agree, too: enter the commitments that you noted.',
   /** @type {(why: string) => string} */
   notValid: (why) => `Not valid: ${why}`,
   /** @type {(item: string, step: string, why: string) => string} */
@@ -49,10 +51,18 @@ const english = {
   /** @type {(step: string, number: number) => string} */
   ofOrder: (step, number) => `${step} of order ${number}`,
   reasons: {
-    linkHashed: 'hashing the link once gives the link of the send before it.',
+    linkAlone:
+      'this hash must be the link of the send before it, which was not pasted: there is nothing to compare the link with.',
+    linkCommitted: 'hashing the link, and each hash again, leads to the commitment.',
+    firstLinkAlone:
+      'this is the first send of the chain, so that this hash must be the commitment: there is nothing to compare it with.',
+    firstLinkCommitted: 'this is the first send of the chain, and hashing its link once gives the commitment.',
+    linkOfTwo: 'two different links were pasted for this send of the chain, and a send has only one.',
     linkLeads: 'hashing the link leads to that of an earlier send of the chain.',
     linkDoesNotLead: 'hashing the link does not lead to that of an earlier send of the chain.',
     commitmentReached: 'hashing the link as often as the number of the send gives the commitment.',
+    commitmentPasted:
+      'hashing the link as often as the number of the send gives the commitment that was pasted with it. Compare it with the one that was shown before the draw.',
     commitmentNotReached: 'hashing the link as often as the number of the send does not give the commitment.',
     commitmentMissing: 'compare this hash with the commitment that was shown before the draw, or enter that above.',
     oddsHaveHash: 'the published odds table has the hash that the draw names.',
@@ -117,6 +127,8 @@ const arabic = {
   valid: (checked) => `صحيح: جميع الخطوات متطابقة (عدد السحوبات التي تم التحقق منها: ${checked}).`,
   validInPart:
     'صحيح بقدر ما أمكن التحقق منه: لا توجد خطوة مخالفة، لكن الخطوات التي كُتب عندها «لم يتم التحقق» ينقصها شيء لا يستطيع إضافته غيرك.',
+  validUncommitted:
+    'صحيح بقدر ما أمكن التحقق منه: الأرقام ناتجة عن الحلقات الملصقة. لم يتم التحقق من أن هذه الحلقات حُددت قبل السحوبات، وقد تتطابق حلقات مختلقة أيضًا: أدخل الالتزامات التي سجّلتها.',
   notValid: (why) => `غير صحيح: ${why}`,
   wrongStep: (item, step, why) => `${item}، ${step}: ${why}`,
   draw: (chain, k) => `هدية الحظ، السلسلة ${isolated(chain)}، الإرسال ${isolated(k)}`,
@@ -135,10 +147,16 @@ const arabic = {
   },
   ofOrder: (step, number) => `${step} للطلب ${isolated(number)}`,
   reasons: {
-    linkHashed: 'تجزئة الحلقة مرة واحدة تعطي حلقة الإرسال الذي قبله.',
+    linkAlone: 'يجب أن تكون هذه التجزئة حلقة الإرسال السابق، ولم يتم لصقه: لا يوجد ما تُقارن به الحلقة.',
+    linkCommitted: 'تكرار تجزئة الحلقة يؤدي إلى الالتزام.',
+    firstLinkAlone: 'هذا أول إرسال في السلسلة، فيجب أن تكون هذه التجزئة هي الالتزام: لا يوجد ما تُقارن به.',
+    firstLinkCommitted: 'هذا أول إرسال في السلسلة، وتجزئة حلقته مرة واحدة تعطي الالتزام.',
+    linkOfTwo: 'تم لصق حلقتين مختلفتين لهذا الإرسال من السلسلة، وليس للإرسال إلا حلقة واحدة.',
     linkLeads: 'تجزئة الحلقة تؤدي إلى حلقة إرسال سابق من السلسلة نفسها.',
     linkDoesNotLead: 'تجزئة الحلقة لا تؤدي إلى حلقة إرسال سابق من السلسلة نفسها.',
     commitmentReached: 'تجزئة الحلقة بعدد مرات يساوي رقم الإرسال تعطي الالتزام.',
+    commitmentPasted:
+      'تجزئة الحلقة بعدد مرات يساوي رقم الإرسال تعطي الالتزام الملصق معها. قارنه بالالتزام الذي عُرض قبل السحب.',
     commitmentNotReached: 'تجزئة الحلقة بعدد مرات يساوي رقم الإرسال لا تعطي الالتزام.',
     commitmentMissing: 'قارن هذه التجزئة بالالتزام الذي عُرض قبل السحب، أو أدخله في الأعلى.',
     oddsHaveHash: 'جدول الاحتمالات المنشور له التجزئة التي يذكرها السحب.',
@@ -235,7 +253,13 @@ export const itemName = (words, item) =>
  */
 export function verdictSentence(words, { verdict, fault, isComplete, checked }) {
   if (fault !== null) return words.notValid(faultSentence(words, fault))
-  if (verdict === 'valid') return isComplete ? words.valid(checked.length) : words.validInPart
+  if (verdict === 'valid') {
+    const steps = checked.flatMap((one) => one.steps)
+    // The rest is worth little without it.
+    if (steps.some(({ step, outcome }) => step === 'commitment' && outcome === 'unchecked'))
+      return words.validUncommitted
+    return isComplete ? words.valid(checked.length) : words.validInPart
+  }
   const wrong = checked.flatMap(({ item, steps }) =>
     steps
       .filter(({ outcome }) => outcome === 'wrong')

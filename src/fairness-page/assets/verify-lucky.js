@@ -15,7 +15,8 @@ import { bytesOf, bytesOfHex, hashTimes, hexOf, sha256, uniform } from './hashes
  */
 export async function verifyLucky(draw, pasted, commitments, odds) {
   const link = bytesOfHex(draw.link)
-  const steps = [await checkLink(draw, link, pasted), await checkCommitment(draw, link, pasted, commitments)]
+  const commitment = await checkCommitment(draw, link, pasted, commitments)
+  const steps = [await checkLink(draw, link, pasted, commitment.outcome === 'right'), commitment]
   if ('fault' in odds) return [...steps, { step: 'odds', outcome: 'wrong', reason: oddsReasons(odds), values: {} }]
   steps.push(await checkOdds(draw, odds))
   const total = odds.reduce((sum, { weight }) => sum + weight, 0n)
@@ -41,28 +42,45 @@ export async function verifyLucky(draw, pasted, commitments, odds) {
  */
 const oddsReasons = ({ fault }) => (fault === 'oddsUnknown' ? 'oddsUnknown' : 'oddsUnreachable')
 
+/** @typedef {Omit<Step, 'step' | 'values'>} Judged */
+
 /**
- * Whether the link of this send leads to that of an earlier send of the same chain, if one was pasted.
+ * Whether the link of this send leads to that of an earlier send of the same chain, or to a known commitment. Anybody can
+ * make up a link, so that one which was compared with nothing is not right.
  * @param {Draw} draw
  * @param {import('./hashes.js').Bytes} link
  * @param {readonly Draw[]} pasted
+ * @param {boolean} isCommitted
  * @returns {Promise<Step>}
  */
-async function checkLink({ chain, k, link: text }, link, pasted) {
-  const earlier = pasted
-    .filter((other) => other.chain === chain && other.k < k)
-    .reduce((/** @type {Draw | null} */ last, other) => (last === null || other.k > last.k ? other : last), null)
+async function checkLink({ chain, k, link: text }, link, pasted, isCommitted) {
+  const ofChain = pasted.filter((other) => other.chain === chain)
+  const other = ofChain.find((same) => same.k === k && same.link !== text)
+  const earlier = ofChain
+    .filter((one) => one.k < k)
+    .reduce((/** @type {Draw | null} */ last, one) => (last === null || one.k > last.k ? one : last), null)
   const times = k - (earlier?.k ?? k - 1)
   const hash = hexOf(await hashTimes(link, times))
-  const values = { chain, k, link: text, hash }
-  if (earlier === null) return { step: 'link', outcome: 'right', reason: 'linkHashed', values }
-  const isLinked = hash === earlier.link
-  return {
-    step: 'link',
-    outcome: isLinked ? 'right' : 'wrong',
-    reason: isLinked ? 'linkLeads' : 'linkDoesNotLead',
-    values: { ...values, times, earlier: earlier.link },
+  const values = {
+    chain,
+    k,
+    link: text,
+    ...(other === undefined ? {} : { other: other.link }),
+    hash,
+    ...(earlier === null ? {} : { times, earlier: earlier.link }),
   }
+  if (other !== undefined) return { step: 'link', outcome: 'wrong', reason: 'linkOfTwo', values }
+  if (earlier !== null) {
+    /** @type {Judged} */
+    const judged =
+      hash === earlier.link
+        ? { outcome: 'right', reason: 'linkLeads' }
+        : { outcome: 'wrong', reason: 'linkDoesNotLead' }
+    return { step: 'link', ...judged, values }
+  }
+  const outcome = isCommitted ? 'right' : 'unchecked'
+  if (k === 1) return { step: 'link', outcome, reason: isCommitted ? 'firstLinkCommitted' : 'firstLinkAlone', values }
+  return { step: 'link', outcome, reason: isCommitted ? 'linkCommitted' : 'linkAlone', values }
 }
 
 /**
@@ -78,7 +96,8 @@ async function checkCommitment({ k, commitment }, link, pasted, kept) {
   const values = { times: k, hash, ...(known.length === 0 ? {} : { kept: known.join(' ') }) }
   const isPastedRight = commitment === null || commitment === hash
   if (isPastedRight && known.includes(hash)) {
-    return { step: 'commitment', outcome: 'right', reason: 'commitmentReached', values }
+    const reason = kept.includes(hash) ? 'commitmentReached' : 'commitmentPasted'
+    return { step: 'commitment', outcome: 'right', reason, values }
   }
   // Somebody who kept one commitment may paste draws of several chains.
   const chains = new Set(pasted.map(({ chain }) => chain)).size
