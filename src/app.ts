@@ -144,7 +144,9 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   playersPageRoutes(app, services, verifyToken, limitUnauthenticated)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
   assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)
-  const limit = parts.rateLimit === null ? [] : [rateLimitCheck(app, parts.rateLimit, parts.metrics)]
+  const { rateLimit } = parts
+  const limitRequests = () => (rateLimit === null ? [] : [rateLimitCheck(app, rateLimit, parts.metrics)])
+  const limit = limitRequests()
   // The order of checks. A route's schema and then the business rules follow.
   const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]
   const gate = gateCheck(services.appState.gate, isSignatureValid)
@@ -230,7 +232,9 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       },
       verifyToken,
       limitUnauthenticated,
-      afterSession: [...limit, ...chooseStaffReads(services.reads)],
+      // Of its own: pages send requests to /admin/v1, which would wait for the turn that their page has.
+      afterSession: [...limitRequests(), ...chooseStaffReads(services.reads)],
+      addRetries,
       logFailure: (error, request, status) => requestLog.failed(error, request, status),
     })
   }

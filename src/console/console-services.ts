@@ -1,3 +1,4 @@
+import type { ReportLimiter } from '../audit/routes/report-limiter.ts'
 import type { AuditParts } from '../audit/routes/services.ts'
 import type { App, Services } from '../features/services.ts'
 import type { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
@@ -31,6 +32,8 @@ export interface ConsoleServices
     Omit<ConsoleOptions, 'cookieKey' | 'signInCodes'> {
   /** Sends a request to /admin/v1 as the member of staff who sent this one. */
   readonly adminRequest: AdminRequest
+  /** What reads many rows for a file waits for its turn. */
+  readonly exportLimiter: ReportLimiter
 }
 
 /** Adds the routes of some pages. Paths begin after `/console`. */

@@ -6,6 +6,7 @@ import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import view from '@fastify/view'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { ReportLimiter } from '../audit/routes/report-limiter.ts'
 import { errorCode } from '../config/error-code.ts'
 import type { App, Services } from '../features/services.ts'
 import type { VerifyToken } from '../http/auth/tokens.ts'
@@ -64,6 +65,8 @@ export interface ConsoleParts {
   readonly limitUnauthenticated: LimitUnauthenticated
   /** What runs after the check of the session, such as the limit of requests of a caller. */
   readonly afterSession: readonly onRequestHookHandler[]
+  /** Lets requests whose reads fail on the standby be handled once more. */
+  readonly addRetries: (scope: FastifyInstance) => void
   /** Logs a request that failed through no fault of its sender. */
   readonly logFailure: (error: unknown, request: FastifyRequest, status: number) => void
 }
@@ -71,6 +74,9 @@ export interface ConsoleParts {
 /** A key for one purpose, made of the key that all instances share. */
 export const consoleKey = (secret: string, purpose: 'cookies' | 'forms'): string =>
   Buffer.from(hkdfSync('sha256', secret, '', `console ${purpose}`, 32)).toString('base64url')
+
+/** Exports that run at a time on an instance; the others wait for their turn. */
+const EXPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
 /** Staff's pages under /console: read by the functions that /admin/v1 reads by, and acting by its routes. */
 export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): Promise<void> {
@@ -121,6 +127,7 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
         route.schema = { ...route.schema, hide: true }
         if (route.method === 'POST') route.config = { ...route.config, takesForms: true }
       })
+      parts.addRetries(scope)
       decorateStaff(scope)
       scope.addHook('onRequest', (request, reply, done) => {
         if (!request.routeOptions.url?.startsWith('/console/assets/')) reply.header('cache-control', 'no-store')
@@ -161,6 +168,7 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
         ...parts.neighbours,
         ...options,
         adminRequest: adminRequests(app),
+        exportLimiter: new ReportLimiter(scope, EXPORT_LIMITS),
       }
       assetPages(typed)
       signInPages(typed, {

@@ -40,6 +40,30 @@ const sender = ({ origin }: ServiceProcess, issuer: ServiceProcess, name: string
   }
 }
 
+/** Signs a member of staff in at the console, as a browser does. Returns what asks for a page's status. */
+async function signIn({ origin, output }: ServiceProcess, name: string): Promise<(path: string) => Promise<number>> {
+  const login = `${origin}/console/login`
+  const form = await fetch(login)
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? ''
+  const cookiesOf = (response: Response): string =>
+    response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';', 1)[0])
+      .join('; ')
+  const signedIn = await fetch(login, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin, cookie: cookiesOf(form) },
+    body: new URLSearchParams({ _csrf: csrf, token: tokenIn(output(), name) }),
+  })
+  const cookie = cookiesOf(signedIn)
+  return async (path) => {
+    const page = await fetch(`${origin}${path}`, { redirect: 'manual', headers: { cookie } })
+    await page.body?.cancel()
+    return page.status
+  }
+}
+
 const gift = { u_id: 1, decoration_id: 3, user_id: [2], quantity: 1, room_id: 1 }
 const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
   const response = await fetch(`${origin}/readyz`)
@@ -194,7 +218,10 @@ test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async
   await standby.admin('select pg_wal_replay_resume()')
   await until(async () => (await finance('GET', country)).status === 200)
   t.match(await runAudit(urls, 'verify'), { code: 0, err: '' }, 'the audit reads the standby')
+  const openPage = await signIn(service, 'finance')
+  t.equal(await openPage('/console/accounts'), 200)
   await standby.stop()
+  t.equal(await openPage('/console/accounts'), 200, 'a page whose reads fail on the standby is read from the primary')
   for (const send of [one, two, finance]) {
     const path = send === finance ? '/admin/v1/ledger/trial-balance' : '/v1/wallet'
     t.equal((await send('GET', path)).status, 200, 'without the standby the primary answers')

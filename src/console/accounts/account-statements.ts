@@ -5,7 +5,6 @@ import { formatDecimal, toJson } from '../../audit/format.ts'
 import { ExactSum } from '../../audit/reports/fold-accounts.ts'
 import { type Period, readEventTime } from '../../audit/reports/period.ts'
 import { readStatement, type Statement } from '../../audit/reports/statement.ts'
-import { ReportLimiter } from '../../audit/routes/report-limiter.ts'
 import type { App } from '../../features/services.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
@@ -15,8 +14,6 @@ import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 
 /** For all staff together, on each instance. */
-const STATEMENT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
-
 interface Opened {
   readonly statement: Statement
   readonly period: Period
@@ -37,8 +34,7 @@ const formats: readonly Format[] = [
 ]
 
 /** Statements of accounts as files, under /console/accounts/{account}: opening balance, movements, closing balance. */
-export function accountStatements(scope: App, { reads }: ConsoleServices): void {
-  const limiter = new ReportLimiter(scope, STATEMENT_LIMITS)
+export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleServices): void {
   const schema = { params: accountParams, querystring: querySchemaOf({ filters: accountFilters }) }
   for (const { extension, type, write } of formats) {
     scope.get(`/accounts/:account/statement.${extension}`, { schema }, async (request, reply) => {
@@ -47,7 +43,7 @@ export function accountStatements(scope: App, { reads }: ConsoleServices): void 
       const at = await pinnedPosition(db, request.query.at)
       const period = await resolveAccountPeriod(db, request.query, at)
       const openedAt = (await readEventTime(db, period.first - 1)) ?? 0
-      const context = await limiter.acquire(reply)
+      const context = await exportLimiter.acquire(reply)
       const statement = await readStatement(db, account, period, context)
       return reply
         .header('content-disposition', `attachment; filename="${account.replaceAll(':', '-')}.${extension}"`)

@@ -21,16 +21,20 @@ export function addExports<Filters extends TObject, Row>(
   scope: App,
   path: string,
   list: List<Filters, Row>,
-  { reads }: ConsoleServices,
+  { reads, exportLimiter }: ConsoleServices,
 ): void {
   const schema = { querystring: querySchemaOf(list) }
 
-  const rowsOf = async (request: FastifyRequest) => {
+  const rowsOf = async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
     const at = await pinnedPosition(db, query['at'])
-    const pageAfter = (cursor: string | null): Promise<ListRows<Row>> =>
-      list.read({ query: request.query as never, db, at, cursor, limit: EXPORT_PAGE_ROWS }, request)
+    const { signal } = await exportLimiter.acquire(reply)
+    const limit = list.exportPageRows ?? EXPORT_PAGE_ROWS
+    const pageAfter = (cursor: string | null): Promise<ListRows<Row>> => {
+      signal.throwIfAborted()
+      return list.read({ query: request.query as never, db, at, cursor, limit }, request)
+    }
     // Read before the response begins, so that a fault in the query is answered as one.
     const first = await pageAfter(null)
     return (async function* () {
@@ -45,7 +49,7 @@ export function addExports<Filters extends TObject, Row>(
     reply: FastifyReply,
     { extension, type, header, line }: { extension: string; type: string; header: string; line: (row: Row) => string },
   ): Promise<FastifyReply> => {
-    const pages = await rowsOf(request)
+    const pages = await rowsOf(request, reply)
     const chunks = async function* (): AsyncGenerator<string, void> {
       if (header !== '') yield header
       for await (const rows of pages) yield rows.map(line).join('')
@@ -86,6 +90,7 @@ export function addExports<Filters extends TObject, Row>(
     const { at: asked, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
     const at = await pinnedPosition(db, asked)
+    await exportLimiter.acquire(reply)
     // What cannot be exported has nothing said about it, either.
     await list.read({ query: request.query as never, db, at, cursor: null, limit: 1 }, request)
     const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()

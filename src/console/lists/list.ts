@@ -56,6 +56,8 @@ export interface List<Filters extends TObject, Row> {
   readonly columns: readonly Column<Row>[]
   /** What to do when there is nothing to show. */
   readonly empty: string
+  /** Rows that exports read at a time: more than the usual ones where each reading goes through everything. */
+  readonly exportPageRows?: number
   readonly read: (
     request: ListRequest<Static<Filters> & { readonly sort?: string }>,
     fastifyRequest: FastifyRequest,

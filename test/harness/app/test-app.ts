@@ -85,6 +85,7 @@ export async function createTestApp(
   writes = new WriteAllowance(null),
   addressLimit = new AddressLimit(null),
   approvalLimits: ApprovalLimits | null = null,
+  rateLimit: number | null = null,
 ): Promise<TestApp> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
@@ -132,7 +133,7 @@ export async function createTestApp(
     },
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
-    rateLimit: null,
+    rateLimit,
     addressLimit,
     trustProxy: [],
     tokenRules: NO_RULES,
