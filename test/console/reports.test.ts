@@ -233,6 +233,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match(closed, `href="/console/events/${head + 1}"`)
   t.match(closed, 'href="/console/staff?sub=fin"')
   t.match(closed, `href="${page}/files/manifest.json"`)
+  t.match((await finance.get('/console/staff')).html, `<a href="${page}">`)
   t.notMatch(closed, `action="${page}`)
   for (const action of ['run', 'steps/verify/run']) {
     const again = await finance.post(`${page}/${action}`, fields())

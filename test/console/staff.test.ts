@@ -1,6 +1,10 @@
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
+import { AddressLimit } from '../../src/http/limits/address-limit.ts'
+import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
 
 const CANARY = `=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %> عنوان ${'x'.repeat(40)}`
 const ESCAPED = '=cmd()&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt; عنوان'
@@ -91,4 +95,44 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     }
     t.equal((await ann.get('/console/staff/end-sessions?sub=%3Cb%3E..%2F')).status, 200)
   })
+})
+
+test('what was proposed, decided, and done by an approval is said', async (t) => {
+  const { slices } = await loadSlices()
+  const limits = { coins: 100 }
+  const { app, operator } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    limits,
+  )
+  await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' }] })
+  const propose = async (amount: string) =>
+    Object(
+      dataOf(
+        await operator('POST', '/admin/v1/users/3/credits', { currency: 'dollars', amount, reason: 'prize of May' }),
+      ),
+    ).id
+  const first = await propose('229.50')
+  const second = await propose('100')
+  await operator('POST', '/admin/v1/users/3/credits', { currency: 'coins', amount: 7, reason: 'small' })
+  const ben = await signedIn(app, 'operator', 'ben')
+  await ben.submit(`/console/proposals/${first}`, `/console/proposals/${first}/approve`, { note: 'seen the bill' })
+  await ben.submit(`/console/proposals/${second}`, `/console/proposals/${second}/reject`, { note: 'twice' })
+
+  const { html } = await ben.get('/console/staff')
+  const text = textOf(html).replaceAll(' ,', ',')
+  t.match(text, `ben proposal approved Proposal ${first}, credit to Carmen (3) 229.50 dollars seen the bill`)
+  t.match(text, `ben proposal rejected Proposal ${second}, credit to Carmen (3) 100.00 dollars twice`)
+  t.match(text, `ann balance credited, approved by ben user:3:dollars, Proposal ${first} 229.50 dollars prize of May`)
+  t.match(text, `ann proposal made Proposal ${second}, credit to Carmen (3) 100.00 dollars prize of May`)
+  t.match(text, /ann counted against the limit for acting alone Event \d+ 7 coins/)
+  t.match(html, `<a href="/console/proposals/${first}"`)
+  t.match(html, '<a href="/console/users/3"')
+  t.match(html, '<a href="/console/staff?sub=ben"')
+  const csv = (await ben.get('/console/staff/export.csv')).html
+  t.match(csv, `,proposal approved,"Proposal ${first}, credit user:3",229.50,dollars,seen the bill,`)
+  t.match(csv, `,"balance credited, approved by ben","user:3:dollars, Proposal ${first}",229.50,dollars,`)
 })

@@ -5,6 +5,11 @@ const { escapeFunction: escape } = templates.config
 
 /** A cell's markup. Not a template: a page has hundreds of cells, and to include one takes longer than to show it. */
 export function cellHtml(cell: Cell): string {
+  const linked = linkedHtml(cell)
+  return cell.beside === undefined ? linked : `${linked}, ${cellHtml(cell.beside)}`
+}
+
+function linkedHtml(cell: Cell): string {
   const shown = valueHtml(cell)
   if (cell.href === undefined) return shown
   // Nothing is there to look at.

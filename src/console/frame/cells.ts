@@ -14,6 +14,8 @@ export interface Cell {
   readonly datetime?: string
   /** The tone of a status: it is also said by its word, never by colour alone. */
   readonly tone?: Tone
+  /** What is shown after it, in the same place. */
+  readonly beside?: Cell
 }
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'neutral'
@@ -70,6 +72,13 @@ export function actorCell(actor: string | null | undefined): Cell {
   if (kind === 'staff') return { ...textCell(name, addressWith('/console/staff', { sub: name })), value: actor ?? null }
   return kind === 'user' ? textCell(actor, `/console/users/${name}`) : textCell(actor)
 }
+
+/** A cell with another one after it. Exports have both. */
+export const withBeside = (cell: Cell, beside: Cell): Cell => ({
+  ...cell,
+  value: [cell.value, beside.value].filter((value) => value !== null).join(', '),
+  beside,
+})
 
 const linkTo = (href: string | undefined): { href?: string } => (href === undefined ? {} : { href })
 

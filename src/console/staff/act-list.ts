@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
+import { eventTypes } from '../../../schema/events.ts'
 import { listStaffActs, type StaffAct } from '../../audit/reports/events/staff-acts.ts'
 import type { Tables } from '../../db/tables.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
@@ -7,10 +9,12 @@ import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell } from '../frame/cells.ts'
-import { accountPath, eventCell, userPath } from '../frame/links.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, withBeside } from '../frame/cells.ts'
+import { accountPath, eventCell, eventPath, userPath } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
+import { deedCell, limitedAmountCell } from '../proposals/deed.ts'
+import { type ProposedDeed, readDeeds } from '../proposals/read-deeds.ts'
 
 const Filters = Type.Object({
   /** A member of staff, as in the token. */
@@ -20,9 +24,11 @@ const Filters = Type.Object({
 type Query = Static<typeof Filters>
 
 interface Row extends StaffAct {
-  /** The reason or, of a withdrawal, the note: null where there is none, or where it was erased or cannot be read. */
+  /** The reason or the note: null where there is none, or where it was erased or cannot be read. */
   readonly said: string | null
   readonly fields: Readonly<Record<string, unknown>>
+  /** That the act made or decided; null for other acts. */
+  readonly proposal: ProposedDeed | null
 }
 
 /** What members of staff did, newest first. */
@@ -32,10 +38,10 @@ export const actList = (vault: Vault): List<typeof Filters, Row> => ({
   columns: [
     { name: 'at', title: 'When', cell: ({ entry }) => timeCell(entry.at) },
     { name: 'staff', title: 'Who', cell: ({ sub }) => textCell(sub, addressWith('/console/staff', { sub })) },
-    { name: 'act', title: 'What', cell: (row) => textCell(actOf(row)) },
+    { name: 'act', title: 'What', cell: actCell },
     { name: 'about', title: 'About', cell: aboutCell },
-    { name: 'amount', title: 'Amount', isNumber: true, cell: amountOf },
-    { name: 'currency', title: 'Currency', cell: ({ entry }) => textCell(currencyIn(entry)) },
+    { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).cell },
+    { name: 'currency', title: 'Currency', cell: (row) => textCell(amountOf(row).currency) },
     { name: 'reason', title: 'Reason or note', cell: ({ said }) => textCell(said) },
     { name: 'event', title: 'Event', cell: ({ entry }) => eventCell(entry.position) },
   ],
@@ -61,16 +67,35 @@ async function readActs({ query, db, at, cursor, limit }: ListRequest<Query>, va
 /** Notes of withdrawals are in the vault, where they can be erased. */
 async function withNotes(db: Kysely<Tables>, vault: Vault, acts: readonly StaffAct[]): Promise<Row[]> {
   const rows = acts.map((act) => ({ ...act, fields: fieldsOf(act) }))
-  const noteOf = ({ entry, fields }: (typeof rows)[number]): string | null => {
-    const { note } = fields
-    return entry.type === 'withdrawal-status-changed' && typeof note === 'string' ? note : null
-  }
+  const sealedNoteOf = (row: (typeof rows)[number]): string | null =>
+    row.entry.type === 'withdrawal-status-changed' ? noteOf(row) : null
   const notes = await openRecords(
     db,
     vault,
-    rows.map(noteOf).filter((note) => note !== null),
+    rows.map(sealedNoteOf).filter((note) => note !== null),
   )
-  return rows.map((row) => ({ ...row, said: row.reason ?? notes.get(noteOf(row) ?? '') ?? null }))
+  const proposals = await readDeeds(
+    db,
+    rows.map(proposalIn).filter((id) => id !== null),
+  )
+  return rows.map((row) => ({
+    ...row,
+    said:
+      row.reason ??
+      (row.entry.type === 'proposal-decided' ? noteOf(row) : (notes.get(sealedNoteOf(row) ?? '') ?? null)),
+    proposal: proposals.get(proposalIn(row) ?? 0) ?? null,
+  }))
+}
+
+function noteOf({ fields: { note } }: Pick<Row, 'fields'>): string | null {
+  return typeof note === 'string' ? note : null
+}
+
+/** The proposal that an act made or decided. */
+function proposalIn({ entry: { type, position }, fields }: Pick<Row, 'entry' | 'fields'>): number | null {
+  if (type === 'proposal-made') return position
+  const id = fields['proposal_id']
+  return type === 'proposal-decided' && typeof id === 'number' ? id : null
 }
 
 function fieldsOf({ entry }: StaffAct): Readonly<Record<string, unknown>> {
@@ -78,11 +103,26 @@ function fieldsOf({ entry }: StaffAct): Readonly<Record<string, unknown>> {
   return typeof data === 'object' && data !== null ? { ...data } : {}
 }
 
-function actOf({ entry, fields }: Row): string {
-  const to = fields['to']
-  const isChange = entry.type === 'withdrawal-status-changed' && typeof to === 'string'
-  return isChange ? `withdrawal ${to}` : formatWord(entry.type)
+function actCell(row: Row): Cell {
+  const act = textCell(actOf(row))
+  const approval = approvalOf(row)
+  if (approval === null) return act
+  const sub = approval.approved_by.replace(/^staff:/, '')
+  return withBeside(act, textCell(`approved by ${sub}`, addressWith('/console/staff', { sub })))
 }
+
+function actOf({ entry: { type }, fields: { to, decision } }: Row): string {
+  if (type === 'withdrawal-status-changed' && typeof to === 'string') return `withdrawal ${to}`
+  if (type === 'proposal-decided' && typeof decision === 'string') return `proposal ${decision}`
+  return type === 'approval-limit-used' ? 'counted against the limit for acting alone' : formatWord(type)
+}
+
+const Approved = Type.Object({ approval: Type.Object({ proposal_id: Type.Number(), approved_by: Type.String() }) })
+const approved = TypeCompiler.Compile(Approved)
+
+/** By whom, and in which proposal, an act was approved; null where one member of staff acted alone. */
+const approvalOf = ({ fields }: Row): Static<typeof Approved>['approval'] | null =>
+  approved.Check(fields) ? fields.approval : null
 
 /** What has a page of its own, by the field that names it. */
 const subjects: readonly (readonly [field: string, word: string, path: ((id: number) => string) | null])[] = [
@@ -96,14 +136,29 @@ const subjects: readonly (readonly [field: string, word: string, path: ((id: num
   ['proposal_id', 'Proposal', (id) => `/console/proposals/${id}`],
 ]
 
-function aboutCell({ entry, fields }: Row): Cell {
+const proposalCell = (id: number): Cell => textCell(`Proposal ${id}`, `/console/proposals/${id}`)
+
+function aboutCell(row: Row): Cell {
+  const { entry, proposal } = row
+  if (proposal !== null) return withBeside(proposalCell(proposal.id), deedCell(proposal))
+  // The last event of what was done comes before the one that counts it.
+  if (entry.type === 'approval-limit-used') {
+    return textCell(`Event ${entry.position - 1}`, eventPath(entry.position - 1))
+  }
+  const subject = subjectCellOf(row)
+  const approval = approvalOf(row)
+  return approval === null ? subject : withBeside(subject, proposalCell(approval.proposal_id))
+}
+
+function subjectCellOf({ entry, fields }: Row): Cell {
   for (const [field, word, path] of subjects) {
     const id = fields[field]
     if (typeof id === 'number') return textCell(`${word} ${id}`, path?.(id))
   }
-  const { sub, client_type } = fields
+  const { sub, client_type, month } = fields
   if (typeof sub === 'string') return textCell(`Staff ${sub}`, addressWith('/console/staff', { sub }))
   if (typeof client_type === 'string') return textCell(client_type)
+  if (typeof month === 'string') return textCell(month, `/console/reports/${month}`)
   const account = accountIn(entry)
   return account === null ? textCell(null) : codeCell(account, accountPath(account))
 }
@@ -115,15 +170,27 @@ function accountIn({ movements }: StaffAct['entry']): string | null {
   return isSystem(movement.debit) ? movement.credit : movement.debit
 }
 
-/** Of an act that moves one amount: negative where the system takes it. */
-function amountOf({ entry }: Row): Cell {
-  const [movement, ...others] = entry.movements
-  if (movement === undefined || others.length > 0) return amountCell('coins', null)
-  const { debit, credit, amount } = movement
-  return amountCell(currencyOf(debit), isSystem(credit) && !isSystem(debit) ? -amount : amount)
-}
+const limitUse = TypeCompiler.Compile(eventTypes['approval-limit-used'].data)
 
-const currencyIn = ({ movements }: StaffAct['entry']): string | null => {
-  const [movement, ...others] = movements
-  return movement === undefined || others.length > 0 ? null : formatWord(currencyOf(movement.debit))
+/** Of an act about one amount: negative where the system takes it. */
+function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; readonly currency: string | null } {
+  const none = { cell: amountCell('coins', null), currency: null }
+  if (proposal !== null) {
+    const { action, amount, currency } = proposal
+    if (amount === null || currency === null) return none
+    return { cell: limitedAmountCell(action, currency, amount), currency: formatWord(currency) }
+  }
+  if (entry.type === 'approval-limit-used' && limitUse.Check(fields)) {
+    const [use, ...others] = fields.amounts
+    if (use === undefined || others.length > 0) return none
+    return { cell: amountCell(use.limit, use.amount), currency: formatWord(use.limit) }
+  }
+  const [movement, ...others] = entry.movements
+  if (movement === undefined || others.length > 0) return none
+  const { debit, credit, amount } = movement
+  const currency = currencyOf(debit)
+  return {
+    cell: amountCell(currency, isSystem(credit) && !isSystem(debit) ? -amount : amount),
+    currency: formatWord(currency),
+  }
 }

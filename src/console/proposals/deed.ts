@@ -1,0 +1,67 @@
+import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import { addressWith } from '../frame/address.ts'
+import { amountCell, type Cell, formatWord, textCell } from '../frame/cells.ts'
+import { personCell } from '../frame/links.ts'
+
+/** What a proposal asks for. */
+export interface Deed {
+  readonly action: ProposalAction
+  /** Whom it concerns: `user:7`, `room:3`, `period:2026-10`. */
+  readonly subject: string
+  /** Of the user or room; absent where it was erased. */
+  readonly name: string | undefined
+}
+
+/** Whom a proposal concerns, by name and id. Exports have the subject as it is. */
+export function subjectCell({ subject, name }: Pick<Deed, 'subject' | 'name'>): Cell {
+  const [kind, id = ''] = subject.split(':')
+  return { ...namedCell(kind, id, name), value: subject }
+}
+
+function namedCell(kind: string | undefined, id: string, name: string | undefined): Cell {
+  if (kind === 'user') return personCell(Number(id), name)
+  if (kind !== 'room') return textCell(`salaries of ${id}`)
+  return textCell(
+    name ? `room ${name} (${id})` : `room ${id}`,
+    addressWith('/console/accounts', { kind: 'room', q: id }),
+  )
+}
+
+const prepositions: Readonly<Record<ProposalAction, string>> = {
+  credit: 'credit to',
+  debit: 'debit from',
+  room_debit: 'debit from',
+  salary_file: 'deposit of',
+  bag: 'gifts for the bag of',
+  cards: 'cards for',
+}
+
+/** What a proposal asks for and for whom, without the amount: `credit to Carmen (3)`. */
+export function deedCell(deed: Deed): Cell {
+  const subject = subjectCell(deed)
+  return { ...subject, text: `${prepositions[deed.action]} ${subject.text}`, value: `${deed.action} ${deed.subject}` }
+}
+
+/** What a proposal asks for: `Credit 229.50 dollars to Carmen (3)`. `amount`: null where several currencies are moved. */
+export function deedText(deed: Deed, amount: Cell | null, currency: string | null): string {
+  const whom = subjectCell(deed).text
+  const count = amount?.text ?? ''
+  const units = [count, formatWord(currency ?? '')].join(' ').trim()
+  switch (deed.action) {
+    case 'credit':
+      return `Credit ${units} to ${whom}`
+    case 'debit':
+    case 'room_debit':
+      return `Debit ${units} from ${whom}`
+    case 'salary_file':
+      return `Deposit the ${whom}`
+    case 'bag':
+      return `Add ${count} ${count === '1' ? 'gift' : 'gifts'} to the bag of ${whom}`
+    case 'cards':
+      return `Grant ${count} ${count === '1' ? 'card' : 'cards'} to ${whom}`
+  }
+}
+
+/** An amount of what a limit names, negative where it is taken from somebody. */
+export const limitedAmountCell = (action: ProposalAction, limit: string, amount: number): Cell =>
+  amountCell(limit, action === 'debit' || action === 'room_debit' ? -amount : amount)
