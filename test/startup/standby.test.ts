@@ -41,7 +41,8 @@ const sender = ({ origin }: ServiceProcess, issuer: ServiceProcess, name: string
 }
 
 /** Signs a member of staff in at the console, as a browser does. Returns what asks for a page's status. */
-async function signIn({ origin, output }: ServiceProcess, name: string): Promise<(path: string) => Promise<number>> {
+async function signIn(service: ServiceProcess, name: string): Promise<(path: string) => Promise<number>> {
+  const { origin } = service
   const login = `${origin}/console/login`
   const form = await fetch(login)
   const csrf = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? ''
@@ -54,7 +55,7 @@ async function signIn({ origin, output }: ServiceProcess, name: string): Promise
     method: 'POST',
     redirect: 'manual',
     headers: { origin, cookie: cookiesOf(form) },
-    body: new URLSearchParams({ _csrf: csrf, token: tokenIn(output(), name) }),
+    body: new URLSearchParams({ _csrf: csrf, token: tokenIn(service.output(), name) }),
   })
   const cookie = cookiesOf(signedIn)
   return async (path) => {

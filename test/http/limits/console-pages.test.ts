@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
-import { AddressLimit } from '../../src/http/limits/address-limit.ts'
-import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
-import { signedIn } from '../harness/app/console-session.ts'
-import { createTestApp } from '../harness/app/test-app.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
+import { signedIn } from '../../harness/app/console-session.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 
 const LIMIT = 60
 
