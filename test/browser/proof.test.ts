@@ -76,6 +76,7 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
     const chart = shown.page.locator('.chart')
     await chart.locator('canvas').waitFor()
     t.match(await chart.textContent(), 'Time (UTC)')
+    t.match(await chart.textContent(), '100,000', 'the legend has the last balance')
     await shown.page.getByRole('button', { name: 'Show local times' }).click()
     t.notMatch(await chart.textContent(), 'UTC')
     t.equal(await chart.locator('canvas').count(), 1)
@@ -83,6 +84,8 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
 
   await t.test('the search box leads to an account', async (t) => {
     const { page } = await signedInPage({})
+    // The hint is shown when the script listens for keys.
+    await page.getByText('all keys').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('user:1:diamonds')
     await page.keyboard.press('Enter')

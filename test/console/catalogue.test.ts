@@ -57,6 +57,7 @@ test('the catalogue of the console', async (t) => {
     t.match(one.html, 'href="/console/draws?gift=7"')
     t.match(textOf(one.html), 'Saved. It is in force now. ')
     t.match(one.html, '<code><bdi>https://pictures.test/rose.svg</bdi></code>')
+    t.match(one.html, '<dt>Video</dt><dd><bdi>—</bdi></dd>', 'a missing value is not shown as code')
     t.match(one.html, 'name="multiplier_2" value="0.25"')
     t.same(Object((await operator('GET', '/admin/v1/decorations/7')).body).data.odds, [
       { multiplier: 10, weight: 5 },

@@ -42,7 +42,9 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
 
   const shown = await ben.get(address)
   t.match(shown.html, '−229.50', 'the account of issues after the credit')
+  t.match(shown.html, '+229.50', "the change of the user's balance")
   t.match(shown.html, 'user:7:dollars')
+  t.notMatch(shown.html, '<dt>Decided by</dt>', 'nobody decided yet')
   t.match(shown.html, `action="${address}/approve"`)
   t.match((await ann.get(address)).html, 'Only another member of staff may approve it')
   t.notMatch((await ann.get(address)).html, `action="${address}/approve"`)
@@ -65,6 +67,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const after = await ben.get(`${address}?done=approved`)
   t.match(after.html, 'Approved, and done.')
   t.match(after.html, 'checked')
+  t.match(after.html, '<dt>Decided by</dt>')
   t.notMatch(after.html, '<form class="panel"')
   const late = await ann.post(`${address}/reject`, { _csrf: csrf, key: 'another key' })
   t.equal(late.status, 422)

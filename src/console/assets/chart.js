@@ -55,11 +55,15 @@ function draw(element) {
   const [ink, line, accent] = [token('--muted'), token('--line'), token('--accent')]
   const axis = { stroke: ink, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
   const { stepped } = uPlot.paths
+  // While nothing is pointed at, the legend has the last balance.
+  /** @param {uPlot} chart */
+  const showLast = (chart) => chart.setLegend({ idx: times.length - 1 })
   /** @type {uPlot.Options} */
   const options = {
     width: element.clientWidth,
     height: HEIGHT,
     cursor: { y: false },
+    hooks: { ready: [showLast], setCursor: [(chart) => chart.cursor.idx === null && showLast(chart)] },
     ...(isLocal()
       ? {}
       : { tzDate: (/** @type {number} */ seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),

@@ -1,5 +1,5 @@
 import { account, currencyOf } from '../../ledger/rules/account.ts'
-import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells.ts'
 import { accountCell, eventCell, eventPath, personCell } from '../frame/links.ts'
 import type { ProofStep } from '../frame/proof.ts'
 import { partTable } from '../lists/list.ts'
@@ -66,7 +66,7 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
         label: 'Odds',
         empty: 'The odds are unknown.',
         columns: [
-          { title: 'Numbers', cell: ({ range }: OddsLine) => codeCell(range) },
+          { title: 'Numbers', cell: ({ range }: OddsLine) => textCell(range) },
           { title: 'Weight', isNumber: true, cell: ({ weight }) => numberCell(weight) },
           {
             title: 'Chance',
@@ -146,7 +146,7 @@ interface OddsLine {
 function linesOf(odds: DrawDetails['odds']): OddsLine[] {
   let from = 0
   return odds.map(({ multiplier, weight }) => {
-    const range = weight === 1 ? String(from) : `${from} to ${from + weight - 1}`
+    const range = weight === 1 ? formatCount(from) : `${formatCount(from)} to ${formatCount(from + weight - 1)}`
     from += weight
     return { range, multiplier, weight }
   })

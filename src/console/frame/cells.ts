@@ -30,10 +30,8 @@ export const textCell = (text: string | null | undefined, href?: string): Cell =
 })
 
 /** An identifier, a hash or a code, in letters of one width. */
-export const codeCell = (text: string | null | undefined, href?: string): Cell => ({
-  ...textCell(text, href),
-  kind: 'code',
-})
+export const codeCell = (text: string | null | undefined, href?: string): Cell =>
+  text === null || text === undefined || text === '' ? textCell(text, href) : { ...textCell(text, href), kind: 'code' }
 
 export const numberCell = (value: number | bigint | null | undefined, href?: string): Cell => ({
   kind: 'number',
@@ -105,3 +103,6 @@ export const currencyCell = (currency: string): Cell => ({ ...textCell(formatWor
 
 /** A word of the wire as people read it: `agent_dollars` is `agent dollars`. */
 export const formatWord = (word: string): string => word.replaceAll(/[_-]/g, ' ')
+
+/** With a capital letter, for the beginning of a line. */
+export const sentenceCase = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

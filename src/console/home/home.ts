@@ -10,6 +10,7 @@ import {
   formatUnits,
   formatWord,
   numberCell,
+  sentenceCase,
   statusCell,
   textCell,
   timeCell,
@@ -223,7 +224,7 @@ function show(figures: HomeFigures, now: number): HomeData {
       { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
       {
         name: 'Last verification',
-        value: verification === null ? 'None' : formatWord(verification.outcome),
+        value: verification === null ? 'None' : sentenceCase(formatWord(verification.outcome)),
         href: verification === null ? '/console/verify' : `/console/verify/${verification.id}`,
         note: verification === null ? 'start one' : `${formatAge(now - Date.parse(verification.started_at))} ago`,
       },

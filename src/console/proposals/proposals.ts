@@ -14,7 +14,6 @@ import {
   type Cell,
   codeCell,
   formatWord,
-  numberCell,
   statusCell,
   type Tone,
   textCell,
@@ -165,9 +164,13 @@ function factsOf(proposal: ProposalRecord): ProposalData['facts'] {
     ['Made by', actorCell(maker)],
     ['Made', timeCell(created_at, `/console/events/${id}`)],
     ['Ends', timeCell(expires_at)],
-    ['Decided by', actorCell(decided_by)],
-    ['Decided', timeCell(decided_at)],
-    ['Note', textCell(note)],
+    ...(status === 'open'
+      ? []
+      : [
+          ['Decided by', actorCell(decided_by)] as const,
+          ['Decided', timeCell(decided_at)] as const,
+          ['Note', textCell(note)] as const,
+        ]),
   ]
 }
 
@@ -180,6 +183,17 @@ const effectColumns: readonly Column<Effect>[] = [
     title: 'Before',
     isNumber: true,
     cell: ({ account, before }) => unitsCell(currencyIn(account), before),
+  },
+  {
+    name: 'change',
+    title: 'Change',
+    isNumber: true,
+    cell: ({ account, before, after }) => {
+      const currency = currencyIn(account)
+      const change = unitsOf(currency, after) - unitsOf(currency, before)
+      const cell = amountCell(currency, change)
+      return change > 0n ? { ...cell, text: `+${cell.text}` } : cell
+    },
   },
   {
     name: 'after',
@@ -202,13 +216,15 @@ const effectsTable = ({ effects, status, id }: ProposalRecord): Table =>
 const amountOf = ({ currency, amount }: ProposalRecord): Cell =>
   amount === null || currency === null ? textCell(null) : unitsCell(currency, amount)
 
-/** Dollars come with cents, everything else in ones. */
-function unitsCell(currency: string, value: Effect['before']): Cell {
+const unitsCell = (currency: string, value: Effect['before']): Cell => amountCell(currency, unitsOf(currency, value))
+
+/** In the smallest unit: dollars come with cents, everything else in ones. */
+function unitsOf(currency: string, value: Effect['before']): bigint {
   const text = String(typeof value === 'object' ? value.rawJSON : value)
-  if (!isDollars(currency)) return numberCell(BigInt(text))
+  if (!isDollars(currency)) return BigInt(text)
   const [whole = '0', cents = ''] = text.replace('-', '').split('.')
   const units = BigInt(whole + cents.padEnd(2, '0').slice(0, 2))
-  return amountCell(currency, text.startsWith('-') ? -units : units)
+  return text.startsWith('-') ? -units : units
 }
 
 const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'

@@ -5,10 +5,12 @@ import {
   actorCell,
   type Cell,
   codeCell,
+  currencyCell,
   formatAge,
   formatCount,
   formatWord,
   numberCell,
+  sentenceCase,
   statusCell,
   type Tone,
   textCell,
@@ -61,10 +63,7 @@ const sentences: Readonly<Record<ClosingStep, string>> = {
   checkpoint: 'Signs the hash of the last event of the month, from which the next closing begins.',
 }
 
-export const stepTitle = (step: ClosingStep): string => {
-  const word = formatWord(step)
-  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
-}
+export const stepTitle = (step: ClosingStep): string => sentenceCase(formatWord(step))
 
 const tones: Readonly<Record<StepState['state'], Tone>> = {
   waiting: 'neutral',
@@ -138,7 +137,7 @@ const showResult = (title: string, { columns, rows }: StepResult): Table =>
     empty: '',
     rows,
     columns: columns.map((column, index) => ({
-      title: formatWord(column),
+      title: sentenceCase(formatWord(column)),
       isNumber: numberColumns.includes(column),
       cell: (row) => resultCell(column, row[index] ?? ''),
     })),
@@ -149,6 +148,8 @@ function resultCell(column: string, text: string): Cell {
   if (text === '') return textCell(null)
   if (numberColumns.includes(column)) return { kind: 'number', text: text.replace(/^-/, '\u2212'), value: text }
   switch (column) {
+    case 'currency':
+      return currencyCell(text)
     case 'position':
       return eventCell(Number(text))
     case 'account':
