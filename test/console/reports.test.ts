@@ -62,7 +62,9 @@ test('the trial balance, and months of a young ledger', async (t) => {
     for (const asOf of ['x', '2026-02-30', '0', '99', '2020-01-01', '9999999999999999', '<script>', 'a'.repeat(41)]) {
       const refused = await finance.get(`/console/reports?as_of=${encodeURIComponent(asOf)}`)
       t.equal(refused.status, 422, asOf)
-      t.match(refused.html, /<code>as_of<\/code>/, asOf)
+      t.match(refused.html, /<label for="wrong-0">As of<\/label>\s*<input id="wrong-0" name="as_of"/, asOf)
+      t.match(refused.html, 'Write a day as 2026-10-31, a time as 2026-10-31T08:00:00Z, or a position as 34.', asOf)
+      t.match(refused.html, '<a href="/console/reports">Show the page without it</a>', asOf)
     }
     const csv = await finance.get('/console/reports/trial-balance/export.csv?at=2')
     t.equal(csv.html, 'currency,kind,balance,accounts\r\ndollars,issuance,-123456.00,1\r\ndollars,user,123456.00,1\r\n')

@@ -43,6 +43,13 @@ const groups: readonly NavigationGroup[] = [
   },
 ]
 
+/** The page of the menu that a page belongs to; null for the home page and what belongs to none. */
+export const sectionOf = (path: string): NavigationItem | null =>
+  groups.flatMap(({ items }) => items).find((item) => item.path !== '/console' && isWithin(path, item)) ?? null
+
+const isWithin = (path: string, item: NavigationItem): boolean =>
+  path === item.path || (item.path !== '/console' && path.startsWith(`${item.path}/`))
+
 interface ShownGroup {
   readonly title: string
   readonly items: readonly (NavigationItem & { readonly isCurrent: boolean })[]
@@ -57,7 +64,7 @@ export const navigationFor = (path: string, has: (path: string) => boolean): rea
         .filter((item) => has(item.path))
         .map((item) => ({
           ...item,
-          isCurrent: path === item.path || (item.path !== '/console' && path.startsWith(`${item.path}/`)),
+          isCurrent: isWithin(path, item),
         })),
     }))
     .filter(({ items }) => items.length > 0)

@@ -7,6 +7,7 @@ import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-par
 import { headOf } from '../../db/head.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import type { Tables } from '../../db/tables.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { isoNow } from '../frame/iso-now.ts'
@@ -16,8 +17,16 @@ import { monthPages } from './month.ts'
 import { type Months, readMonths } from './months.ts'
 import { type BalanceData, showBalance, trialBalancePages } from './trial-balance.ts'
 
+interface Chip {
+  readonly title: string
+  readonly href: string
+  readonly isCurrent: boolean
+}
+
 interface ReportsData {
   readonly asOf: string
+  /** Moments that are often asked for. */
+  readonly chips: readonly Chip[]
   /** Says that the day that was asked for is not over; null otherwise. */
   readonly untilNow: string | null
   /** The present balance; null for one of the past, which is folded from the ledger and loaded after the page. */
@@ -46,8 +55,9 @@ export const reportPages: ConsolePages = (scope, services) => {
     const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
     const { reports: db } = await services.reads.reportsFor(request)
     const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
-    const [months, present] = await Promise.all([
+    const [months, firstAt, present] = await Promise.all([
       readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
+      readEventTime(db, 1),
       period === null ? presentFor(request).load(null) : null,
     ])
     const past = period && {
@@ -57,11 +67,32 @@ export const reportPages: ConsolePages = (scope, services) => {
     return sendPage(request, reply, template, {
       title: 'Reports',
       scripts: past === null ? [] : ['htmx'],
-      data: { asOf: as_of, untilNow: period?.untilNow?.en ?? null, present, past, months },
+      data: {
+        asOf: as_of,
+        chips: chipsOf(as_of, firstAt, isoNow()),
+        untilNow: period?.untilNow?.en ?? null,
+        present,
+        past,
+        months,
+      },
     })
   })
   trialBalancePages(scope, services)
   monthPages(scope, services)
+}
+
+function chipsOf(asOf: string, firstAt: number | null, now: string): readonly Chip[] {
+  const lastDay = new Date(Date.UTC(Number(now.slice(0, 4)), Number(now.slice(5, 7)) - 1, 0)).toISOString().slice(0, 10)
+  return [
+    { title: 'Now', value: '' },
+    ...(firstAt !== null && isoMicros(firstAt).slice(0, 10) <= lastDay
+      ? [{ title: 'End of last month', value: lastDay }]
+      : []),
+  ].map(({ title, value }) => ({
+    title,
+    href: `${addressWith('/console/reports', { as_of: value })}#trial-balance`,
+    isCurrent: asOf.trim() === value,
+  }))
 }
 
 /** The present balance, read once for all who ask for it at the same moment: every account is added up. */
