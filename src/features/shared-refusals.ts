@@ -12,6 +12,13 @@ export const sharedRefusals = {
       ar: 'سبق استخدام قيمة Idempotency-Key هذه مع طلب آخر.',
     },
   },
+  precondition_failed: {
+    status: 412,
+    message: {
+      en: 'What is stored is not what this request expects: it was changed meanwhile, or exists already.',
+      ar: 'البيانات المحفوظة ليست هي التي يتوقعها هذا الطلب: لقد تغيرت في هذه الأثناء أو أنها موجودة من قبل.',
+    },
+  },
   insufficient_balance: {
     status: 422,
     message: { en: 'The balance is not sufficient.', ar: 'الرصيد غير كافٍ.' },

@@ -66,6 +66,14 @@ export const httpMessages = {
     en: 'must be 1 to 255 printable ASCII characters',
     ar: 'يجب أن يتكون من 1 إلى 255 حرفًا من حروف ASCII القابلة للطباعة.',
   },
+  invalid_match: {
+    en: 'must be one ETag, as the GET of the same path answers it',
+    ar: 'يجب أن تكون قيمة ETag واحدة كما ترد في رد GET على المسار نفسه.',
+  },
+  invalid_none_match: {
+    en: 'must be *, without If-Match',
+    ar: 'يجب أن تكون * دون If-Match.',
+  },
   implausible_shape: {
     en: 'must not be nested so deeply, or have so many objects, lists, texts or different field names',
     ar: 'يجب ألا يكون المحتوى بهذا القدر من التداخل، أو بهذا العدد من الكائنات أو القوائم أو النصوص أو أسماء الحقول المختلفة.',

@@ -9,9 +9,12 @@ import {
 import { dataOf, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
+import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
 import type { App, Services } from '../services.ts'
+import { defaultMode, modeVersion } from './mode.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { currentMode, findRelease, newestReleases } from './reads.ts'
+import { releaseVersion } from './releases/release.ts'
 import type { PartialTexts } from './texts.ts'
 import { appStatusVerbs } from './verbs.ts'
 
@@ -41,6 +44,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         title: pickLanguages(title),
         message: pickLanguages(message),
         block_unidentified,
+        expected: expectedVersion(request),
       }
       return execute(request, reply, verbs.setMode, input)
     },
@@ -56,7 +60,11 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         response: { 200: dataOf(AppMode) },
       },
     },
-    async () => ({ data: modeRecord(await currentMode(db)) }),
+    async (_request, reply) => {
+      const mode = await currentMode(db)
+      reply.header('etag', etagOf(modeVersion(mode ?? defaultMode)))
+      return { data: modeRecord(mode) }
+    },
   )
 
   app.put(
@@ -76,7 +84,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       const { version, minimum_version, store_link, title, message } = request.body
       const { client_type } = request.params
       const texts = { title: pickLanguages(title), message: pickLanguages(message) }
-      const input = { client_type, version, minimum_version, store_link, ...texts }
+      const input = { client_type, version, minimum_version, store_link, ...texts, expected: expectedVersion(request) }
       return execute(request, reply, verbs.defineRelease, input)
     },
   )
@@ -107,9 +115,10 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         response: { 200: dataOf(Release) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const release = await findRelease(db, request.params.client_type)
       if (release === undefined) throw notFound()
+      reply.header('etag', etagOf(releaseVersion(release)))
       return { data: releaseRecord(release) }
     },
   )

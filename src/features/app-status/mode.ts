@@ -3,6 +3,7 @@ import type { LocalizedText } from '../../../schema/languages.ts'
 import { boolean, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 
 /** The key of the only mode. */
 export const MODE_SCOPE = 'all'
@@ -27,6 +28,10 @@ export const defaultMode: Omit<Mode, 'scope' | 'updated_at'> = {
   message: { en: 'We will be back soon.', ar: 'سنعود قريبًا.' },
   block_unidentified: null,
 }
+
+/** Of what setting the mode sets. */
+export const modeVersion = ({ maintenance, title, message, block_unidentified }: typeof defaultMode): string =>
+  versionOfValues({ maintenance, title, message, block_unidentified })
 
 export const evolveModes: Evolver = {
   'app-mode-set': (state, { data, at }) => state.set(modes, MODE_SCOPE, { scope: MODE_SCOPE, ...data, updated_at: at }),

@@ -1,6 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { ClientType } from '../../../schema/events.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import {
+  ExpectedVersion,
+  inputSchema,
+  messageOnly,
+  registerVerb,
+} from '../../ledger/executor/registry/registered-verb.ts'
 import { appStatusMessages } from './messages.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { defineRelease } from './releases/define-release.ts'
@@ -15,6 +20,7 @@ const SetMode = inputSchema(
     title: PartialTexts,
     message: PartialTexts,
     block_unidentified: Type.Optional(Type.Union([Type.Null(), ClientType])),
+    expected: ExpectedVersion,
   }),
 )
 
@@ -26,6 +32,7 @@ const DefineRelease = inputSchema(
     store_link: Type.Optional(Type.String()),
     title: PartialTexts,
     message: PartialTexts,
+    expected: ExpectedVersion,
   }),
 )
 

@@ -5,8 +5,10 @@ import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
+import { decorationVersion } from './catalogue/decoration.ts'
 import { type PublishedRow, parseOdds } from './lucky/odds.ts'
 import { definedDecoration } from './presenters.ts'
 import { decorationById, newestDecorations } from './reads.ts'
@@ -42,6 +44,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
         image_path,
         video_path,
         odds: odds === undefined ? undefined : validateOdds(odds ?? []),
+        expected: expectedVersion(request),
       }
       const id = idInPath(request.params.id)
       return execute(request, reply, verbs.defineDecoration, { decoration_id: id, ...fields })
@@ -59,9 +62,10 @@ export function giftAdminRoutes(app: App, services: Services): void {
         response: { 200: dataOf(DefinedDecoration) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const decoration = await decorationById(databaseOf(request), idInPath(request.params.id))
       if (decoration === undefined) throw notFound()
+      reply.header('etag', etagOf(decorationVersion(decoration)))
       return { data: definedDecoration(decoration, settings.assetBaseUrl) }
     },
   )

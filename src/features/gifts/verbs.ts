@@ -4,7 +4,7 @@ import { GiftKind } from '../../../schema/events.ts'
 import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
 import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { ExpectedVersion, inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
 import type { VerbTerms } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
@@ -35,6 +35,7 @@ const DefineDecoration = inputSchema(
     image_path: Type.Optional(Type.String()),
     video_path: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     odds: Type.Optional({ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }),
+    expected: ExpectedVersion,
   }),
 )
 

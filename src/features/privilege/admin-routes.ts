@@ -6,7 +6,9 @@ import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
 import type { App, Services } from '../services.ts'
+import { packageVersion } from './packages/package.ts'
 import { packageRecord } from './presenters.ts'
 import { newestPackages, packageById } from './reads.ts'
 import { privilegeVerbs } from './verbs.ts'
@@ -36,7 +38,8 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
-      const input = { privilege_package_id: id, name: pickName(name), rank, valid_days, icon_path }
+      const fields = { name: pickName(name), rank, valid_days, icon_path, expected: expectedVersion(request) }
+      const input = { privilege_package_id: id, ...fields }
       return execute(request, reply, verbs.definePackage, input)
     },
   )
@@ -52,9 +55,10 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
         response: { 200: dataOf(PackageRecord) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const found = await packageById(databaseOf(request), idInPath(request.params.id))
       if (found === undefined) throw notFound()
+      reply.header('etag', etagOf(packageVersion(found)))
       return { data: packageRecord(found, settings.assetBaseUrl) }
     },
   )

@@ -3,7 +3,12 @@ import { Id } from '../../../schema/common.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
 import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
 import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import {
+  ExpectedVersion,
+  inputSchema,
+  messageOnly,
+  registerVerb,
+} from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import { activateCard } from './activate.ts'
 import { storedCardCount } from './card.ts'
@@ -23,6 +28,7 @@ const DefinePackage = inputSchema(
     rank: PackageFields.properties.rank,
     valid_days: PackageFields.properties.valid_days,
     icon_path: Type.Optional(Type.String()),
+    expected: ExpectedVersion,
   }),
 )
 

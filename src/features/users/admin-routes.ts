@@ -11,6 +11,7 @@ import {
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
@@ -18,6 +19,7 @@ import type { App, Services } from '../services.ts'
 import type { UserFields } from './define-user.ts'
 import { userRecord } from './presenters.ts'
 import { newestUsers, userById } from './reads.ts'
+import { userVersion } from './user.ts'
 import { userVerbs } from './verbs.ts'
 
 const tags = ['operators']
@@ -43,7 +45,8 @@ export function userAdminRoutes(app: App, services: Services): void {
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      const input = { users: [userFields(id, request.body)], listed: false }
+      const user = { ...userFields(id, request.body), expected: expectedVersion(request) }
+      const input = { users: [user], listed: false }
       return execute(request, reply, verbs.defineUser, input)
     },
   )
@@ -57,7 +60,8 @@ export function userAdminRoutes(app: App, services: Services): void {
         description: 'Returns the users in the order in which they were sent, as many as fit into 1 MB.',
         tags,
         body: DefineUsers,
-        refusals: verbs.defineUsers.refusals,
+        // A list names no versions.
+        refusals: verbs.defineUsers.refusals.filter((code) => code !== 'precondition_failed'),
         response: { 200: dataOf(Type.Array(UserRecord)) },
       },
       // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
@@ -84,9 +88,10 @@ export function userAdminRoutes(app: App, services: Services): void {
         response: { 200: dataOf(UserRecord) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const user = await userById(databaseOf(request), idInPath(request.params.id))
       if (user === undefined) throw notFound()
+      reply.header('etag', etagOf(userVersion(user)))
       return { data: userRecord(user, user, settings.assetBaseUrl) }
     },
   )

@@ -5,10 +5,11 @@ import { fieldMessages } from '../../language/field-messages.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
+import { type ExpectedVersion, isExpected } from '../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { countries } from './countries/country.ts'
 import { haveRoom, roleCountKeys } from './listed-roles.ts'
-import { type User, type UserProfile, userAfter, userProfiles, users, userUids } from './user.ts'
+import { type User, type UserProfile, userAfter, userProfiles, users, userUids, userVersion } from './user.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {
@@ -20,6 +21,7 @@ export interface UserFields {
   readonly allow_receive_withdraw_requests?: boolean | undefined
   readonly business_manager?: boolean | undefined
   readonly agency_countries?: readonly AgencyCountry[] | undefined
+  readonly expected?: ExpectedVersion | undefined
 }
 
 export interface DefineUsers {
@@ -33,12 +35,12 @@ export interface DefinedUser {
   readonly profile: UserProfile
 }
 
-const refusals = ['validation_failed', 'holding_limit'] as const
+const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] as const
 
 /**
  * Creates or changes users, all or none. Flags and rates are events of the ledger; uid, name and avatar are profile data.
- * Refusals: `validation_failed` (taken uids, ids or countries listed twice, unknown countries), `holding_limit` (too many
- * charging agents or business managers).
+ * Refusals: `precondition_failed` (another version is stored), `validation_failed` (taken uids, ids or countries listed
+ * twice, unknown countries), `holding_limit` (too many charging agents or business managers).
  */
 export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refusals> = {
   refusals,
@@ -53,6 +55,9 @@ export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refus
   ],
 
   decide(state, input) {
+    if (!input.users.every((user) => isExpected(user.expected, storedUser(state, user.id), userVersion))) {
+      return refuse('precondition_failed')
+    }
     for (const guard of [takenUidErrors, duplicateIdErrors, unknownCountryErrors, duplicateCountryErrors]) {
       const errors = guard(state, input)
       if (errors.length > 0) return refuse('validation_failed', Object.fromEntries(errors))
@@ -89,6 +94,12 @@ export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refus
       if (user === undefined || profile === undefined) throw new Error(`user ${id} was not defined`)
       return { user, profile }
     }),
+}
+
+function storedUser(state: State, id: number): (User & UserProfile) | undefined {
+  const user = state.get(users, String(id))
+  const profile = state.get(userProfiles, String(id))
+  return user && profile && { ...user, ...profile }
 }
 
 const defaultUid = (id: number): string => `u${id}`

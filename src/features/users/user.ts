@@ -2,6 +2,7 @@ import type { AgencyCountry, EventData } from '../../../schema/events.ts'
 import { boolean, integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import { countRoles } from './listed-roles.ts'
 
 /** Ledger data of users: what rules about value depend on. A user exists from the first `user-defined` event on. */
@@ -29,6 +30,26 @@ export const userProfiles = projection('user_profiles', {
 })
 
 export type UserProfile = RowOf<typeof userProfiles>
+
+/** Of what defining a user sets. */
+export const userVersion = ({
+  uid,
+  name,
+  avatar,
+  charging_agent,
+  allow_receive_withdraw_requests,
+  business_manager,
+  agency_countries,
+}: Omit<User, 'sessions_revoked_before'> & Pick<UserProfile, 'uid' | 'name' | 'avatar'>): string =>
+  versionOfValues({
+    uid,
+    name,
+    avatar,
+    charging_agent,
+    allow_receive_withdraw_requests,
+    business_manager,
+    agency_countries,
+  })
 
 /** The user who has a uid now. */
 export const userUids = projection('user_uids', {

@@ -5,7 +5,12 @@ import { AgencyCountry } from '../../../schema/events.ts'
 import { Language, LocalizedName } from '../../../schema/languages.ts'
 import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import {
+  ExpectedVersion,
+  inputSchema,
+  messageOnly,
+  registerVerb,
+} from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import { defineCountry } from './countries/define-country.ts'
 import { defineUsers } from './define-user.ts'
@@ -24,6 +29,7 @@ const UserFields = Type.Object({
   allow_receive_withdraw_requests: Type.Optional(Type.Boolean()),
   business_manager: Type.Optional(Type.Boolean()),
   agency_countries: Type.Optional(Type.Array(AgencyCountry, { maxItems: MAX_AGENCY_COUNTRIES })),
+  expected: ExpectedVersion,
 })
 
 const DefineUsers = inputSchema(
@@ -33,7 +39,9 @@ const DefineUsers = inputSchema(
   }),
 )
 const RevokeSessions = inputSchema(Type.Object({ user_id: Id }))
-const DefineCountry = inputSchema(Type.Object({ id: Id, name: Type.Optional(LocalizedName) }))
+const DefineCountry = inputSchema(
+  Type.Object({ id: Id, name: Type.Optional(LocalizedName), expected: ExpectedVersion }),
+)
 const RegisterDevice = inputSchema(
   Type.Object({ user_id: Id, token: Type.String(), platform: Platform, language: Language }),
 )

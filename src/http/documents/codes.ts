@@ -51,6 +51,7 @@ export const httpCodes: CodeMeanings = {
   not_your_withdrawal: { means: 'the caller has no part in the request', show: 'leave the screen' },
   overloaded: { means: 'too much at once', show: 'a spinner, and retry after `Retry-After`' },
   own_proposal: { means: 'who makes a proposal does not approve it', show: 'message' },
+  precondition_failed: { means: 'it was changed meanwhile, or exists already', show: 'message, and read it again' },
   proposal_closed: { means: 'it is decided, or its 7 days are over', show: 'message, and read the proposal again' },
   rate_limited: { means: 'the allowance is used up', show: 'a spinner, and retry after `Retry-After`' },
   room_owner: { means: 'an owner cannot leave or be removed', show: 'message' },

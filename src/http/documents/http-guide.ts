@@ -18,7 +18,7 @@ export const httpGuide =
   'answered with 426. A request without them is judged by what its token last told app-status.\n' +
   '- **Order of checks.** App state (503, 426), token (401, 440, 403), rate limit (429), form of the request (400, ' +
   '413, 415, 422, and 404 for an id that cannot be one), then business rules in the order of the codes that an ' +
-  'operation lists for 404, 403 and 422.\n' +
+  'operation lists for 404, 403, 412 and 422.\n' +
   '- **Errors.** `code` is for programs and stable, `message` is for people, `errors` has sentences by field.\n' +
   `- **Rate limit.** By default a user has ${count(RATE_LIMIT.default)} requests a minute on an instance, and an address ` +
   `without a valid token ${count(ADDRESS_LIMIT.default)}. Some operations count as several requests, as they say; so does a ` +
@@ -29,6 +29,8 @@ export const httpGuide =
   'the first answer again for at least 24 hours and changes nothing; with another request it is 422 ' +
   '`idempotency_key_reused`. Answers of checks (400, 401, 413, 415, 426, 429, 440, 5xx and a wrong form) are not ' +
   'remembered.\n' +
+  '- **Changes by several.** A PUT that lists 412 takes the ETag of its GET as `If-Match`, and changes nothing if somebody ' +
+  'else did since; with `If-None-Match: *` it only creates.\n' +
   '- **Fresh reads.** Send the `X-Ledger-Position` of a write with the next read. It waits a moment until that position ' +
   'is reached; the position of the answer says whether it was.\n' +
   '- **Language.** `lang` (header or query), else `Accept-Language`: `ar` or `en`.\n' +

@@ -39,6 +39,7 @@ export function describeOperation(
     ...(isChecked && isWrite && idempotencyHeader),
     ...(isChecked && isClients && !isWrite && positionHeader),
     ...(answersNotModified && etagHeader),
+    ...(refusals?.includes('precondition_failed') === true && preconditionHeaders),
   }
   const description = withCost(shown.description, route.config?.cost)
   const described = {
@@ -95,6 +96,20 @@ const etagHeader = {
     type: 'string',
     description:
       'The ETag of the response that the client has: if it has not changed, the answer is 304 without a body',
+  },
+}
+
+const preconditionHeaders = {
+  'If-Match': {
+    type: 'string',
+    pattern: '^"[0-9a-f]{64}"$',
+    description:
+      'The ETag that GET of the same path answered: what was changed since is not changed again, and the answer is 412',
+  },
+  'If-None-Match': {
+    type: 'string',
+    enum: ['*'],
+    description: 'Creates, and changes nothing that exists: then the answer is 412',
   },
 }
 

@@ -1,12 +1,12 @@
 import type { ClientType, EventData } from '../../../../schema/events.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
 import type { FieldErrors } from '../../../language/messages.ts'
-import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
+import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { appStatusMessages } from '../messages.ts'
 import { mergeTexts, type PartialTexts } from '../texts.ts'
-import { type Release, releases } from './release.ts'
+import { type Release, releases, releaseVersion } from './release.ts'
 import { isOlder, parseVersion } from './version.ts'
 
 /** Omitted fields keep their values. */
@@ -17,6 +17,7 @@ export interface DefineRelease {
   readonly store_link?: string | undefined
   readonly title?: PartialTexts | undefined
   readonly message?: PartialTexts | undefined
+  readonly expected?: ExpectedVersion | undefined
 }
 
 const defaults = {
@@ -26,11 +27,12 @@ const defaults = {
   message: { en: 'Please install the new version.', ar: 'يرجى تثبيت الإصدار الجديد.' },
 }
 
-const refusals = ['validation_failed'] as const
+const refusals = ['precondition_failed', 'validation_failed'] as const
 
 /**
- * Creates or changes the release of a client type; an identical definition writes no event. Refusal: `validation_failed`
- * (a missing or malformed version, a minimum above it, no https address of a store).
+ * Creates or changes the release of a client type; an identical definition writes no event. Refusals:
+ * `precondition_failed` (another version of it is stored), `validation_failed` (a missing or malformed version, a minimum
+ * above it, no https address of a store).
  */
 export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
   refusals,
@@ -39,6 +41,7 @@ export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
   decide(state, input) {
     const { client_type } = input
     const before = state.get(releases, client_type)
+    if (!isExpected(input.expected, before, releaseVersion)) return refuse('precondition_failed')
     const { minimum_version, store_link, title, message } = before ?? defaults
     const version = input.version ?? before?.version
     if (version === undefined) return refuse('validation_failed', { version: [fieldMessages.required] })

@@ -3,6 +3,7 @@ import type { LocalizedText } from '../../../../schema/languages.ts'
 import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** The release that clients of a type are asked to update to. */
 export const releases = projection('app_releases', {
@@ -20,6 +21,10 @@ export const releases = projection('app_releases', {
 })
 
 export type Release = RowOf<typeof releases>
+
+/** Of what defining a release sets. */
+export const releaseVersion = ({ version, minimum_version, store_link, title, message }: Release): string =>
+  versionOfValues({ version, minimum_version, store_link, title, message })
 
 export const evolveReleases: Evolver = {
   'release-defined': (state, { data, at, position }) => {

@@ -4,6 +4,7 @@ import { integer, json, micros, nullable, text } from '../../../ledger/rules/col
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** A gift of the catalogue. */
 export const decorations = projection('decorations', {
@@ -22,6 +23,10 @@ export const decorations = projection('decorations', {
 })
 
 export type Decoration = RowOf<typeof decorations>
+
+/** Of what defining a gift sets. */
+export const decorationVersion = ({ name, name_ar, kind, price, image_path, video_path, odds }: Decoration): string =>
+  versionOfValues({ name, name_ar, kind, price, image_path, video_path, odds })
 
 /** An odds table, current or former. */
 export const oddsTables = projection('odds_tables', {

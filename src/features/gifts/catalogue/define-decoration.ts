@@ -1,9 +1,9 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
 import type { LocalizedName, LocalizedText } from '../../../../schema/languages.ts'
 import { givenName, storedName } from '../../../language/names.ts'
-import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, parseOdds, returnToPlayer, totalWeight } from '../lucky/odds.ts'
 import { giftMessages } from '../messages.ts'
@@ -14,6 +14,7 @@ import {
   type Decoration,
   decorationCount,
   decorations,
+  decorationVersion,
   MAX_DECORATIONS,
 } from './decoration.ts'
 
@@ -29,21 +30,24 @@ export interface DefineDecoration {
   readonly video_path?: string | null | undefined
   /** As published: multipliers are decimal numbers. */
   readonly odds?: readonly PublishedRow[] | undefined
+  readonly expected?: ExpectedVersion | undefined
 }
 
 type Errors = Record<string, readonly LocalizedText[]>
 
-const refusals = ['validation_failed', 'holding_limit'] as const
+const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] as const
 
 /**
- * Creates or changes a gift; an identical definition writes no event. Refusals: `validation_failed` (fields that a new
- * gift must have, odds that do not fit its kind or pay back too much), `holding_limit` (the catalogue is full).
+ * Creates or changes a gift; an identical definition writes no event. Refusals: `precondition_failed` (another version is
+ * stored), `validation_failed` (fields that a new gift must have, odds that do not fit its kind or pay back too much),
+ * `holding_limit` (the catalogue is full).
  */
 export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusals> = {
   refusals,
   reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
   decide: (state, input) => {
     const before = state.get(decorations, String(input.decoration_id))
+    if (!isExpected(input.expected, before, decorationVersion)) return refuse('precondition_failed')
     const errors: Errors = {}
     const name = input.name ?? (before && givenName(before))
     const kind = input.kind ?? before?.kind

@@ -1,10 +1,18 @@
 import type { LocalizedName } from '../../../../schema/languages.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
 import { givenName, storedName } from '../../../language/names.ts'
-import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
+import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { MAX_PACKAGES, PACKAGES, type PrivilegePackage, packageCount, packageCounts, packages } from './package.ts'
+import {
+  MAX_PACKAGES,
+  PACKAGES,
+  type PrivilegePackage,
+  packageCount,
+  packageCounts,
+  packages,
+  packageVersion,
+} from './package.ts'
 
 /** Omitted fields keep their values. */
 export interface DefinePackage {
@@ -13,13 +21,15 @@ export interface DefinePackage {
   readonly rank?: number | undefined
   readonly valid_days?: number | undefined
   readonly icon_path?: string | undefined
+  readonly expected?: ExpectedVersion | undefined
 }
 
-const refusals = ['validation_failed', 'holding_limit'] as const
+const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] as const
 
 /**
  * Creates or changes a privilege package; an identical definition writes no event. Cards granted earlier keep their
- * days. Refusals: `validation_failed` (fields that a new package must have), `holding_limit` (too many packages).
+ * days. Refusals: `precondition_failed` (another version is stored), `validation_failed` (fields that a new package must
+ * have), `holding_limit` (too many packages).
  */
 export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusals> = {
   refusals,
@@ -27,6 +37,7 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage, typeof refusal
 
   decide(state, input) {
     const before = state.get(packages, String(input.privilege_package_id))
+    if (!isExpected(input.expected, before, packageVersion)) return refuse('precondition_failed')
     const name = input.name ?? (before && givenName(before))
     const rank = input.rank ?? before?.rank
     const valid_days = input.valid_days ?? before?.valid_days

@@ -3,6 +3,7 @@ import { integer, micros, nullable, text } from '../../../ledger/rules/columns.t
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** A kind of privilege. Each card belongs to one package. */
 export const packages = projection('privilege_packages', {
@@ -18,6 +19,10 @@ export const packages = projection('privilege_packages', {
 })
 
 export type PrivilegePackage = RowOf<typeof packages>
+
+/** Of what defining a package sets. */
+export const packageVersion = ({ name, name_ar, rank, valid_days, icon_path }: PrivilegePackage): string =>
+  versionOfValues({ name, name_ar, rank, valid_days, icon_path })
 
 /** Limited because they are answered without paging. */
 export const MAX_PACKAGES = 500

@@ -3,10 +3,12 @@ import { CountryRecord, DefineCountry, IdParams } from '../../../../schema/opera
 import { notFound } from '../../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../../http/pages.ts'
 import { idInPath } from '../../../http/validation/ids.ts'
+import { etagOf, expectedVersion } from '../../../http/validation/preconditions.ts'
 import type { App, Services } from '../../services.ts'
 import { countryRecord } from '../presenters.ts'
 import { countryById, newestCountries } from '../reads.ts'
 import { userVerbs } from '../verbs.ts'
+import { countryVersion } from './country.ts'
 
 const tags = ['operators']
 
@@ -31,7 +33,8 @@ export function countryAdminRoutes(app: App, services: Services): void {
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      return execute(request, reply, verbs.defineCountry, { id, name: pickName(request.body.name) })
+      const input = { id, name: pickName(request.body.name), expected: expectedVersion(request) }
+      return execute(request, reply, verbs.defineCountry, input)
     },
   )
 
@@ -46,9 +49,10 @@ export function countryAdminRoutes(app: App, services: Services): void {
         response: { 200: dataOf(CountryRecord) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const country = await countryById(databaseOf(request), idInPath(request.params.id))
       if (country === undefined) throw notFound()
+      reply.header('etag', etagOf(countryVersion(country)))
       return { data: countryRecord(country) }
     },
   )

@@ -1,6 +1,7 @@
 import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** Profile data, which is not part of the ledger. */
 export const countries = projection('countries', {
@@ -13,6 +14,10 @@ export const countries = projection('countries', {
 })
 
 export type Country = RowOf<typeof countries>
+
+/** Of what defining a country sets. */
+export const countryVersion = ({ name, name_ar }: Pick<Country, 'name' | 'name_ar'>): string =>
+  versionOfValues({ name, name_ar })
 
 /** Limited because they are answered without paging. There are 249 in ISO 3166. */
 export const MAX_COUNTRIES = 500

@@ -2,32 +2,42 @@ import type { LocalizedName } from '../../../../schema/languages.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
 import type { StoredName } from '../../../language/names.ts'
 import { storedName } from '../../../language/names.ts'
-import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { COUNTRIES, type Country, countries, countryCount, countryCounts, MAX_COUNTRIES } from './country.ts'
+import {
+  COUNTRIES,
+  type Country,
+  countries,
+  countryCount,
+  countryCounts,
+  countryVersion,
+  MAX_COUNTRIES,
+} from './country.ts'
 
 export interface DefineCountry {
   readonly id: number
   /** Required for a new country. */
   readonly name?: LocalizedName | undefined
+  readonly expected?: ExpectedVersion | undefined
 }
 
-const refusals = ['validation_failed', 'holding_limit'] as const
+const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] as const
 
 /**
- * Creates or renames a country. Profile data only, so no event. Refusals: `validation_failed` (a new one without a name),
- * `holding_limit` (too many countries).
+ * Creates or renames a country. Profile data only, so no event. Refusals: `precondition_failed` (another version is
+ * stored), `validation_failed` (a new one without a name), `holding_limit` (too many countries).
  */
 export const defineCountry: Verb<DefineCountry, Country, typeof refusals> = {
   refusals,
   reads: ({ id }) => [keyOf(countries, id), keyOf(countryCounts, COUNTRIES)],
 
   decide: (state, input) => {
+    const before = state.get(countries, String(input.id))
+    if (!isExpected(input.expected, before, countryVersion)) return refuse('precondition_failed')
     if (nameAfter(state, input) === undefined) return refuse('validation_failed', { name: [fieldMessages.required] })
-    const isNew = state.get(countries, String(input.id)) === undefined
-    return isNew && countryCount(state) >= MAX_COUNTRIES ? refuse('holding_limit') : []
+    return before === undefined && countryCount(state) >= MAX_COUNTRIES ? refuse('holding_limit') : []
   },
 
   sideWrites(state, input, { now, actor }) {

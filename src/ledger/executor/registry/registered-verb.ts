@@ -1,4 +1,4 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Language, LocalizedText } from '../../../../schema/languages.ts'
 import type { Refusal, Verb } from '../../rules/verb.ts'
@@ -18,6 +18,9 @@ export function inputSchema<Schema extends TSchema>(schema: Schema): InputSchema
     accepts: (input): input is Static<Schema> => (compiled ??= TypeCompiler.Compile(schema)).Check(input),
   }
 }
+
+/** Of `expected` in the input of a verb that looks at the version of what it changes. */
+export const ExpectedVersion = Type.Optional(Type.Union([Type.Null(), Type.String()]))
 
 type SuccessStatus = 200 | 201 | 202
 
