@@ -69,7 +69,7 @@ test('pictures of the console', { skip, timeout: 600_000 }, async (t) => {
 
   const ann = await signIn('ann', { look: light })
   await ann.open('/console')
-  await picture(ann, 'home.png', 900)
+  await picture(ann, 'home.png', 960)
 
   await ann.open('/console/accounts/user:1:diamonds')
   await ann.page.locator('.chart canvas').waitFor()

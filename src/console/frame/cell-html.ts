@@ -17,14 +17,10 @@ function linkedHtml(cell: Cell): string {
   return `<a href="${escape(cell.href)}"${isZero ? ' class="zero"' : ''}>${shown}</a>`
 }
 
-/** Of amounts that lead somewhere most may be nothing: they recede, so that the others are seen. */
-const ZERO = /^0(?:\.0+)?$/
-
 function valueHtml({ kind, text, datetime, tone }: Cell): string {
   const escaped = escape(text)
   if (kind === 'time' && datetime !== undefined) return `<time datetime="${escape(datetime)}">${escaped}</time>`
   if (kind === 'code') return `<code><bdi>${escaped}</bdi></code>`
   if (kind === 'status') return `<span class="status ${escape(tone)}">${escaped}</span>`
-  if (kind === 'number') return `<span class="number${ZERO.test(text) ? ' zero' : ''}">${escaped}</span>`
-  return `<bdi>${escaped}</bdi>`
+  return kind === 'number' ? `<span class="number">${escaped}</span>` : `<bdi>${escaped}</bdi>`
 }
