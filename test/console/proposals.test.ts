@@ -4,6 +4,7 @@ import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 
 const HOSTILE = `<script>alert(1)</script> {{7*7}} <%= 1 %> ${'x'.repeat(50)}`
 
@@ -77,4 +78,73 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   }
   t.equal((await ben.get('/console/proposals?status=other')).status, 422)
   t.equal((await ben.get('/console/proposals?cursor=x')).status, 422)
+})
+
+/** Text of a page between tags, in one line. */
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf('<main'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+
+test('a proposal leads to its events, and they to it', async (t) => {
+  const { slices } = await loadSlices()
+  const limits = { coins: 100 }
+  const { app, operator, database } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    limits,
+  )
+  const ben = await signedIn(app, 'operator', 'ben')
+  await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' }] })
+  const proposed = (amount: string) =>
+    operator('POST', '/admin/v1/users/3/credits', { currency: 'dollars', amount, reason: 'prize' })
+  const approved = Object((await proposed('229.50')).body).data.id
+  const rejected = Object((await proposed('1')).body).data.id
+  t.notMatch((await ben.get(`/console/proposals/${approved}`)).html, 'Done by')
+  const first = `/console/proposals/${approved}`
+  await ben.submit(first, `${first}/approve`)
+  await ben.submit(`/console/proposals/${rejected}`, `/console/proposals/${rejected}/reject`)
+  const rows = await queryRows(database, 'select position, type from ledger_events order by position')
+  const [decision = 0, rejection = 0] = rows
+    .filter(({ type }) => type === 'proposal-decided')
+    .map(({ position }) => Number(position))
+
+  await t.test('of its decision and of its effect', async (t) => {
+    const { html } = await ben.get(first)
+    t.match(html, new RegExp(`<dt>Decided</dt><dd><a href="/console/events/${decision}">`))
+    t.match(html, `<dt>Done by</dt><dd><a href="/console/events/${decision + 1}"><bdi>event ${decision + 1}</bdi></a>`)
+    const other = (await ben.get(`/console/proposals/${rejected}`)).html
+    t.match(other, new RegExp(`<dt>Decided</dt><dd><a href="/console/events/${rejection}">`))
+    t.notMatch(other, 'Done by')
+  })
+
+  await t.test('which say what they belong to, and what was written with them', async (t) => {
+    const link = `<a href="/console/proposals/${approved}">proposal ${approved}`
+    for (const [position, text] of [
+      [approved, `${link}, made by this event</a>`],
+      [decision, `${link}</a>`],
+      [decision + 1, `${link}</a>`],
+    ] as const) {
+      t.match((await ben.get(`/console/events/${position}`)).html, text, `event ${position}`)
+    }
+    for (const position of [decision, decision + 1]) {
+      const { html } = await ben.get(`/console/events/${position}`)
+      t.notMatch(html, 'wrote only this event')
+      const together = [...html.matchAll(/<td><a href="\/console\/events\/(\d+)">/g)].map(([, shown]) => Number(shown))
+      t.same(together, [decision, decision + 1])
+    }
+    t.match((await ben.get(`/console/events/${rejection}`)).html, 'wrote only this event')
+  })
+
+  await t.test('with amounts as people write them beside the data', async (t) => {
+    const made = textOf((await ben.get(`/console/events/${approved}`)).html)
+    t.match(made, /amounts \[.*\] , 229\.50 dollars/)
+    t.match(made, /input \{.*22950.*\} , 229\.50 dollars/)
+    const decided = textOf((await ben.get(`/console/events/${decision}`)).html)
+    t.match(decided, 'user:3:dollars from 0.00 to 229.50')
+  })
 })

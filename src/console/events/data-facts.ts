@@ -1,4 +1,5 @@
-import { type Cell, codeCell, textCell } from '../frame/cells.ts'
+import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells.ts'
 import { eventPath } from '../frame/links.ts'
 
 /** Fields with an id, by the page that shows what has it. */
@@ -14,14 +15,39 @@ const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
   [/^room_id$/, (id) => `/console/accounts?kind=room&q=${id}`],
 ]
 
-/** The fields of an event's data for people. Data that is no object, which only tampering makes, is shown as it is. */
-export function dataFacts(data: string): readonly (readonly [string, Cell])[] {
-  const fields = parse(data)
-  if (fields === null) return [['data', codeCell(data)]]
-  return Object.entries(fields).map(([name, value]) => [name.replaceAll('_', ' '), fieldCell(name, value)])
+/** What short names of fields mean, by the event's type. */
+const meanings: Readonly<Record<string, string>> = {
+  'gift-drawn k': 'number of the send on its chain',
+  'gift-drawn link': 'the secret of this send, which its chain committed to',
+  'gift-drawn draws': 'r: the number drawn; reward: diamonds won',
+  'gift-drawn times': 'sends of this gift in a row, this one included',
+  'gift-drawn won': 'diamonds won in these sends',
+  'gift-drawn chain': 'of links that were committed to before the first draw',
+  'roulette-finished draw': 'the number drawn',
 }
 
-function fieldCell(name: string, value: unknown): Cell {
+/** The fields of an event's data for people. Data that is no object, which only tampering makes, is shown as it is. */
+export function dataFacts(type: string, data: string): readonly (readonly [string, Cell])[] {
+  const fields = parse(data)
+  if (fields === null) return [['data', codeCell(data)]]
+  return Object.entries(fields).map(([name, value]) => {
+    const meaning = meanings[`${type} ${name}`]
+    const title = formatWord(name)
+    return [meaning === undefined ? title : `${title} (${meaning})`, fieldCell(name, value, fields)]
+  })
+}
+
+/** The JSON as it is, with what it says about amounts beside it. */
+function fieldCell(name: string, value: unknown, fields: object): Cell {
+  const cell = valueCell(name, value)
+  const amounts = amountsIn(name, value, fields)
+  if (amounts.length === 0) return cell
+  const others = amounts.length - MAX_AMOUNTS
+  const texts = [...amounts.slice(0, MAX_AMOUNTS), ...(others > 0 ? [`and ${formatCount(others)} more`] : [])]
+  return { ...cell, beside: textCell(texts.join(', ')) }
+}
+
+function valueCell(name: string, value: unknown): Cell {
   if (value === null) return textCell(null)
   if (typeof value === 'number') {
     const page = pages.find(([pattern]) => pattern.test(name))
@@ -30,6 +56,37 @@ function fieldCell(name: string, value: unknown): Cell {
   if (typeof value === 'string') return /^[0-9a-f]{64}$/.test(value) ? codeCell(value) : textCell(value)
   if (typeof value === 'boolean') return textCell(value ? 'yes' : 'no')
   return codeCell(JSON.stringify(value))
+}
+
+/** Amounts of one field that are said in words: a salary file has thousands. */
+const MAX_AMOUNTS = 10
+
+const isCurrency = (name: unknown): name is Currency => currencies.some((currency) => currency === name)
+
+/** A number of a currency's smallest units; a decimal string beyond 2^53-1. */
+const unitsOf = (value: unknown): bigint | null =>
+  Number.isSafeInteger(value) || (typeof value === 'string' && /^-?[0-9]{1,40}$/.test(value))
+    ? BigInt(String(value))
+    : null
+
+/** Amounts of a field and of what is in it: `229.50 dollars`. Data has them in the smallest unit, such as cents. */
+function amountsIn(name: string, value: unknown, parent: object): readonly string[] {
+  if (typeof value === 'object' && value !== null) {
+    const fields = new Map<string, unknown>(Object.entries(value))
+    const account = fields.get('account')
+    const before = unitsOf(fields.get('before'))
+    const after = unitsOf(fields.get('after'))
+    if (typeof account === 'string' && before !== null && after !== null) {
+      const currency = currencyOf(account)
+      return [`${account} from ${formatUnits(currency, before)} to ${formatUnits(currency, after)}`]
+    }
+    return [...fields].flatMap(([key, inner]) => amountsIn(key, inner, value))
+  }
+  const siblings = new Map<string, unknown>(Object.entries(parent))
+  const named = name === 'amount' ? ['currency', 'wallet', 'limit'].map((key) => siblings.get(key)) : [name]
+  const currency = named.find(isCurrency)
+  const units = typeof value === 'number' ? unitsOf(value) : null
+  return currency === undefined || units === null ? [] : [`${formatUnits(currency, units)} ${formatWord(currency)}`]
 }
 
 function parse(data: string): object | null {

@@ -73,7 +73,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
         previousPath: position > 1 ? eventPath(position - 1) : null,
         nextPath: next === null ? null : eventPath(next.entry.position),
         facts: factsOf(entry),
-        data: dataFacts(entry.data),
+        data: dataFacts(type, entry.data),
         movements: showTable(
           { label: 'Movements', empty: 'This event moved nothing.', columns: movementColumns },
           { ...part, rows: movements },
@@ -128,6 +128,8 @@ function subjectLink({ kind, id, isNew }: Subject): EventPageData['subjects'][nu
       return { text, href: `/console/games/${id}` }
     case 'withdrawal':
       return { text, href: `/console/withdrawals/${id}` }
+    case 'proposal':
+      return { text, href: `/console/proposals/${id}` }
     default:
       // Cards and transfers have no page: the event that made them says all.
       return { text, href: eventPath(id) }

@@ -19,11 +19,13 @@ import {
   textCell,
   timeCell,
 } from '../frame/cells.ts'
+import { eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
+import { type Decision, readDecision } from './read-decision.ts'
 
 interface ListData {
   readonly status: string
@@ -72,6 +74,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const body = bodyOf(await services.adminRequest(request, { path: `/proposals/${id}` }))
     if (!onePage.Check(body)) throw new Error('the proposal is not as the document says')
     const { data } = body
+    const { reports: db } = await services.reads.reportsFor(request)
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
     const isMaker = isSamePerson(data.maker, `staff:${sub}`)
@@ -80,7 +83,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
       title: `Proposal ${id}`,
       data: {
         id,
-        facts: factsOf(data),
+        facts: factsOf(data, await readDecision(db, data)),
         effects: effectsTable(data),
         isOpen,
         refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
@@ -152,7 +155,7 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
 
 const filters = Type.Object({ status: Type.Optional(ProposalStatus) })
 
-function factsOf(proposal: ProposalRecord): ProposalData['facts'] {
+function factsOf(proposal: ProposalRecord, decision: Decision | null): ProposalData['facts'] {
   const { status, action, subject, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
   return [
     ['Status', statusCell(status, tones[status])],
@@ -168,10 +171,19 @@ function factsOf(proposal: ProposalRecord): ProposalData['facts'] {
       ? []
       : [
           ['Decided by', actorCell(decided_by)] as const,
-          ['Decided', timeCell(decided_at)] as const,
+          ['Decided', timeCell(decided_at, decision === null ? undefined : eventPath(decision.position))] as const,
           ['Note', textCell(note)] as const,
         ]),
+    ...(decision === null || decision.events === 0 ? [] : [['Done by', effectCell(decision)] as const]),
   ]
+}
+
+/** The events that follow the one of the approval. */
+function effectCell({ position, events, requestId }: Decision): Cell {
+  const first = position + 1
+  return events === 1
+    ? textCell(`event ${first}`, eventPath(first))
+    : textCell(`events ${first} to ${position + events}`, addressWith('/console/events', { request_id: requestId }))
 }
 
 type Effect = ProposalRecord['effects'][number]

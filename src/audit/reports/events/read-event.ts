@@ -20,7 +20,7 @@ export interface HashedEvent {
 
 /** Something that has an id of its own, and which the event made or changed. */
 export interface Subject {
-  readonly kind: 'draw' | 'game' | 'card' | 'withdrawal' | 'transfer'
+  readonly kind: 'draw' | 'game' | 'card' | 'withdrawal' | 'transfer' | 'proposal'
   /** The position of the event that made it. */
   readonly id: number
   /** Whether this event made it. */
@@ -71,18 +71,17 @@ const hashed = (entry: LedgerEntry, previousHash: string): HashedEvent => ({
 /** The places of the first and last event of the same command: they are next to each other. */
 function commandOf(entries: readonly LedgerEntry[], place: number): { readonly first: number; readonly last: number } {
   const isSame = (a: LedgerEntry | undefined, b: LedgerEntry | undefined): boolean =>
-    a !== undefined &&
-    b !== undefined &&
-    a.requestId === b.requestId &&
-    a.actor === b.actor &&
-    a.at === b.at &&
-    a.idempotencyKey === b.idempotencyKey
+    a !== undefined && b !== undefined && a.requestId === b.requestId && a.at === b.at && isOneCommand(a, b)
   let first = place
   while (isSame(entries[first - 1], entries[place])) first -= 1
   let last = place
   while (isSame(entries[last + 1], entries[place])) last += 1
   return { first, last }
 }
+
+/** What follows an approval has its maker as actor, and not the approver's key. */
+const isOneCommand = (a: LedgerEntry, b: LedgerEntry): boolean =>
+  a.actor === b.actor ? a.idempotencyKey === b.idempotencyKey : a.idempotencyKey === null || b.idempotencyKey === null
 
 /** What events make, by type; its id is their position. */
 const made: Readonly<Record<string, Subject['kind']>> = {
@@ -91,12 +90,14 @@ const made: Readonly<Record<string, Subject['kind']>> = {
   'card-granted': 'card',
   'withdrawal-requested': 'withdrawal',
   'instant-transfer-made': 'transfer',
+  'proposal-made': 'proposal',
 }
 /** By the field of an event's data that has the id. */
 const named: Readonly<Record<string, Subject['kind']>> = {
   game_id: 'game',
   card_id: 'card',
   withdrawal_id: 'withdrawal',
+  proposal_id: 'proposal',
 }
 
 function subjectsOf({ position, type, data }: LedgerEntry): readonly Subject[] {
@@ -105,7 +106,8 @@ function subjectsOf({ position, type, data }: LedgerEntry): readonly Subject[] {
   if (own !== undefined) subjects.push({ kind: own, id: position, isNew: true })
   const fields = parseData(data)
   if (typeof fields !== 'object' || fields === null) return subjects
-  for (const [name, id] of Object.entries(fields)) {
+  const approval = 'approval' in fields && typeof fields.approval === 'object' ? fields.approval : null
+  for (const [name, id] of Object.entries({ ...approval, ...fields })) {
     const kind = named[name]
     if (kind !== undefined && typeof id === 'number') subjects.push({ kind, id, isNew: false })
   }
