@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors/http-error.ts'
+import { etagOf } from '../http/validation/preconditions.ts'
 import { staffOf } from './session/session-check.ts'
 
 export interface AdminRequestOptions {
@@ -7,6 +8,8 @@ export interface AdminRequestOptions {
   /** Under /admin/v1, with its query: `/withdrawals/38/approve`. */
   readonly path: string
   readonly body?: unknown
+  /** The version that must be stored; empty: nothing may be. Left out: whatever there is. */
+  readonly expects?: string | undefined
   /** From the form, so that a form that is sent twice acts once. */
   readonly idempotencyKey?: string
 }
@@ -23,7 +26,7 @@ export type AdminRequest = (request: FastifyRequest, options: AdminRequestOption
 
 export const adminRequests =
   (app: FastifyInstance): AdminRequest =>
-  async (request, { method = 'GET', path, body, idempotencyKey }) => {
+  async (request, { method = 'GET', path, body, expects, idempotencyKey }) => {
     const response = await app.inject({
       method,
       url: `/admin/v1${path}`,
@@ -32,12 +35,16 @@ export const adminRequests =
         authorization: `Bearer ${staffOf(request).token}`,
         'accept-language': 'en',
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...(expects === undefined ? {} : expectation(expects)),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
     })
     return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() }
   }
+
+const expectation = (version: string): Readonly<Record<string, string>> =>
+  version === '' ? { 'if-none-match': '*' } : { 'if-match': etagOf(version) }
 
 /** The body of a response that must not be an error; throws it as one otherwise, for the page of errors. */
 export function bodyOf({ status, body }: AdminResponse): unknown {

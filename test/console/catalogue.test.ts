@@ -18,6 +18,13 @@ test('the catalogue of the console', async (t) => {
       .replaceAll(/<[^>]*>/g, ' ')
       .replaceAll(/\s+/g, ' ')
       .trim()
+  /** The hidden fields of a form that a browser has open. */
+  const formOf = async (browser: typeof ann, url: string, action: string): Promise<Record<string, string>> => {
+    const { html } = await browser.get(url)
+    const form = html.split(`method="post" action="${action}"`)[1]?.split('</form>')[0] ?? ''
+    const fields = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
+    return Object.fromEntries(Array.from(fields, ([, name = '', value = '']) => [name, value]))
+  }
   const escaped = (text: string): string =>
     text
       .replaceAll('&', '&amp;')
@@ -247,6 +254,103 @@ test('the catalogue of the console', async (t) => {
       t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 401)
     },
   )
+
+  await t.test('of two who create the same at once, the second is led to another', async (t) => {
+    const bob = await signedIn(app, 'operator', 'bob')
+    for (const [path, noun, one, other, next] of [
+      ['gifts', 'gift', 'name=Rose&kind=standard&price=1', 'name=Lily&kind=standard&price=2', 'name=Lily'],
+      ['packages', 'package', 'name=Gold&rank=1&valid_days=1', 'name=Iron&rank=2&valid_days=2', 'name=Iron'],
+      ['countries', 'country', 'name=Iraq', 'name=Egypt', 'name=Egypt'],
+    ] as const) {
+      const address = `/console/catalogue/${path}`
+      const [, key = ''] = /name="key"[^>]* value="(\d+)"/.exec((await ann.get(`${address}/new`)).html) ?? []
+      const first = await formOf(ann, `${address}/review?edited=1&key=${key}&${one}`, `${address}/${key}`)
+      const second = await formOf(bob, `${address}/review?edited=1&key=${key}&${other}`, `${address}/${key}`)
+      const results = [await ann.post(`${address}/${key}`, first), await bob.post(`${address}/${key}`, second)]
+      t.same(
+        results.map(({ status }) => status),
+        [303, 412],
+        path,
+      )
+      t.equal((await ann.post(`${address}/${key}`, first)).status, 303, 'the form that is sent twice')
+      const refused = results[1]?.html ?? ''
+      t.match(textOf(refused), `Somebody else created ${noun} ${key} before you.`)
+      t.match(textOf((await fin.get(`${address}/${key}`)).html), /Rose|Gold|Iraq/, 'the first one is as it was')
+      const [, href = ''] = /<a href="([^"]*new[^"]*)">Create yours/.exec(refused) ?? []
+      t.match(href, next)
+      const again = await bob.get(href.replaceAll('&amp;', '&'))
+      t.match(again.html, `value="${Number(key) + 1}"`)
+    }
+  })
+
+  await t.test(
+    'a change saves what its review showed as changed, and nothing over the change of another',
+    async (t) => {
+      const bob = await signedIn(app, 'operator', 'bob')
+      await operator('PUT', '/admin/v1/decorations/900', {
+        name: 'Rose',
+        kind: 'lucky',
+        price: 10,
+        video_path: 'a.mp4',
+        odds: [{ multiplier: 0.5, weight: 1 }],
+      })
+      const address = '/console/catalogue/gifts'
+      const rename = `${address}/review?edited=1&key=900&name=Tulip&kind=lucky&price=10&video_path=a.mp4&multiplier_1=0.5&weight_1=1`
+      const form = await formOf(ann, rename, `${address}/900`)
+      t.same(Object.keys(form).toSorted(), ['_csrf', 'expects', 'key', 'name', 'name_ar'])
+      await bob.submit(rename.replace('Tulip', 'Rose').replace('price=10', 'price=77'), `${address}/900`)
+      const refused = await ann.post(`${address}/900`, form)
+      t.equal(refused.status, 412)
+      t.match(textOf(refused.html), 'Somebody changed gift 900 after you reviewed your change of it.')
+      const data = async () => Object((await operator('GET', '/admin/v1/decorations/900')).body).data
+      t.match(await data(), { name: 'Rose', price: 77 })
+      const [, href = ''] = /<a href="([^"]*)">Review your change again/.exec(refused.html) ?? []
+      const review = href.replaceAll('&amp;', '&')
+      t.match(
+        textOf((await ann.get(review)).html),
+        'Field Now New Name Rose Tulip Odds, as they are',
+        'the price is kept',
+      )
+      t.equal((await ann.submit(review, `${address}/900`)).status, 303)
+      t.match(await data(), { name: 'Tulip', price: 77, odds: [{ multiplier: 0.5, weight: 1 }] })
+
+      const cleared = `${address}/review?edited=1&key=900&name=Tulip&kind=standard&price=77`
+      t.equal((await ann.submit(cleared, `${address}/900`)).status, 303)
+      t.match(await data(), { kind: 'standard', video_path: null, odds: [] }, 'emptied fields are sent')
+    },
+  )
+
+  await t.test('a change of the message leaves maintenance as a colleague set it', async (t) => {
+    const bob = await signedIn(app, 'operator', 'bob')
+    const address = '/console/catalogue/app-mode'
+    const form = await formOf(ann, `${address}/review?edited=1&maintenance=off&message_en=Hello`, address)
+    t.same(Object.keys(form).toSorted(), ['_csrf', 'expects', 'key', 'message_en'])
+    await bob.submit(`${address}/review?edited=1&maintenance=on`, address)
+    const refused = await ann.post(address, form)
+    t.equal(refused.status, 412)
+    t.match(textOf(refused.html), 'Somebody changed the app mode after you reviewed your change of it.')
+    t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 503, 'maintenance is on')
+    const [, href = ''] = /<a href="([^"]*)">Review your change again/.exec(refused.html) ?? []
+    const again = await ann.get(href.replaceAll('&amp;', '&'))
+    t.match(textOf(again.html), /Field Now New Message in English .* Hello What clients would see Every client/)
+    t.equal((await ann.submit(href.replaceAll('&amp;', '&'), address)).status, 303)
+    t.match(Object((await operator('GET', '/admin/v1/app-mode')).body).data, {
+      maintenance: true,
+      message: { en: 'Hello' },
+    })
+    await operator('PUT', '/admin/v1/app-mode', { maintenance: false })
+  })
+
+  await t.test('a removal that is sent twice is answered twice', async (t) => {
+    await operator('PUT', '/admin/v1/releases/flutter', { version: '1.0', store_link: 'https://store.test' })
+    const address = '/console/catalogue/releases/flutter/remove'
+    const form = await formOf(ann, address, address)
+    for (const time of ['first', 'second']) {
+      const { status, headers } = await ann.post(address, form)
+      t.same([status, headers['location']], [303, '/console/catalogue/releases?done=removed'], time)
+    }
+    t.equal((await ann.post('/console/catalogue/releases/palm/remove', form)).status, 404)
+  })
 
   await t.test('finance reads, and is shown and allowed no form', async (t) => {
     for (const path of [

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from '../../http/errors/http-error.ts'
 import { type AdminRequest, adminError } from '../admin-request.ts'
 import { addressWith } from './address.ts'
 import type { DoneCode } from './done-messages.ts'
@@ -11,11 +12,16 @@ export const actFields = {
   key: Type.String({ minLength: 1, maxLength: 100 }),
 }
 
+/** Of a form that changes only what its review showed: the version of that; empty when there was nothing. */
+export const expectsField = { expects: Type.String({ pattern: '^([0-9a-f]{64})?$' }) }
+
 interface Act {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   /** Under /admin/v1. */
   readonly path: string
   readonly body?: unknown
+  /** From the form, if it has the field. */
+  readonly expects?: string | undefined
   /** From the form. */
   readonly key: string
   /** The page that shows what was done. */
@@ -32,9 +38,9 @@ export async function act(
   request: FastifyRequest,
   reply: FastifyReply,
   { adminRequest }: { readonly adminRequest: AdminRequest },
-  { method, path, body, key, back, done }: Act,
+  { method, path, body, expects, key, back, done }: Act,
 ): Promise<FastifyReply> {
-  const response = await adminRequest(request, { method, path, body: body ?? {}, idempotencyKey: key })
+  const response = await adminRequest(request, { method, path, body: body ?? {}, expects, idempotencyKey: key })
   if (response.status >= 400) throw adminError(response)
   const { data } = Object(response.body)
   if (response.status === 202) {
@@ -43,3 +49,6 @@ export async function act(
   const [address = back, query = ''] = back.split('?')
   return reply.redirect(addressWith(address, { ...Object.fromEntries(new URLSearchParams(query)), done }), 303)
 }
+
+/** Whether something else is stored than a form expects. */
+export const isConflict = (error: unknown): boolean => error instanceof HttpError && error.status === 412

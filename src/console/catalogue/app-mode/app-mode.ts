@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { ClientType, type EventData } from '../../../../schema/events.ts'
-import { defaultMode, type Mode } from '../../../features/app-status/mode.ts'
+import { defaultMode, type Mode, modeVersion } from '../../../features/app-status/mode.ts'
 import { currentMode } from '../../../features/app-status/reads.ts'
 import type { ConsolePages } from '../../console-services.ts'
-import { act, actFields } from '../../frame/act.ts'
+import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import { type Cell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
 import { sendPage } from '../../frame/send-page.ts'
@@ -12,9 +12,12 @@ import { defineTemplate } from '../../frame/template.ts'
 import type { Table } from '../../lists/list.ts'
 import { requireOperator } from '../../session/require-operator.ts'
 import { type ClientView, clientViews } from '../client-views.ts'
+import { sendConflict } from '../editor/editor.ts'
 import {
+  changedValues,
   changesTable,
   type Field,
+  readSentValues,
   readValues,
   textIn,
   textsIn,
@@ -89,7 +92,10 @@ interface ReviewPage {
   readonly wasOn: boolean
   readonly changes: Table
   readonly views: readonly ClientView[]
+  /** What is sent: only what changes. */
   readonly values: Values
+  /** The version that is changed. */
+  readonly expects: string
   readonly backHref: string
 }
 const modeTemplate = defineTemplate<ModePage>('/catalogue/app-mode/app-mode.eta')
@@ -147,7 +153,8 @@ export const appModePages: ConsolePages = (scope, services) => {
         wasOn: current.maintenance,
         changes: changesTable(fields, current, values),
         views: clientViews(typed, releases),
-        values,
+        values: changedValues(fields, current, values),
+        expects: modeVersion(current),
         backHref: addressWith('/console/catalogue/app-mode', { edited: 1, ...values }),
       },
     })
@@ -155,22 +162,35 @@ export const appModePages: ConsolePages = (scope, services) => {
 
   scope.post(
     '/catalogue/app-mode',
-    { schema: { body: Type.Object({ ...actFields, ...fieldSchema }) } },
-    (request, reply) => {
-      const values = readValues(names, request.body)
-      return act(request, reply, services, {
-        method: 'PUT',
-        path: '/app-mode',
-        body: {
-          maintenance: values['maintenance'] === 'on',
-          title: textsIn(values['title_en'], values['title_ar']),
-          message: textsIn(values['message_en'], values['message_ar']),
-          block_unidentified: textIn(values['block_unidentified']) ?? null,
-        },
-        key: request.body.key,
-        back: '/console/catalogue/app-mode',
-        done: 'saved',
-      })
+    { schema: { body: Type.Object({ ...actFields, ...expectsField, ...fieldSchema }) } },
+    async (request, reply) => {
+      const values = readSentValues(names, request.body)
+      const { maintenance, block_unidentified } = values
+      try {
+        return await act(request, reply, services, {
+          method: 'PUT',
+          path: '/app-mode',
+          body: {
+            maintenance: maintenance === undefined ? undefined : maintenance === 'on',
+            title: textsIn(values['title_en'], values['title_ar']),
+            message: textsIn(values['message_en'], values['message_ar']),
+            block_unidentified: block_unidentified === '' ? null : block_unidentified,
+          },
+          expects: request.body.expects,
+          key: request.body.key,
+          back: '/console/catalogue/app-mode',
+          done: 'saved',
+        })
+      } catch (error) {
+        if (!isConflict(error)) throw error
+        const { current } = await read()
+        const again = { edited: 1, ...valuesOf(fields, current), ...values }
+        return sendConflict(request, reply, {
+          path: '/console/catalogue/app-mode',
+          message: 'Somebody changed the app mode after you reviewed your change of it.',
+          next: { href: addressWith('/console/catalogue/app-mode/review', again), text: 'Review your change again' },
+        })
+      }
     },
   )
 }

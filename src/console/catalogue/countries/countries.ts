@@ -1,4 +1,5 @@
 import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
+import { countryVersion } from '../../../features/users/countries/country.ts'
 import { allCountries, type CountryRow, countryById } from '../../../features/users/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
@@ -50,6 +51,7 @@ const editor: Editor<CountryRow> = {
     ['Added', timeCell(created_at)],
   ],
   fields: nameFields,
+  versionOf: countryVersion,
   bodyOf: (values) => ({ name: nameIn(values) }),
 }
 

@@ -5,7 +5,7 @@ import type { Tables } from '../../../db/tables.ts'
 import type { App } from '../../../features/services.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../../console-services.ts'
-import { act, actFields } from '../../frame/act.ts'
+import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import { type Cell, formatWord } from '../../frame/cells.ts'
 import { type PageScript, sendPage } from '../../frame/send-page.ts'
@@ -14,7 +14,16 @@ import { addExports } from '../../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../../lists/list.ts'
 import { requireOperator } from '../../session/require-operator.ts'
 import type { CatalogueList } from '../whole-list.ts'
-import { changesTable, type Field, readValues, type Values, valuesOf, valuesSchema } from './fields.ts'
+import {
+  changedValues,
+  changesTable,
+  type Field,
+  readSentValues,
+  readValues,
+  type Values,
+  valuesOf,
+  valuesSchema,
+} from './fields.ts'
 
 /** A part of a page that only one kind of thing has. */
 export interface Part {
@@ -40,7 +49,9 @@ export interface Editor<Row> {
   readonly titleOf: (row: Row) => string
   readonly facts: (row: Row) => readonly (readonly [string, Cell])[]
   readonly fields: readonly Field<Row>[]
-  /** The body of its PUT. */
+  /** Of what its PUT sets. */
+  readonly versionOf: (row: Row) => string
+  /** The body of its PUT, of the values that were sent. */
   readonly bodyOf: (values: Values) => Readonly<Record<string, unknown>>
   readonly parts?: Parts<Row>
   readonly scripts?: readonly PageScript[]
@@ -92,13 +103,27 @@ const reviewTemplate = defineTemplate<
     part: Part | null
     problems: readonly string[]
     isChange: boolean
+    /** What is sent: only what changes. */
     values: Values
+    /** The version that is changed; empty for a new one. */
+    expects: string
     backHref: string
   }
 >('/catalogue/editor/review.eta')
 const removeTemplate = defineTemplate<EditorPage & { key: string; facts: readonly (readonly [string, Cell])[] }>(
   '/catalogue/editor/remove.eta',
 )
+
+/** A form that was not saved, since something else is stored than its review showed. */
+interface ConflictPage {
+  readonly path: string
+  readonly message: string
+  readonly next: { readonly href: string; readonly text: string }
+}
+const conflictTemplate = defineTemplate<ConflictPage>('/catalogue/editor/conflict.eta')
+
+export const sendConflict = (request: FastifyRequest, reply: FastifyReply, data: ConflictPage): Promise<FastifyReply> =>
+  sendPage(request, reply, conflictTemplate, { title: 'Nothing was saved', status: 412, data })
 
 /** The pages of an editor: the list, one of it with its form, a new one, and the review before anything is changed. */
 export function editorPages<Row>(scope: App, services: ConsoleServices, editor: Editor<Row>): void {
@@ -156,6 +181,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
       ...(review?.problems ?? []),
     ]
     const isNew = row === undefined
+    const arePartsSent = isNew || review?.isChange === true
     return sendPage(request, reply, reviewTemplate, {
       title: isNew ? `Review new ${noun}` : `Review ${noun} ${key}`,
       status: problems.length === 0 ? 200 : 422,
@@ -168,7 +194,11 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
         part: review?.part ?? null,
         problems,
         isChange: changes.rows.length > 0 || review?.isChange === true,
-        values,
+        values: {
+          ...changedValues(fields, row, values),
+          ...(arePartsSent ? readValues(parts?.names ?? [], values) : {}),
+        },
+        expects: isNew ? '' : editor.versionOf(row),
         backHref: addressWith(`/console${path}/${isNew ? 'new' : key}`, {
           ...(isNew ? { key } : {}),
           edited: 1,
@@ -201,23 +231,45 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
 
   scope.post(
     `${path}/:key`,
-    { schema: { params: Key, body: Type.Object({ ...actFields, ...fieldSchema }) } },
-    (request, reply) => {
-      const { key: formKey } = request.body
-      return save(request, reply, request.params.key, formKey, readValues(names, request.body))
+    { schema: { params: Key, body: Type.Object({ ...actFields, ...expectsField, ...fieldSchema }) } },
+    async (request, reply) => {
+      const { key } = request.params
+      if (!editor.isKey(key)) throw notFound()
+      const sent = readSentValues(names, request.body)
+      try {
+        return await act(request, reply, services, {
+          method: 'PUT',
+          path: `${editor.adminPath}/${key}`,
+          body: editor.bodyOf(sent),
+          expects: request.body.expects,
+          key: request.body.key,
+          back: `/console${path}/${key}`,
+          done: 'saved',
+        })
+      } catch (error) {
+        if (!isConflict(error)) throw error
+        return sendConflict(
+          request,
+          reply,
+          await conflictOf(databaseOf(request), key, sent, request.body.expects === ''),
+        )
+      }
     },
   )
 
-  const save = (request: FastifyRequest, reply: FastifyReply, key: string, formKey: string, values: Values) => {
-    if (!editor.isKey(key)) throw notFound()
-    return act(request, reply, services, {
-      method: 'PUT',
-      path: `${editor.adminPath}/${key}`,
-      body: editor.bodyOf(values),
-      key: formKey,
-      back: `/console${path}/${key}`,
-      done: 'saved',
-    })
+  /** Why what was sent was not saved, and where one goes on with it. */
+  const conflictOf = async (db: Kysely<Tables>, key: string, sent: Values, wasNew: boolean): Promise<ConflictPage> => {
+    const row = await editor.find(db, key)
+    const address = (name: string, values: Values) => addressWith(`${page.path}/${name}`, { edited: 1, ...values })
+    if (wasNew) {
+      const message = `Somebody else created ${noun} ${key} before you.`
+      const href = address('new', { ...sent, key: await editor.nextKey(db) })
+      return { path: page.path, message, next: { href, text: `Create yours as another ${noun}` } }
+    }
+    const verb = row === undefined ? 'removed' : 'changed'
+    const message = `Somebody ${verb} ${noun} ${key} after you reviewed your change of it.`
+    const href = address('review', { ...allValues(row), ...sent, key })
+    return { path: page.path, message, next: { href, text: 'Review your change again' } }
   }
 
   if (editor.canBeRemoved !== true) return
@@ -230,19 +282,16 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
       data: { ...page, key, facts: editor.facts(row) },
     })
   })
-  scope.post(
-    `${path}/:key/remove`,
-    { schema: { params: Key, body: Type.Object(actFields) } },
-    async (request, reply) => {
-      const { key } = request.params
-      await required(request, key)
-      return act(request, reply, services, {
-        method: 'DELETE',
-        path: `${editor.adminPath}/${key}`,
-        key: request.body.key,
-        back: `/console${path}`,
-        done: 'removed',
-      })
-    },
-  )
+  scope.post(`${path}/:key/remove`, { schema: { params: Key, body: Type.Object(actFields) } }, (request, reply) => {
+    const { key } = request.params
+    // Not whether it is there: a form that is sent twice is answered twice.
+    if (!editor.isKey(key)) throw notFound()
+    return act(request, reply, services, {
+      method: 'DELETE',
+      path: `${editor.adminPath}/${key}`,
+      key: request.body.key,
+      back: `/console${path}`,
+      done: 'removed',
+    })
+  })
 }

@@ -12,6 +12,8 @@ export interface Field<Row> {
   readonly label: string
   readonly hint?: string
   readonly control: Control
+  /** Fields of one group are sent together: the route sets them as one. */
+  readonly group?: string
   /** What the form begins with. */
   readonly valueOf: (row: Row) => string
 }
@@ -44,6 +46,13 @@ export const readValues = (names: readonly string[], sent: Readonly<Record<strin
     }),
   )
 
+/** As `readValues`, without the fields that were not sent. */
+export const readSentValues = (names: readonly string[], sent: Readonly<Record<string, unknown>>): Values =>
+  readValues(
+    names.filter((name) => sent[name] !== undefined),
+    sent,
+  )
+
 export const valuesOf = <Row>(fields: readonly Field<Row>[], row: Row | undefined): Values =>
   Object.fromEntries(
     fields.map(({ name, valueOf, control }) => [name, row === undefined ? firstValue(control) : valueOf(row)]),
@@ -65,12 +74,14 @@ export const nameFields: readonly Field<StoredName>[] = [
   {
     name: 'name',
     label: 'Name',
+    group: 'name',
     control: { kind: 'line', maxLength: 100, isRequired: true },
     valueOf: ({ name }) => name,
   },
   {
     name: 'name_ar',
     label: 'Name in Arabic',
+    group: 'name',
     hint: 'Left empty, the first name is shown in both languages.',
     control: { kind: 'line', maxLength: 100, language: 'ar' },
     valueOf: ({ name_ar }) => name_ar ?? '',
@@ -83,6 +94,15 @@ export const nameIn = ({ name = '', name_ar = '' }: Values) =>
 
 /** Texts in both languages of a body of /admin/v1. */
 export const textsIn = (en = '', ar = '') => ({ en: textIn(en), ar: textIn(ar) })
+
+/** The values that change something, with those of their groups; of a new thing, all. */
+export function changedValues<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Values {
+  const isChanged = ({ name, valueOf }: Field<Row>) => row === undefined || valueOf(row) !== (values[name] ?? '')
+  const changed = fields.filter(isChanged)
+  const groups = new Set(changed.map(({ name, group = name }) => group))
+  const sent = fields.filter(({ name, group = name }) => groups.has(group))
+  return Object.fromEntries(sent.map(({ name }) => [name, values[name] ?? '']))
+}
 
 /** What would change, from what to what; of a new thing, everything. */
 export function changesTable<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Table {

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { GiftKind, type OddsRow } from '../../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
-import type { Decoration } from '../../../features/gifts/catalogue/decoration.ts'
+import { type Decoration, decorationVersion } from '../../../features/gifts/catalogue/decoration.ts'
 import { returnToPlayer, returnToPlayerFraction } from '../../../features/gifts/lucky/odds.ts'
 import { allDecorations, decorationById } from '../../../features/gifts/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
@@ -160,13 +160,14 @@ const editor: Editor<Decoration> = {
     ],
   ],
   fields,
+  versionOf: decorationVersion,
   bodyOf: (values) => ({
     name: nameIn(values),
     kind: values['kind'],
     price: numberIn(values['price']),
     image_path: values['image_path'],
     video_path: values['video_path'] === '' ? null : values['video_path'],
-    odds: oddsBody(values),
+    odds: oddsNames.some((name) => values[name] !== undefined) ? oddsBody(values) : undefined,
   }),
   scripts: ['odds'],
   parts: {

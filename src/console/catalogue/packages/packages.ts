@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
-import type { PrivilegePackage } from '../../../features/privilege/packages/package.ts'
+import { type PrivilegePackage, packageVersion } from '../../../features/privilege/packages/package.ts'
 import { packageById, packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
@@ -97,6 +97,7 @@ const editor: Editor<PrivilegePackage> = {
     ['Added', timeCell(created_at)],
   ],
   fields,
+  versionOf: packageVersion,
   bodyOf: (values) => ({
     name: nameIn(values),
     rank: numberIn(values['rank']),

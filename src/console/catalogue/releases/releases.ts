@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { ClientType } from '../../../../schema/events.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { findRelease, newestReleases } from '../../../features/app-status/reads.ts'
-import type { Release } from '../../../features/app-status/releases/release.ts'
+import { type Release, releaseVersion } from '../../../features/app-status/releases/release.ts'
 import { isOlder, parseVersion } from '../../../features/app-status/releases/version.ts'
 import type { ConsolePages } from '../../console-services.ts'
 import { codeCell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
@@ -145,6 +145,7 @@ const editor: Editor<Release> = {
     ['Changed', timeCell(updated_at)],
   ],
   fields,
+  versionOf: releaseVersion,
   bodyOf: (values) => ({
     version: textIn(values['version']),
     minimum_version: values['minimum_version'] === '' ? null : values['minimum_version'],
