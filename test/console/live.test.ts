@@ -83,7 +83,16 @@ test('events as they are committed', async (t) => {
     t.match(rest.rows, `href="/console/events/${rest.head}"`)
     const counted = await read(`after=${first.position}&only=count`)
     t.same(counted, { ...rest, rows: '' })
-    t.same(await read(`after=${rest.head + 5}`), { position: rest.head + 5, head: rest.head, count: 0, rows: '' })
+  })
+
+  await t.test('a position beyond the end is the end, so that the next event is shown', async (t) => {
+    const { head: end } = await read('after=0')
+    t.same(await read(`after=${end + 5}`), { position: end, head: end, count: 0, rows: '' })
+    const { html } = await fin.get('/console/live?after=999999999999999')
+    t.match(html, `data-position="${end}"`)
+    t.match(html, `href="/console/live?after=${end}" data-newer`)
+    await define(303)
+    t.same(positionsIn((await read(`after=${end}`)).rows), [end + 1])
   })
 
   await t.test('filters', async (t) => {

@@ -23,7 +23,8 @@ export interface NewerEvents {
  */
 export async function readNewerEvents(db: Kysely<Tables>, filter: EventFilter, after: number): Promise<NewerEvents> {
   const head = await headOf(db)
-  let position = after
+  // A position beyond the end would be reached by events that nobody is shown.
+  let position = Math.min(after, head)
   for (let windows = 0; windows < MAX_WINDOWS && position < head; windows += 1) {
     const last = Math.min(head, position + WINDOW)
     const search = { ...filter, first: position + 1, last, upTo: head, limit: WINDOW }
