@@ -142,6 +142,7 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
           findSession,
           endedSessions,
           production,
+          isOwnOrigin,
           limitUnauthenticated,
         }),
       )

@@ -21,13 +21,17 @@ test('the home page says what the books come to', async (t) => {
   await ok(operator('POST', '/admin/v1/users/3/credits', { currency: 'dollars', amount: '229.50', reason: 'a test' }))
   await ok(operator('PUT', '/admin/v1/app-mode', { maintenance: true }))
   // What was read is shown for a second.
-  const shown = async () => (await browser.get('/console/figures')).html
+  const shown = async () => (await browser.get('/console/figures', { 'hx-request': 'true' })).html
   await until(async () => (await shown()).includes('in maintenance'))
   const html = await shown()
   t.match(html, '−229.50', 'what was issued')
   t.match(html, '0 balanced')
   t.notMatch(html, 'The books are wrong')
   t.notMatch(html, '<html', 'a part of a page')
+  t.match(html, 'href="/console/games?status=open"')
+  const alone = await browser.get('/console/figures')
+  t.equal(alone.status, 303)
+  t.equal(alone.headers['location'], '/console')
 
   await t.test('a sum that is not zero is an alarm', async (t) => {
     const owner = await connect(database.ownerUrl, 'a test')

@@ -60,9 +60,20 @@ test('signing in, its limits, and signing out', async (t) => {
     t.equal(page.status, 303)
     t.equal(page.headers['location'], '/console/login?next=%2Fconsole%2Fnothing%3Fa%3D1')
     t.equal((await browser.get('/console')).headers['location'], '/console/login')
-    const part = await browser.get('/console', { 'hx-request': 'true' })
-    t.equal(part.status, 401)
-    t.equal(part.headers['hx-redirect'], '/console/login')
+    for (const [url, next] of [
+      [undefined, ''],
+      ['http://127.0.0.1:3000/console', ''],
+      ['http://127.0.0.1:3000/console/verify/3?at=2#a', '?next=%2Fconsole%2Fverify%2F3%3Fat%3D2'],
+      ['http://127.0.0.1:3000/docs', ''],
+      ['http://127.0.0.1:3000//evil.test/console', ''],
+      ['https://evil.test/console/users', ''],
+      ['/console/users', ''],
+    ] as const) {
+      const headers = { 'hx-request': 'true', ...(url === undefined ? {} : { 'hx-current-url': url }) }
+      const part = await browser.get('/console/figures', headers)
+      t.equal(part.status, 401)
+      t.equal(part.headers['hx-redirect'], `/console/login${next}`, url ?? 'no address')
+    }
     const signedInPage = await browser.submit('/console/login?next=%2Fconsole%3Fa%3D1', '/console/login', {
       token: sign({ sub: 'ann', role: 'operator', name: 'Ann <b>Ba&' }),
     })

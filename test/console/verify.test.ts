@@ -52,8 +52,9 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   t.match(csv.html, /^id,outcome,findings/)
   t.equal(csv.html.trim().split('\r\n').length, 4, 'a line of titles, and three runs')
 
-  const part = await finance.get(`${wrong.address}/progress`)
+  const part = await finance.get(`${wrong.address}/progress`, { 'hx-request': 'true' })
   t.equal(part.status, 200)
+  t.equal((await finance.get(`${wrong.address}/progress`)).headers['location'], wrong.address, 'its page')
   t.notMatch(part.html, '<html')
   const stopped = await finance.get(wrong.address)
   t.notMatch(stopped.html, `action="${wrong.address}/stop"`, 'it has ended')

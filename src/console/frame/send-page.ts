@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { assetAddress } from '../assets/assets.ts'
-import { staffOrNull } from '../session/session-check.ts'
+import { isForPart, staffOrNull } from '../session/session-check.ts'
 import { doneMessage } from './done-messages.ts'
 import { format } from './format.ts'
 import { isoNow } from './iso-now.ts'
@@ -68,12 +68,14 @@ export async function sendPage<Data extends object>(
   return reply.code(status).type('text/html; charset=utf-8').send(html)
 }
 
-/** Sends a part of a page, for htmx to put in its place. */
+/** Sends a part of a page, for htmx to put in its place. Whoever comes to its address otherwise is led to `page`. */
 export async function sendPart<Data extends object>(
+  request: FastifyRequest,
   reply: FastifyReply,
   template: Template<Data>,
-  data: Data,
+  { page, read }: { readonly page: string; readonly read: () => Data | Promise<Data> },
 ): Promise<FastifyReply> {
-  const html = await reply.viewAsync(template.path, { ...data, format })
+  if (!isForPart(request)) return reply.redirect(page, 303)
+  const html = await reply.viewAsync(template.path, { ...(await read()), format })
   return reply.type('text/html; charset=utf-8').send(html)
 }

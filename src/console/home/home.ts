@@ -63,7 +63,9 @@ export const homePages: ConsolePages = (scope, services) => {
   scope.get('/', async (request, reply) =>
     sendPage(request, reply, template, { title: 'Home', data: await read(request), scripts: ['htmx'] }),
   )
-  scope.get('/figures', async (request, reply) => sendPart(reply, figuresTemplate, await read(request)))
+  scope.get('/figures', (request, reply) =>
+    sendPart(request, reply, figuresTemplate, { page: '/console', read: () => read(request) }),
+  )
 }
 
 /** What was read last, for all who ask within a second: many look at this page at once. */
@@ -221,7 +223,12 @@ function show(figures: HomeFigures, now: number): HomeData {
         note: 'for a second pair of eyes',
       },
       monthsFigure(monthsToClose),
-      { name: 'Open games', value: formatCount(openGames), href: '/console/games', note: 'roulettes in rooms' },
+      {
+        name: 'Open games',
+        value: formatCount(openGames),
+        href: '/console/games?status=open',
+        note: 'roulettes in rooms',
+      },
       {
         name: 'Last verification',
         value: verification === null ? 'None' : sentenceCase(formatWord(verification.outcome)),

@@ -107,7 +107,7 @@ export const livePages: ConsolePages = (scope, services) => {
         : await newer(db, filterOf(filters), Number(after))
     return sendPage(request, reply, template, {
       title: 'Live',
-      scripts: ['live'],
+      scripts: ['htmx', 'live'],
       data: {
         ...filters,
         events: events.map(shownEvent),
@@ -136,8 +136,11 @@ export const livePages: ConsolePages = (scope, services) => {
     return reply.type('application/json; charset=utf-8').send({ position, head, count: events.length, rows })
   })
 
-  scope.get('/live/sockets', async (request, reply) =>
-    sendPart(reply, socketsTemplate, { sockets: await socketsNow(services, databaseOf(request)) }),
+  scope.get('/live/sockets', (request, reply) =>
+    sendPart(request, reply, socketsTemplate, {
+      page: PATH,
+      read: async () => ({ sockets: await socketsNow(services, databaseOf(request)) }),
+    }),
   )
 
   playgroundPages(scope, services)

@@ -87,7 +87,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     const progress = showProgress(month, readStep(monthFolder(closingsFolder, month), step))
     // Its end changes other parts of the page, too.
     if (progress === null) reply.header('hx-refresh', 'true')
-    return sendPart(reply, progressTemplate, { progress })
+    return sendPart(request, reply, progressTemplate, { page: monthPath(month), read: () => ({ progress }) })
   })
 
   /** A verification of these steps themselves is no other one. */

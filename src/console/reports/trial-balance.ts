@@ -23,6 +23,7 @@ import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, pinnedPosition, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { isForPart } from '../session/session-check.ts'
 
 const PATH = '/console/reports/trial-balance'
 
@@ -129,7 +130,7 @@ export function trialBalancePages(scope: App, services: ConsoleServices): void {
     const position = await pinnedPosition(db, request.query.at)
     const [balance, at] = await Promise.all([balanceAt(services, request, position), readEventTime(db, position)])
     const data = showBalance(services, balance, at)
-    if (request.headers['hx-request'] === 'true') return sendPart(reply, partTemplate, data)
+    if (isForPart(request)) return sendPart(request, reply, partTemplate, { page: request.url, read: () => data })
     return sendPage(request, reply, pageTemplate, { title: 'Trial balance', data })
   })
   addExports(scope, '/reports/trial-balance', list, services)

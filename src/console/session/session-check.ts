@@ -6,6 +6,7 @@ import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
 import { addressWith } from '../frame/address.ts'
 import type { EndedSessions } from './ended-sessions.ts'
+import { nextPath } from './next-path.ts'
 import { clearSessionCookie, readSessionCookie, type SessionCookie } from './session-cookie.ts'
 import type { FindStaffSession, StaffSession } from './staff-session.ts'
 
@@ -38,6 +39,8 @@ interface SessionCheckOptions {
   readonly findSession: FindStaffSession
   readonly endedSessions: EndedSessions
   readonly production: boolean
+  /** Whether this is the service's own address. */
+  readonly isOwnOrigin: (origin: string) => boolean
   readonly limitUnauthenticated: LimitUnauthenticated
 }
 
@@ -46,6 +49,7 @@ export function sessionCheck({
   findSession,
   endedSessions,
   production,
+  isOwnOrigin,
   limitUnauthenticated,
 }: SessionCheckOptions): onRequestAsyncHookHandler {
   const find = async ({ id, token }: SessionCookie): Promise<StaffSession | HttpError> => {
@@ -66,7 +70,7 @@ export function sessionCheck({
       const refusal = limitUnauthenticated(request)
       if (refusal !== undefined) throw refusal
       if (found !== undefined) clearSessionCookie(request, reply, production)
-      return leadToSignIn(request, reply)
+      return leadToSignIn(request, reply, isOwnOrigin)
     }
     request[staffSymbol] = found
     setStaffCaller(request, { kind: 'staff', role: found.role, sub: found.sub })
@@ -76,13 +80,30 @@ export function sessionCheck({
   }
 }
 
+/** Whether a script asks, to put the answer into a page that stays. */
+export const isForPart = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean => headers['hx-request'] === 'true'
+
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD'
 
 /** A GET comes back to its page; whatever else was sent begins anew, as its form has to be filled in again. */
-function leadToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const next = request.method === 'GET' ? request.originalUrl : undefined
-  const address = addressWith('/console/login', { next: next === '/console' ? undefined : next })
-  // A part of a page must not be filled with the page that signs in.
-  if (request.headers['hx-request'] === 'true') return reply.code(401).header('hx-redirect', address).send()
-  return reply.redirect(address, 303)
+function leadToSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  isOwnOrigin: (origin: string) => boolean,
+): FastifyReply {
+  // A part of a page must not be filled with the page that signs in, nor be what one comes back to.
+  if (isForPart(request)) {
+    const page = pageOfPart(request.headers['hx-current-url'], isOwnOrigin)
+    return reply.code(401).header('hx-redirect', signInAddress(page)).send()
+  }
+  return reply.redirect(signInAddress(request.method === 'GET' ? request.originalUrl : undefined), 303)
+}
+
+const signInAddress = (next: string | undefined): string =>
+  addressWith('/console/login', { next: next === '/console' ? undefined : next })
+
+/** The page of ours that asked for a part, as htmx says; undefined where it does not. */
+function pageOfPart(url: string | string[] | undefined, isOwnOrigin: (origin: string) => boolean): string | undefined {
+  const page = typeof url === 'string' ? URL.parse(url) : null
+  return page !== null && isOwnOrigin(page.origin) ? nextPath(page.pathname + page.search) : undefined
 }

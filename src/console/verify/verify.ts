@@ -104,9 +104,11 @@ export const verifyPages: ConsolePages = (scope, services) => {
     })
   })
 
-  scope.get('/verify/:id/progress', { schema: { params } }, async (request, reply) =>
-    sendPart(reply, progressTemplate, show(await findRun(request, idInPath(request.params.id)))),
-  )
+  scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
+    const id = idInPath(request.params.id)
+    const read = async () => show(await findRun(request, id))
+    return sendPart(request, reply, progressTemplate, { page: `/console/verify/${id}`, read })
+  })
 
   scope.post(
     '/verify/start',
