@@ -111,6 +111,20 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     })
   }
 
+  await t.test('the sockets of the live page keep focus', async (t) => {
+    const shown = await signIn(await browser.newPage(instance.origin))
+    const { page } = shown
+    await shown.open('/console/live')
+    await page.locator('[data-sockets] [tabindex="0"]').first().focus()
+    await page.evaluate('document.activeElement.known = true')
+    for (let i = 0; i < 2; i += 1) {
+      await page.waitForResponse((response) => response.url().endsWith('/console/live/sockets'))
+    }
+    await page.waitForTimeout(300)
+    t.equal(await page.evaluate('document.activeElement.known'), true, 'after two updates')
+    await checkPage(t, shown)
+  })
+
   await t.test('in production there is no playground', async (t) => {
     const production = await startInstance(t, database, chatSlices, { console: 'production' })
     const cookies = new Map<string, string>()

@@ -114,6 +114,20 @@ showTimes()
 // Parts that htmx puts in place have times of their own.
 document.addEventListener('htmx:after:swap', () => showTimes())
 
+// Parts that htmx asks for again and again stand still while they are read.
+const pauseButton = document.querySelector('[data-pause-updates]')
+if (pauseButton instanceof HTMLButtonElement) {
+  let isPaused = false
+  pauseButton.hidden = false
+  pauseButton.addEventListener('click', () => {
+    isPaused = !isPaused
+    pauseButton.textContent = isPaused ? 'Resume updates' : 'Pause updates'
+  })
+  document.addEventListener('htmx:before:request', (event) => {
+    if (isPaused) event.preventDefault()
+  })
+}
+
 /**
  * @param {ParentNode} parent
  * @param {string} selector

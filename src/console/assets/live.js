@@ -24,7 +24,6 @@ const POLL_MS = 1_000
 /** While there is more to read at once. */
 const CATCH_UP_MS = 150
 const RETRY_MS = 5_000
-const SOCKETS_MS = 10_000
 /** The oldest rows beyond leave the page; they stay on that of events. */
 const MAX_ROWS = 500
 
@@ -91,6 +90,8 @@ async function poll() {
   const mine = round
   const { position, head, count, rows } = await readAfter(isPaused ? counted : shown, isPaused)
   if (mine !== round) return CATCH_UP_MS
+  // Read where the ledger has not got so far yet: going back would show events twice.
+  if (position < (isPaused ? counted : shown)) return POLL_MS
   if (isPaused) {
     counted = position
     waiting += count
@@ -128,16 +129,10 @@ pause.addEventListener('click', () => {
   showPosition()
 })
 
-async function showSockets() {
-  if (document.hidden) return
-  try {
-    find(document, '[data-sockets]', HTMLElement).innerHTML = await (await fetchPart('/console/live/sockets')).text()
-  } catch {
-    // The events say what is wrong.
-  }
-}
-
-setInterval(() => void showSockets(), SOCKETS_MS)
+// Whoever pauses the page wants nothing of it to change.
+find(document, '[data-sockets]', HTMLElement).addEventListener('htmx:before:request', (event) => {
+  if (isPaused || document.hidden) event.preventDefault()
+})
 
 pause.hidden = false
 say('Live')
