@@ -195,7 +195,13 @@ test('events of the console', async (t) => {
       const { html } = await search(String(id))
       t.match(html, `href="/console/${path}/${id}"`)
       t.match(html, `href="/console/events/${id}"`)
+      await leadsTo(`${path.slice(0, -1)} ${id}`, `/console/${path}/${id}`)
     }
+    await leadsTo('user 4', '/console/users/4')
+    t.match(
+      (await search(String(withdrawal))).html,
+      /\d\.\d\d dollars · [^·<]+ · (pending|approved|rejected|transferred)</,
+    )
     const { html, status } = await search('1')
     t.equal(status, 200)
     t.match(html, '<a href="/console/users/1">')

@@ -41,6 +41,12 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.match(csv.html, 'staff:ann')
   t.match(csv.html, '229.50')
 
+  const { html: found } = await ben.get(`/console/search?q=${id}`)
+  t.match(found, `<a href="${address}"><bdi>Proposal ${id}</bdi></a>`)
+  t.match(found, 'credit · 229.50 dollars · user:7 · open')
+  t.match(found, `href="/console/events/${id}"`)
+  t.equal((await ben.get(`/console/search?q=proposal+${id}`)).headers['location'], address)
+
   const shown = await ben.get(address)
   t.match(shown.html, '−229.50', 'the account of issues after the credit')
   t.match(shown.html, '+229.50', "the change of the user's balance")

@@ -40,6 +40,7 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
     same('users', '/console/users'),
     each('a user', users, (id) => `/console/users/${id}`),
     each('search', users, (id) => `/console/search?q=nobody-${id}`),
+    each('search for a number', events, (position) => `/console/search?q=event+${position}`),
     same('withdrawals', '/console/withdrawals'),
     same('proposals', '/console/proposals'),
     same('games', '/console/games'),

@@ -1,46 +1,123 @@
 import type { Kysely } from 'kysely'
+import { isNameWord } from '../../../schema/search.ts'
 import { headOf } from '../../db/head.ts'
+import { beginsWith } from '../../db/queries/begins-with.ts'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import { isMonth } from '../../features/closings/books.ts'
+import { findClosing } from '../../features/closings/reads.ts'
 import { parseOrderId } from '../../features/gifts/send.ts'
 import { findPeople, personById } from '../../features/users/reads.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { formatAmount } from '../format.ts'
 import { listAccounts } from './accounts/list-accounts.ts'
 import { searchEvents } from './events/search-events.ts'
+import { listStaffActs } from './events/staff-acts.ts'
 
 /** What one text may stand for. */
 export interface SearchHit {
-  readonly kind: 'user' | 'room' | 'account' | 'event' | 'request' | 'key' | 'order' | 'game' | 'withdrawal'
-  /** An id, an account, or a position; of a request, a key and an order the text itself. */
+  readonly kind: HitKind
+  /** An id, an account, a position, a month, or a member of staff; of a request, a key and an order the text itself. */
   readonly id: string
-  /** For people; may hold names. */
+  /** What is known about it besides, for people; may hold names. */
   readonly label: string
   /** Of a request, a key or an order: of its newest event. */
   readonly position?: number
 }
+
+const kinds = [
+  'user',
+  'room',
+  'account',
+  'event',
+  'draw',
+  'game',
+  'withdrawal',
+  'proposal',
+  'gift',
+  'month',
+  'staff',
+  'order',
+  'request',
+  'key',
+] as const
+export type HitKind = (typeof kinds)[number]
+
+interface Asked {
+  readonly text: string
+  /** The text as an id; null when it is none. */
+  readonly id: number | null
+  /** The end of the ledger for this search. */
+  readonly upTo: number
+  /** Whether a word before the text says what it is: `gift 3`. */
+  readonly isNamed: boolean
+}
+
+type Finder = (db: Kysely<Tables>, asked: Asked) => Promise<SearchHit[]>
 
 /** Hits of one kind. */
 const MAX_HITS = 10
 /** Longer texts are nothing that can be found. */
 const MAX_TEXT = 255
 
-/** Everything that a text may be meant to find, in the order of kinds. */
+/** In the order of their hits. */
+const finders: readonly Finder[] = [
+  findUsers,
+  findRooms,
+  findAccounts,
+  findByPosition,
+  findGifts,
+  findMonth,
+  findStaff,
+  findOrder,
+  findCauses,
+]
+
+const finderOf: Readonly<Record<HitKind, Finder>> = {
+  user: findUsers,
+  room: findRooms,
+  account: findAccounts,
+  event: findByPosition,
+  draw: findByPosition,
+  game: findByPosition,
+  withdrawal: findByPosition,
+  proposal: findByPosition,
+  gift: findGifts,
+  month: findMonth,
+  staff: findStaff,
+  order: findOrder,
+  request: findCauses,
+  key: findCauses,
+}
+
+/** Everything that a text may be meant to find, in the order of kinds; what a word before it names comes first. */
 export async function searchAll(db: Kysely<Tables>, q: string): Promise<readonly SearchHit[]> {
   const text = q.trim()
   if (text === '' || text.length > MAX_TEXT || text.includes('\0')) return []
-  const id = parseId(text)
   const upTo = await headOf(db)
-  const found = await Promise.all([
-    findUsers(db, text, id),
-    findRooms(db, text, id),
-    findAccounts(db, text, upTo),
-    findByPosition(db, id, upTo),
-    findOrder(db, text, upTo),
-    findCauses(db, text, upTo),
+  const asked = { text, id: parseId(text), upTo, isNamed: false }
+  const [named, ...found] = await Promise.all([
+    findNamed(db, text, upTo),
+    ...finders.map((finder) => finder(db, asked)),
   ])
-  return found.flat()
+  const hits = [...named, ...found.flat()]
+  return [...new Map(hits.map((hit) => [`${hit.kind} ${hit.id}`, hit])).values()]
 }
 
-async function findUsers(db: Kysely<Tables>, text: string, id: number | null): Promise<SearchHit[]> {
+/** `withdrawal 55`, `gift #3`: a kind and what is wanted of it. */
+async function findNamed(db: Kysely<Tables>, q: string, upTo: number): Promise<SearchHit[]> {
+  const [, word = '', text = ''] = /^([a-z]+)(?:\s+#?|#)\s*(\S.*)$/i.exec(q) ?? []
+  const kind = kindOf(word.toLowerCase())
+  if (kind === undefined) return []
+  const hits = await finderOf[kind](db, { text, id: parseId(text), upTo, isNamed: true })
+  return hits.filter((hit) => hit.kind === kind)
+}
+
+const kindOf = (word: string): HitKind | undefined => kinds.find((kind) => kind === word)
+
+async function findUsers(db: Kysely<Tables>, { text, id }: Asked): Promise<SearchHit[]> {
   const [own, people] = await Promise.all([id === null ? undefined : personById(db, id), findPeople(db, text)])
   const all = [...(own === undefined ? [] : [own]), ...people.filter((person) => person.id !== own?.id)]
   return all
@@ -48,7 +125,7 @@ async function findUsers(db: Kysely<Tables>, text: string, id: number | null): P
     .map(({ id: user, name, uid }) => ({ kind: 'user', id: String(user), label: `${name} (${uid})` }))
 }
 
-async function findRooms(db: Kysely<Tables>, text: string, id: number | null): Promise<SearchHit[]> {
+async function findRooms(db: Kysely<Tables>, { text, id }: Asked): Promise<SearchHit[]> {
   const rows = await db
     .selectFrom('room_profiles')
     .select(['room_id', 'uid', 'name'])
@@ -58,36 +135,146 @@ async function findRooms(db: Kysely<Tables>, text: string, id: number | null): P
   return rows.map(({ room_id, uid, name }) => ({ kind: 'room', id: String(room_id), label: `${name} (${uid})` }))
 }
 
-async function findAccounts(db: Kysely<Tables>, text: string, upTo: number): Promise<SearchHit[]> {
+async function findAccounts(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
   // A number alone is found as what it is the number of.
   if (!text.includes(':')) return []
   const { accounts } = await listAccounts(db, { q: text, sort: 'account', limit: MAX_HITS, upTo })
-  return accounts.map(({ account }) => ({ kind: 'account', id: account, label: account }))
+  return accounts.map(({ account, balance }) => ({
+    kind: 'account',
+    id: account,
+    label: `balance ${amountText(currencyOf(account), balance)}`,
+  }))
 }
 
 /** The event at a position, and what has the position of its first event as its id. */
-async function findByPosition(db: Kysely<Tables>, id: number | null, upTo: number): Promise<SearchHit[]> {
+async function findByPosition(db: Kysely<Tables>, { id, upTo }: Asked): Promise<SearchHit[]> {
   if (id === null || id > upTo) return []
-  const event = await db.selectFrom('ledger_events').select('type').where('position', '=', id).executeTakeFirst()
+  const event = await eventAt(db, id)
   if (event === undefined) return []
-  const hits: SearchHit[] = [{ kind: 'event', id: String(id), label: event.type }]
-  if (event.type === 'roulette-created') hits.push({ kind: 'game', id: String(id), label: `game ${id}` })
-  if (event.type === 'withdrawal-requested')
-    hits.push({ kind: 'withdrawal', id: String(id), label: `withdrawal ${id}` })
-  return hits
+  const own = await madeBy(db, event.type, id)
+  return [...(own === null ? [] : [own]), { kind: 'event', id: String(id), label: eventText(event) }]
 }
 
-async function findOrder(db: Kysely<Tables>, text: string, upTo: number): Promise<SearchHit[]> {
+const eventAt = (db: Kysely<Tables>, position: number) =>
+  db
+    .selectFrom('ledger_events')
+    .select(['type', 'actor', micros('at').as('at')])
+    .where('position', '=', position)
+    .executeTakeFirst()
+
+const eventText = ({ type, actor, at }: { type: string; actor: string; at: number }): string =>
+  joined(type, `by ${actor}`, timeText(at))
+
+/** What an event made that has a page of its own; null for nothing. */
+async function madeBy(db: Kysely<Tables>, type: string, position: number): Promise<SearchHit | null> {
+  const id = String(position)
+  switch (type) {
+    case 'withdrawal-requested':
+      return { kind: 'withdrawal', id, label: await withdrawalText(db, position) }
+    case 'roulette-created':
+      return { kind: 'game', id, label: await gameText(db, position) }
+    case 'proposal-made':
+      return { kind: 'proposal', id, label: await proposalText(db, position) }
+    case 'gift-drawn':
+      return { kind: 'draw', id, label: 'a lucky gift, step by step' }
+    default:
+      return null
+  }
+}
+
+async function withdrawalText(db: Kysely<Tables>, id: number): Promise<string> {
+  const row = await db
+    .selectFrom('withdrawals as w')
+    .leftJoin('user_profiles as p', 'p.user_id', 'w.user_id')
+    .select(['w.amount', 'w.wallet', 'w.status', 'w.user_id', 'p.name'])
+    .where('w.withdrawal_id', '=', id)
+    .executeTakeFirst()
+  return row === undefined
+    ? ''
+    : joined(amountText(row.wallet, BigInt(row.amount)), row.name || `user ${row.user_id}`, row.status)
+}
+
+async function gameText(db: Kysely<Tables>, id: number): Promise<string> {
+  const row = await db
+    .selectFrom('roulette_games as g')
+    .leftJoin('room_profiles as p', 'p.room_id', 'g.room_id')
+    .select(['g.game_price', 'g.status', 'g.room_id', 'p.name'])
+    .where('g.game_id', '=', id)
+    .executeTakeFirst()
+  return row === undefined
+    ? ''
+    : joined(`${amountText('coins', BigInt(row.game_price))} a place`, row.name || `room ${row.room_id}`, row.status)
+}
+
+async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
+  const row = await db
+    .selectFrom('proposals')
+    .select(['action', 'subject', 'amount', 'currency', 'status'])
+    .where('proposal_id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) return ''
+  const { action, subject, amount, currency, status } = row
+  const sum = amount === null || currency === null ? '' : amountText(currency, BigInt(amount))
+  return joined(wordsOf(action), sum, subject, status)
+}
+
+/** By the beginning of a name, among all gifts, of which there are few (`MAX_DECORATIONS`); by number only where named. */
+async function findGifts(db: Kysely<Tables>, { text, id, isNamed }: Asked): Promise<SearchHit[]> {
+  const isName = id === null && isNameWord(text)
+  if (!isName && !(isNamed && id !== null)) return []
+  const rows = await db
+    .selectFrom('decorations')
+    .select(['decoration_id', 'name', 'kind', 'price'])
+    .where((eb) =>
+      isName ? eb.or([beginsWith('name', text), beginsWith('name_ar', text)]) : eb('decoration_id', '=', id ?? 0),
+    )
+    .orderBy('decoration_id')
+    .limit(MAX_HITS)
+    .execute()
+  return rows.map(({ decoration_id, name, kind, price }) => ({
+    kind: 'gift',
+    id: String(decoration_id),
+    label: joined(name, kind, amountText('diamonds', BigInt(price))),
+  }))
+}
+
+/** A month that the ledger has, from that of its first event to that of now. */
+async function findMonth(db: Kysely<Tables>, { text }: Asked): Promise<SearchHit[]> {
+  if (!isMonth(text)) return []
+  const [first, closing] = await Promise.all([eventAt(db, 1), findClosing(db, text)])
+  if (first === undefined || text < monthOf(first.at) || text > monthOf(Date.now() * 1_000)) return []
+  return [{ kind: 'month', id: text, label: closing === null ? 'not closed' : 'closed' }]
+}
+
+const monthOf = (at: number): string => isoMicros(at).slice(0, 7)
+
+/**
+ * Members of staff who caused something. Their names in tokens are mostly written in lower case; a text that looks like
+ * none is one only where that is said.
+ */
+async function findStaff(db: Kysely<Tables>, { text, upTo, isNamed }: Asked): Promise<SearchHit[]> {
+  const name = text.replace(/^staff:/i, '')
+  const pattern = isNamed || name !== text ? /^[ -~]{1,100}$/ : /^[a-z][\w.@+-]{0,99}$/i
+  if (!pattern.test(name)) return []
+  const pages = await Promise.all(
+    [...new Set([name, name.toLowerCase()])].map((sub) => listStaffActs(db, { sub, upTo, limit: 1 })),
+  )
+  return pages
+    .flatMap(({ acts }) => acts)
+    .map(({ sub, entry }) => ({ kind: 'staff', id: sub, label: `last act ${timeText(entry.at)}` }))
+}
+
+async function findOrder(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
   const position = parseOrderId(text)
   if (position === undefined || position > upTo) return []
-  const event = await db.selectFrom('ledger_events').select('type').where('position', '=', position).executeTakeFirst()
+  const event = await eventAt(db, position)
   return event?.type === 'gift-drawn' || event?.type === 'gift-sent'
-    ? [{ kind: 'order', id: text, label: `order ${text}`, position }]
+    ? [{ kind: 'order', id: text, label: eventText(event), position }]
     : []
 }
 
 /** Commands by their request id or idempotency key. */
-async function findCauses(db: Kysely<Tables>, text: string, upTo: number): Promise<SearchHit[]> {
+async function findCauses(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
   const [requests, keys] = await Promise.all([
     searchEvents(db, { requestId: text, upTo, limit: 1 }),
     searchEvents(db, { idempotencyKey: text, upTo, limit: MAX_HITS }),
@@ -95,10 +282,19 @@ async function findCauses(db: Kysely<Tables>, text: string, upTo: number): Promi
   const ofKeys = new Map(keys.events.map((event) => [event.actor, event]))
   return [
     ...requests.events.map(
-      ({ actor, position }): SearchHit => ({ kind: 'request', id: text, label: `request of ${actor}`, position }),
+      ({ actor, position }): SearchHit => ({ kind: 'request', id: text, label: `by ${actor}`, position }),
     ),
     ...[...ofKeys.values()].map(
-      ({ actor, position }): SearchHit => ({ kind: 'key', id: text, label: `key of ${actor}`, position }),
+      ({ actor, position }): SearchHit => ({ kind: 'key', id: text, label: `by ${actor}`, position }),
     ),
   ]
 }
+
+const amountText = (currency: string, amount: bigint): string =>
+  `${formatAmount(currency, amount)} ${wordsOf(currency)}`
+
+const wordsOf = (name: string): string => name.replaceAll('_', ' ')
+
+const timeText = (at: number): string => `${isoMicros(at).slice(0, 19).replace('T', ' ')} UTC`
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ')

@@ -11,10 +11,7 @@ export function cellHtml(cell: Cell): string {
 
 function linkedHtml(cell: Cell): string {
   const shown = valueHtml(cell)
-  if (cell.href === undefined) return shown
-  // Nothing is there to look at.
-  const isZero = cell.kind === 'number' && Number(cell.value) === 0
-  return `<a href="${escape(cell.href)}"${isZero ? ' class="zero"' : ''}>${shown}</a>`
+  return cell.href === undefined ? shown : `<a href="${escape(cell.href)}">${shown}</a>`
 }
 
 function valueHtml({ kind, text, datetime, tone }: Cell): string {

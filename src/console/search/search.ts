@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Text } from '../../../schema/common.ts'
-import { type SearchHit, searchAll } from '../../audit/reports/search.ts'
+import { type HitKind, type SearchHit, searchAll } from '../../audit/reports/search.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { codeCell, textCell } from '../frame/cells.ts'
+import { textCell } from '../frame/cells.ts'
 import { accountPath, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type Column, showTable, type Table } from '../lists/list.ts'
+import { monthPath } from '../reports/months.ts'
 
 interface SearchData {
   readonly q: string
@@ -17,12 +18,11 @@ interface SearchData {
 const template = defineTemplate<SearchData>('/search/search.eta')
 
 const columns: readonly Column<SearchHit>[] = [
-  { name: 'kind', title: 'What', cell: ({ kind }) => textCell(kindNames[kind]) },
-  { name: 'id', title: 'Id', cell: (hit) => codeCell(hit.id, pageOf(hit)) },
+  { name: 'id', title: 'What', cell: (hit) => textCell(`${kindNames[hit.kind]} ${hit.id}`, pageOf(hit)) },
   { name: 'label', title: 'Description', cell: ({ label }) => textCell(label) },
 ]
 
-const kindNames: Readonly<Record<SearchHit['kind'], string>> = {
+const kindNames: Readonly<Record<HitKind, string>> = {
   user: 'User',
   room: 'Room',
   account: 'Account',
@@ -32,6 +32,11 @@ const kindNames: Readonly<Record<SearchHit['kind'], string>> = {
   order: 'Order',
   game: 'Game',
   withdrawal: 'Withdrawal',
+  proposal: 'Proposal',
+  draw: 'Draw',
+  gift: 'Gift',
+  month: 'Month',
+  staff: 'Acts of',
 }
 
 /** /console/search: what a text stands for. A text that stands for one thing leads to its page. */
@@ -72,5 +77,15 @@ function pageOf({ kind, id, position }: SearchHit): string {
       return `/console/games/${id}`
     case 'withdrawal':
       return `/console/withdrawals/${id}`
+    case 'proposal':
+      return `/console/proposals/${id}`
+    case 'draw':
+      return `/console/draws/${id}`
+    case 'gift':
+      return `/console/catalogue/gifts/${id}`
+    case 'month':
+      return monthPath(id)
+    case 'staff':
+      return addressWith('/console/staff', { sub: id })
   }
 }

@@ -174,7 +174,28 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
   t.same(await find(`${drawn?.position}-0`), [`order ${drawn?.position}-0`])
   t.same(await find(keyed?.requestId ?? ''), [`request ${keyed?.requestId}`])
   t.same(await find('lucky'), ['key lucky'])
+  t.same(await find('user 2'), ['user 2'])
+  t.same(await find('event 2'), ['event 2'])
+  t.same(await find('Event #2'), ['event 2'])
+  t.same(await find(`draw ${drawn?.position}`), [`draw ${drawn?.position}`])
+  t.same(await find('gift 1'), ['gift 1', 'key gift 1'], 'and what is called so')
+  t.same(await find('1'), ['user 1', 'event 1'], 'a gift only by its number with the word')
+  t.same(await find('ros'), ['gift 1'])
+  t.same(await find('clover'), ['gift 2'])
+  t.same(await find('ann'), ['staff ann'])
+  t.same(await find('staff:Ann'), ['staff ann'])
+  const month = new Date().toISOString().slice(0, 7)
+  t.same(await find(month), [`month ${month}`])
+  t.same(await find('2020-01'), [], 'before the first event')
+  t.same(await find('2999-01'), [], 'a month to come')
   for (const nothing of [
+    'withdrawal 2',
+    'proposal 2',
+    'game 2',
+    'constructor 2',
+    'event 0',
+    'gift 9999',
+    'zed',
     '',
     ' ',
     '%',
