@@ -71,7 +71,8 @@ interface PreparedNote {
 }
 
 export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositSalaries, {
-  verb: depositSalaries,
+  // Of a file with approvals on, whose sum may be beyond 2^53-1.
+  verb: { ...depositSalaries, refusals: ['balance_limit'] },
   describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
 })
 

@@ -1,5 +1,5 @@
 import { limitNames } from '../../../schema/account.ts'
-import { balances, currencyOf } from '../../ledger/rules/account.ts'
+import { balances, currencyOf, MAX_BALANCE } from '../../ledger/rules/account.ts'
 import type { CoveredCall, LimitedAmount, LimitName } from '../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { serializeBalance } from '../../ledger/rules/money.ts'
@@ -41,14 +41,18 @@ export function effectsOf(call: CoveredCall, state: State, events: readonly Ledg
   return [...effects, { account, before, after: before + quantity }]
 }
 
-/** What a call takes of which limit. `events` are those that it decided. */
+/**
+ * What a call takes of which limit. `events` are those that it decided. Null when a sum is beyond 2^53-1, which no event
+ * can hold.
+ */
 export function limitedAmounts(
   call: CoveredCall,
   state: State,
   events: readonly LedgerEvent[],
-): readonly LimitedAmount[] {
-  const amounts = new Map<LimitName, number>()
-  const add = (limit: LimitName, amount: number): void => void amounts.set(limit, (amounts.get(limit) ?? 0) + amount)
+): LimitedAmount[] | null {
+  const amounts = new Map<LimitName, bigint>()
+  const add = (limit: LimitName, amount: number): void =>
+    void amounts.set(limit, (amounts.get(limit) ?? 0n) + BigInt(amount))
   for (const { debit, amount } of events.flatMap(({ movements }) => movements)) {
     const currency = currencyOf(debit)
     const limit = limitNames.find((name) => name === currency)
@@ -56,5 +60,6 @@ export function limitedAmounts(
   }
   const grant = events.length === 0 ? null : call.grant(state)
   if (grant !== null) add(grant.limit, grant.quantity)
-  return Array.from(amounts, ([limit, amount]) => ({ limit, amount }))
+  if (Array.from(amounts.values()).some((amount) => amount > MAX_BALANCE)) return null
+  return Array.from(amounts, ([limit, amount]) => ({ limit, amount: Number(amount) }))
 }

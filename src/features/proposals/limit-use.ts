@@ -32,11 +32,10 @@ export function passedLimits(
 ): readonly LimitedAmount[] {
   return amounts.filter(({ limit, amount }) => {
     const used = (row?.uses ?? []).reduce(
-      (sum, use) => (use.limit === limit && isCounted(use, now) ? sum + use.amount : sum),
-      0,
+      (sum, use) => (use.limit === limit && isCounted(use, now) ? sum + BigInt(use.amount) : sum),
+      0n,
     )
-    // Not the sum of both, which might pass 2^53.
-    return amount > (limits[limit] ?? 0) - used
+    return used + BigInt(amount) > BigInt(limits[limit] ?? 0)
   })
 }
 

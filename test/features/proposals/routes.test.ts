@@ -241,6 +241,23 @@ test('every covered route proposes, and an approval does what was asked', async 
   t.same(ledger.bugs, [])
 })
 
+test('a salary file of which no event could hold the sum is refused, and nothing is written', async (t) => {
+  const { operator, database, ledger } = await approvalApp(t, { coins: 100 })
+  const ids = Array.from({ length: 12 }, (_, i) => 100 + i)
+  await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
+  const [head] = await queryRows(database, 'select position from ledger_head')
+  const row = { dollars: '9999999999999.99', agent_dollars: 0 }
+  const file = { period: '2026-10', deposits: ids.map((user_id) => ({ user_id, ...row })) }
+  t.match(await operator('POST', '/admin/v1/salary-deposits', file), { status: 422, body: { code: 'balance_limit' } })
+  t.same(await queryRows(database, 'select position from ledger_head'), [head])
+  // Nine of them are the most that 2^53-1 cents have.
+  const most = { ...file, deposits: file.deposits.slice(0, 9) }
+  t.match(await operator('POST', '/admin/v1/salary-deposits', most), { status: 202 })
+  t.equal(dataOf(await operator('GET', '/admin/v1/proposals')).length, 1)
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
+})
+
 test('after seven days a proposal is over, whether or not the event of it is written', async (t) => {
   const { operator: maker, database } = await approvalApp(t, {})
   const { id } = dataOf(await maker('POST', credits, { currency: 'coins', amount: 1, reason: 'x' }))

@@ -7,6 +7,7 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import { Executor, type Limits, type Observer } from '../../../src/ledger/executor/executor.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
 import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
+import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 
@@ -48,6 +49,14 @@ export function createTestExecutor(
   const observer: Observer = {
     committed: ({ commands, events }) => {
       batches.push(commands)
+      // Whoever reads the ledger would fail at an event that does not match its schema.
+      for (const { entry } of events) {
+        try {
+          parseStoredEvent(entry)
+        } catch (error) {
+          bugs.push(error)
+        }
+      }
       onCommitted(events)
     },
     bug: (error) => bugs.push(error),
