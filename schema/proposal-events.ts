@@ -45,7 +45,6 @@ const Units = Type.Union([Type.Integer(), Type.String()])
 
 /** An account, or what is counted as one, with what it holds before and after, in smallest units. */
 export const ProposalEffect = Type.Object({ account: Type.String(), before: Units, after: Units })
-export type ProposalEffect = Static<typeof ProposalEffect>
 
 /** How much of each limit something takes, in smallest units. */
 const Amounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
@@ -82,6 +81,6 @@ export const proposalEvents = {
       events: Amount,
     }),
   },
-  /** What a member of staff did alone, within the limits; it counts for 24 hours. */
+  /** What a member of staff, by plain name, did alone, within the limits; it counts for 24 hours. */
   'approval-limit-used': { version: 1, data: Type.Object({ maker: Type.String(), amounts: Amounts }) },
 } as const

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
-import { isSamePerson } from '../../features/proposals/decide.ts'
+import { isSamePerson } from '../../features/proposals/staff-name.ts'
 import { encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { bodyOf } from '../admin-request.ts'

@@ -6,6 +6,7 @@ import type { State } from '../../ledger/rules/state.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { effectsOf, previewOf } from './effects.ts'
 import { isOpen, type Proposal, proposals } from './proposal.ts'
+import { isSamePerson } from './staff-name.ts'
 
 type Decided = EventData<'proposal-decided'>
 
@@ -108,11 +109,6 @@ export const expireProposals: Verb<ExpireProposals, number> = {
     }),
   result: (_state, _input, events) => events.length,
 }
-
-/** Login services may write one person's name in several ways: `staff:ann`, `staff:Ann`. */
-export const isSamePerson = (one: string, other: string): boolean => plainName(one) === plainName(other)
-
-const plainName = (actor: string): string => actor.replaceAll(' ', '').toLowerCase()
 
 /** The rows that the proposed command reads; none of a closed proposal. */
 function callKeys(findCall: FindCoveredCall, state: State, { proposal_id }: DecideProposal) {
