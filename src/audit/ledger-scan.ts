@@ -163,6 +163,9 @@ export class LedgerScan {
   /** Reads all remaining events, even beyond the head. */
   async scanRest(): Promise<void> {
     await this.#scanPages(null)
+    if (this.#findings.isFull) return
+    this.#semanticChecks.finish()
+    this.#findings.addAll(this.#semanticChecks.takeFindings())
   }
 
   /** Waits until the row verifier has checked all that was read. */

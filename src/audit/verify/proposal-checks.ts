@@ -1,29 +1,37 @@
-import type { EventData } from '../../../schema/events.ts'
-import { proposals } from '../../features/proposals/proposal.ts'
-import type { EventWithoutMovements } from '../../ledger/rules/event.ts'
+import type { EventData, EventType } from '../../../schema/events.ts'
+import { type Proposal, proposals } from '../../features/proposals/proposal.ts'
+import { isSamePerson } from '../../features/proposals/staff-name.ts'
+import type { EventWithoutMovements, Movement } from '../../ledger/rules/event.ts'
 import type { State } from '../../ledger/rules/state.ts'
 
-/** By whom, and in which request, an event was caused. */
+/** By whom, and in which request, an event was caused, and what it moved. */
 interface Origin {
   readonly actor: string
   readonly requestId: string
+  readonly movements: readonly Movement[]
 }
+
+type Decided = EventData<'proposal-decided'>
+type ApprovalOfEvent = EventData<'balance-credited'>['approval']
 
 /** An approval whose effect is to follow. */
 interface Approved {
   readonly position: number
-  readonly proposal_id: number
   readonly approver: string
-  readonly maker: string
+  readonly proposal: Proposal
+  readonly effects: Decided['effects']
   readonly requestId: string
   /** Events of the effect that have not come yet. */
   missing: number
+  /** What the events so far moved: by account, and altogether. */
+  readonly changes: Map<string, bigint>
+  total: bigint
 }
 
 /**
- * Checks that every approval is followed by its effect, in the same command, as its maker and naming who approved it, and
- * that no event claims an approval that is not there. That a closed proposal is not decided, and that nobody approves a
- * proposal of their own, are rules of the events themselves.
+ * Checks that every approval is by another person than the maker, and followed by its effect: in the same command, as its
+ * maker, naming who approved it, of what the proposal says, and moving what the approval says. No event claims an approval
+ * that is not there. That a closed proposal is not decided is a rule of the events themselves.
  */
 export class ProposalChecks {
   readonly #addFault: (position: number, message: string) => void
@@ -39,25 +47,39 @@ export class ProposalChecks {
     const isCovered = coveredTypes.has(event.type)
     if (this.#approved === undefined && !isCovered) return
     const approval = approvalOf(event)
-    if (this.#approved !== undefined) this.#checkEffect(this.#approved, event.position, origin, approval)
+    if (this.#approved !== undefined) this.#checkEffect(this.#approved, event, origin, approval)
     else if (approval !== undefined) this.#addFault(event.position, 'it names an approval that does not precede it')
     if (event.type === 'proposal-decided') this.#checkDecision(event.data, event.position, origin, state)
-    else if (event.type === 'proposal-made' || event.type === 'approval-limit-used') {
-      if (event.data.maker !== origin.actor) {
-        this.#addFault(event.position, `its maker is ${event.data.maker}, but its actor ${origin.actor}`)
-      }
+    else if (event.type === 'proposal-made') {
+      const { maker } = event.data
+      if (maker !== origin.actor) this.#addFault(event.position, makerFault(maker, origin.actor))
+    } else if (event.type === 'approval-limit-used') {
+      const { maker } = event.data
+      if (!isSamePerson(maker, origin.actor)) this.#addFault(event.position, makerFault(maker, origin.actor))
     }
+  }
+
+  /** After the last event of the ledger. */
+  finish(): void {
+    if (this.#approved !== undefined) this.#addMissing(this.#approved)
+    this.#approved = undefined
+  }
+
+  #addMissing({ position, missing }: Approved): void {
+    this.#addFault(position, `${missing} events of its effect are missing`)
   }
 
   #checkEffect(
     approved: Approved,
-    position: number,
-    { actor, requestId }: Origin,
-    approval: EventData<'balance-credited'>['approval'],
+    event: EventWithoutMovements,
+    { actor, requestId, movements }: Origin,
+    approval: ApprovalOfEvent,
   ): void {
-    const { proposal_id, approver, maker } = approved
+    const { approver, proposal } = approved
+    const { proposal_id, maker, action } = proposal
+    const { position } = event
     if (approval?.proposal_id !== proposal_id || requestId !== approved.requestId) {
-      this.#addFault(approved.position, `${approved.missing} events of its effect are missing`)
+      this.#addMissing(approved)
       this.#approved = undefined
       return
     }
@@ -65,23 +87,70 @@ export class ProposalChecks {
     if (approval.approved_by !== approver) {
       this.#addFault(position, `proposal ${proposal_id} was approved by ${approver}, not by ${approval.approved_by}`)
     }
+    if (event.type !== effectTypes[action]) {
+      this.#addFault(position, `proposal ${proposal_id} is of the action ${action}, which makes no ${event.type}`)
+    }
+    if (event.type === 'salary-deposited' && proposal.subject !== `period:${event.data.period}`) {
+      this.#addFault(position, `proposal ${proposal_id} is for ${proposal.subject}, not for ${event.data.period}`)
+    }
+    addChanges(approved, event, movements)
     approved.missing -= 1
-    if (approved.missing === 0) this.#approved = undefined
+    if (approved.missing > 0) return
+    this.#checkChanges(approved)
+    this.#approved = undefined
+  }
+
+  #checkChanges({ position, proposal, effects, changes, total }: Approved): void {
+    const said = new Map(effects.map(({ account, before, after }) => [account, BigInt(after) - BigInt(before)]))
+    for (const account of new Set([...said.keys(), ...changes.keys()])) {
+      const change = changes.get(account) ?? 0n
+      const expected = said.get(account) ?? 0n
+      if (change !== expected) {
+        this.#addFault(position, `its effect changes ${account} by ${change}, but the approval says ${expected}`)
+      }
+    }
+    const { amount, proposal_id, action, subject } = proposal
+    if (action !== 'salary_file' && !Array.from(changes.keys()).some((account) => account.startsWith(`${subject}:`))) {
+      this.#addFault(position, `its effect moves nothing of ${subject}, whom proposal ${proposal_id} is for`)
+    }
+    if (amount === null) return
+    // Of a salary file those are paid who can be when it is approved.
+    const isWithin = action === 'salary_file' ? total <= BigInt(amount) : total === BigInt(amount)
+    if (!isWithin) this.#addFault(position, `its effect moves ${total}, but proposal ${proposal_id} is of ${amount}`)
   }
 
   #checkDecision(
-    { proposal_id, decision, decided_by, events }: EventData<'proposal-decided'>,
+    { proposal_id, decision, decided_by, effects, events }: Decided,
     position: number,
     { actor, requestId }: Origin,
     state: State,
   ): void {
     if (decided_by !== actor) this.#addFault(position, `it was decided by ${decided_by}, but its actor is ${actor}`)
-    const maker = state.get(proposals, String(proposal_id))?.maker
     if (decision !== 'approved') {
       if (events !== 0) this.#addFault(position, `a proposal that is ${decision} has no effect`)
-    } else if (maker !== undefined && events > 0) {
-      this.#approved = { position, proposal_id, approver: decided_by, maker, requestId, missing: events }
+      return
     }
+    const proposal = state.get(proposals, String(proposal_id))
+    // One that does not exist, and one approved by exactly its maker, break the rules of the events.
+    if (proposal === undefined) return
+    const { maker } = proposal
+    if (maker !== decided_by && isSamePerson(maker, decided_by)) {
+      this.#addFault(position, `it was approved by ${decided_by}, who is its maker, ${maker}`)
+    }
+    const changes = new Map<string, bigint>()
+    const approved = {
+      position,
+      approver: decided_by,
+      proposal,
+      effects,
+      requestId,
+      missing: events,
+      changes,
+      total: 0n,
+    }
+    if (events > 0) this.#approved = approved
+    else if (proposal.action === 'salary_file') this.#checkChanges(approved)
+    else this.#addFault(position, 'its effect is missing')
   }
 }
 
@@ -96,5 +165,39 @@ const coveredTypes: ReadonlySet<string> = new Set([
   'card-granted',
 ])
 
-const approvalOf = ({ data }: EventWithoutMovements): EventData<'balance-credited'>['approval'] =>
+/** The events that the effect of an action has. */
+const effectTypes = {
+  credit: 'balance-credited',
+  debit: 'balance-debited',
+  room_debit: 'balance-debited',
+  salary_file: 'salary-deposited',
+  bag: 'bag-items-added',
+  cards: 'card-granted',
+} as const satisfies Readonly<Record<Proposal['action'], EventType>>
+
+const makerFault = (maker: string, actor: string): string => `its maker is ${maker}, but its actor ${actor}`
+
+/** Adds what an event of the effect moved. Cards and gifts in bags are in no account, and counted as if they were. */
+function addChanges(approved: Approved, event: EventWithoutMovements, movements: readonly Movement[]): void {
+  const { changes } = approved
+  const add = (account: string, amount: bigint): void =>
+    void changes.set(account, (changes.get(account) ?? 0n) + amount)
+  for (const { debit, credit, amount } of movements) {
+    add(debit, -BigInt(amount))
+    add(credit, BigInt(amount))
+    approved.total += BigInt(amount)
+  }
+  const granted = grantOf(event)
+  if (granted === null) return
+  add(granted.account, granted.quantity)
+  approved.total += granted.quantity
+}
+
+function grantOf({ type, data }: EventWithoutMovements): { account: string; quantity: bigint } | null {
+  if (type === 'card-granted') return { account: `user:${data.user_id}:cards`, quantity: 1n }
+  if (type !== 'bag-items-added') return null
+  return { account: `user:${data.user_id}:bag:${data.decoration_id}`, quantity: BigInt(data.quantity) }
+}
+
+const approvalOf = ({ data }: EventWithoutMovements): ApprovalOfEvent =>
   'approval' in data ? data.approval : undefined

@@ -70,6 +70,11 @@ export class SemanticChecks {
     }
   }
 
+  /** After the last event of the ledger: what should have followed it. */
+  finish(): void {
+    this.#proposals.finish()
+  }
+
   /** With only the movements that are folded here. Undefined when a column cannot be read: a finding of `IntegrityChecks`. */
   #readFields(rows: EventRowReader): EventFields | undefined {
     try {

@@ -326,3 +326,92 @@ test('verify finds approvals that are forged, although all hashes were recompute
   }
   t.same((await verifyDatabase(database)).findings, [])
 })
+
+test('verify holds an approved effect against what was approved', async (t) => {
+  const { operator, staff, database } = await approvalApp(t, {})
+  const approved = async (url: string, body: object): Promise<number> => {
+    const { id } = dataOf(await operator('POST', `/admin/v1${url}`, body))
+    t.equal((await staff('ben')('POST', path(id, 'approve'))).status, 200)
+    return id
+  }
+  const cards = await approved('/users/7/cards', { privilege_package_id: 1, quantity: 2, reason: 'x' })
+  const bag = await approved('/users/7/bag', { decoration_id: 3, quantity: 6, reason: 'x' })
+  const deposits = [7, 8].map((user_id) => ({ user_id, dollars: 5, agent_dollars: 1 }))
+  const file = await approved('/salary-deposits', { period: '2026-10', deposits })
+  const id = await approved('/users/7/credits', { currency: 'coins', amount: 5, reason: 'x' })
+  const update = (position: number, set: string) => `update ledger_events set ${set} where position = ${position}`
+  const inData = (position: number, from: string, to: string) =>
+    update(position, `data = replace(data, '${from}', '${to}')`)
+  const cases: readonly (readonly [what: string, changes: readonly string[], at: number, message: RegExp])[] = [
+    ['another amount', [update(id + 2, `amount = '{500}'`)], id + 1, /changes user:7:coins by 500, .* says 5$/],
+    [
+      'another amount, in what was approved too',
+      [
+        update(id + 2, `amount = '{500}'`),
+        inData(id + 1, '"after":-5', '"after":-500'),
+        inData(id + 1, '"after":5', '"after":500'),
+      ],
+      id + 1,
+      /moves 500, but proposal \d+ is of 5$/,
+    ],
+    [
+      'another user',
+      [update(id + 2, `credit = '{user:8:coins}'`), inData(id + 1, 'user:7:coins', 'user:8:coins')],
+      id + 1,
+      /moves nothing of user:7/,
+    ],
+    [
+      'its maker, written otherwise',
+      [
+        `${inData(id + 1, 'staff:ben', 'staff:A nn')}`,
+        update(id + 1, `actor = 'staff:A nn'`),
+        inData(id + 2, 'staff:ben', 'staff:A nn'),
+      ],
+      id + 1,
+      /approved by staff:A nn, who is its maker/,
+    ],
+    ['another action', [inData(id, '"action":"credit"', '"action":"debit"')], id + 2, /makes no balance-credited/],
+    [
+      'no effect at the end of the ledger',
+      [`delete from ledger_events where position = ${id + 2}`, `update ledger_head set position = ${id + 1}`],
+      id + 1,
+      /1 events of its effect are missing/,
+    ],
+    ['another number of gifts', [inData(bag + 2, '"quantity":6', '"quantity":7')], bag + 1, /user:7:bag:3 by 7, .* 6$/],
+    [
+      'another user of a card',
+      [inData(cards + 3, '"user_id":7', '"user_id":8')],
+      cards + 1,
+      /user:8:cards by 1, .* 0$/,
+    ],
+    ['another deposit', [update(file + 3, `amount = '{499,100}'`)], file + 1, /user:8:dollars by 499, .* 500$/],
+    ['another period', [inData(file + 3, '2026-10', '2026-11')], file + 3, /for period:2026-10, not for 2026-11/],
+  ]
+  const approvalFindings = async () =>
+    (await verifyDatabase(database)).findings.filter(({ check }) => check === 'approval')
+  t.same((await verifyDatabase(database)).findings, [])
+  for (const [what, changes, position, message] of cases) {
+    await tamper(
+      database,
+      'create table kept as select * from ledger_events',
+      'create table kept_head as select * from ledger_head',
+      ...changes,
+    )
+    await rechain(database)
+    const findings = await approvalFindings()
+    t.ok(
+      findings.some((finding) => finding.position === position && message.test(finding.message)),
+      what,
+      { findings },
+    )
+    await tamper(
+      database,
+      'delete from ledger_events',
+      'insert into ledger_events select * from kept',
+      'update ledger_head h set position = k.position, hash = k.hash from kept_head k',
+      'drop table kept',
+      'drop table kept_head',
+    )
+  }
+  t.same((await verifyDatabase(database)).findings, [])
+})
