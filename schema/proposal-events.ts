@@ -46,6 +46,9 @@ const Units = Type.Union([Type.Integer(), Type.String()])
 /** An account, or what is counted as one, with what it holds before and after, in smallest units. */
 export const ProposalEffect = Type.Object({ account: Type.String(), before: Units, after: Units })
 
+/** A row of a salary file that is not paid, and why: `already_paid`, or the code of its refusal. */
+export const UnpaidRow = Type.Object({ user_id: Id, code: Type.String() })
+
 /** How much of each limit something takes, in smallest units. */
 const Amounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
 
@@ -79,6 +82,8 @@ export const proposalEvents = {
       /** Why an approval would have been refused; null when it would not. */
       refusal: Type.Union([Type.String(), Type.Null()]),
       events: Amount,
+      /** Of a salary file, unless it expired: what an approval did not pay, or would not have paid. */
+      not_paid: Type.Optional(Type.Array(UnpaidRow)),
     }),
   },
   /** What a member of staff, by plain name, did alone, within the limits; it counts for 24 hours. */

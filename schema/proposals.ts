@@ -52,6 +52,18 @@ export const ProposalRecord = named(
       ...nullable(Type.String()),
       description: 'the code that an approval would be refused with now; kept from the decision on',
     },
+    not_paid: Type.Optional(
+      Type.Array(
+        Type.Object({
+          user_id: Id,
+          code: Type.String({ description: 'already_paid, or the code that salary-deposits refuses such a row with' }),
+        }),
+        {
+          description:
+            'of a salary file, in its order: the rows that an approval would not pay now; kept from the decision on',
+        },
+      ),
+    ),
     created_at: Instant,
     expires_at: Instant,
     decided_at: nullable(Instant),

@@ -3,11 +3,12 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
+import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { readApprovals } from '../src/config/approvals.ts'
 import { ConfigError } from '../src/config/config.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
-import { salaryReport } from '../src/features/agency/presenters.ts'
+import { depositReasons, salaryReport } from '../src/features/agency/presenters.ts'
 import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/salaries/deposit-salaries.ts'
 import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { namedDepositSalaries } from '../src/features/agency/verbs.ts'
@@ -62,9 +63,13 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
       const deposits = valid.slice(i, i + commandRows).map(({ deposit }) => deposit)
       const answer = await deposit(executor, { period, deposits, dry_run }, limits)
       if ('proposal' in answer) {
-        const { id, expires_at } = answer.proposal
-        counts.proposed += deposits.length
+        const { id, expires_at, not_paid } = answer.proposal
+        counts.proposed += deposits.length - not_paid.length
         console.log(`proposal ${id}: the deposits wait for a colleague's approval until ${expires_at}`)
+        for (const { user_id, code } of not_paid) {
+          if (code === 'already_paid') report('already', `already paid ${descriptions.get(user_id)}`)
+          else report('refused', `refused ${descriptions.get(user_id)}: ${reasons[code]?.en ?? code}`)
+        }
         continue
       }
       const { paid, already_paid, refused } = answer
@@ -105,7 +110,13 @@ const Report = Type.Object({
   refused: Type.Array(Type.Object({ user_id: Type.Integer(), message: Type.String() })),
 })
 
-const Proposal = Type.Object({ id: Type.Integer(), expires_at: Type.String() })
+const Proposal = Type.Object({
+  id: Type.Integer(),
+  expires_at: Type.String(),
+  not_paid: Type.Array(Type.Object({ user_id: Type.Integer(), code: Type.String() })),
+})
+
+const reasons: Readonly<Record<string, LocalizedText | undefined>> = depositReasons
 
 /** The report, or the proposal that the deposits became. */
 async function deposit(executor: Executor, input: DepositSalaries, approvalLimits: ApprovalLimits | null) {
@@ -116,7 +127,11 @@ async function deposit(executor: Executor, input: DepositSalaries, approvalLimit
   })
   const presentRefusal = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
   const { reply } = await executor.run(verb.command(input, cause, presentRefusal))
-  if (reply.status > 202) throw new Error(reply.body)
+  if (reply.status > 202) {
+    throw new Error(
+      reply.body === 'balance_limit' ? 'the sum of a currency is beyond 2^53-1 cents: split the file' : reply.body,
+    )
+  }
   const { data }: { data: unknown } = JSON.parse(reply.body)
   return reply.status === 202 ? { proposal: Value.Parse(Proposal, data) } : Value.Parse(Report, data)
 }

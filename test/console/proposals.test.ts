@@ -79,6 +79,18 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const late = await ann.post(`${address}/reject`, { _csrf: csrf, key: 'another key' })
   t.equal(late.status, 422)
 
+  const file = await operator('POST', '/admin/v1/salary-deposits', {
+    period: '2026-10',
+    deposits: [
+      { user_id: 7, dollars: 1, agent_dollars: 0 },
+      { user_id: 999, dollars: 1, agent_dollars: 0 },
+    ],
+  })
+  const page = (await ben.get(`/console/proposals/${Object(file.body).data.id}`)).html
+  t.match(page, 'Rows that an approval would not pay now')
+  t.match(page, /href="\/console\/users\/999"[\s\S]*unknown user/i)
+  t.notMatch(shown.html, 'would not pay', 'only of a salary file')
+
   for (const path of ['/console/proposals/0', '/console/proposals/x', '/console/proposals/999999']) {
     t.equal((await ben.get(path)).status, 404, path)
   }

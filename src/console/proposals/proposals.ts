@@ -36,6 +36,8 @@ interface ProposalData {
   readonly id: number
   readonly facts: readonly (readonly [string, Cell])[]
   readonly effects: Table
+  /** Rows of a salary file that an approval would not pay, or did not; null where there are none. */
+  readonly notPaid: Table | null
   readonly isOpen: boolean
   /** The code that an approval would be refused with now. */
   readonly refusal: string | null
@@ -85,6 +87,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
         id,
         facts: factsOf(data, await readDecision(db, data)),
         effects: effectsTable(data),
+        notPaid: data.not_paid === undefined || data.not_paid.length === 0 ? null : notPaidTable(data, data.not_paid),
         isOpen,
         refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
         isMaker,
@@ -223,6 +226,23 @@ const effectsTable = ({ effects, status, id }: ProposalRecord): Table =>
       columns: effectColumns,
     },
     { path: `/console/proposals/${id}`, query: {}, at: id, rows: effects, next: null, hasExports: false },
+  )
+
+type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
+
+const notPaidColumns: readonly Column<UnpaidRow>[] = [
+  { name: 'user_id', title: 'User', cell: ({ user_id }) => codeCell(String(user_id), `/console/users/${user_id}`) },
+  { name: 'code', title: 'Why', cell: ({ code }) => textCell(formatWord(code)) },
+]
+
+const notPaidTable = ({ status, id }: ProposalRecord, rows: readonly UnpaidRow[]): Table =>
+  showTable(
+    {
+      label: status === 'open' ? 'Rows that an approval would not pay now' : 'Rows that are not paid by it',
+      empty: 'All rows are paid.',
+      columns: notPaidColumns,
+    },
+    { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
   )
 
 const amountOf = ({ currency, amount }: ProposalRecord): Cell =>

@@ -76,7 +76,7 @@ const depositRecord = ({ user_id, target, ...cents }: Deposit) => ({
 /** `id` is the position of the deposit; null when it would only be paid. */
 const paidRecord = ({ deposit, id }: PaidDeposit) => ({ id, ...depositRecord(deposit) })
 
-const reasons: Readonly<Record<DepositRefusal, LocalizedText>> = {
+export const depositReasons: Readonly<Record<DepositRefusal, LocalizedText>> = {
   unknown_user: agencyMessages.no_such_user,
   paid_differently: agencyMessages.paid_differently,
   nothing_to_pay: agencyMessages.nothing_to_pay,
@@ -88,5 +88,9 @@ export const salaryReport = ({ period, paid, already_paid, refused }: SalaryRepo
   period,
   paid: paid.map(paidRecord),
   already_paid: already_paid.map(paidRecord),
-  refused: refused.map(({ deposit, code }) => ({ ...depositRecord(deposit), code, message: reasons[code][language] })),
+  refused: refused.map(({ deposit, code }) => ({
+    ...depositRecord(deposit),
+    code,
+    message: depositReasons[code][language],
+  })),
 })

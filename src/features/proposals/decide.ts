@@ -4,7 +4,7 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { effectsOf, previewOf } from './effects.ts'
+import { effectsOf, type Preview, previewOf } from './effects.ts'
 import { isOpen, type Proposal, proposals } from './proposal.ts'
 import { isSamePerson } from './staff-name.ts'
 
@@ -40,6 +40,7 @@ export const approveProposal = (findCall: FindCoveredCall): Verb<DecideProposal,
     if (isSamePerson(maker, approver)) return refuse('own_proposal')
     if (!isOpen(proposal, now)) return refuse('proposal_closed')
     const call = findCall(verb, input)
+    if (call === null) return refuse('validation_failed')
     const events = call.decide(state, { now, position: position + 1, actor: maker })
     if (isRefusal(events)) return events
     const decided: Decided = {
@@ -50,6 +51,7 @@ export const approveProposal = (findCall: FindCoveredCall): Verb<DecideProposal,
       effects: [...effectsOf(call, state, events)],
       refusal: null,
       events: events.length,
+      ...unpaidOf(call.notPaid(state)),
     }
     const approval = { proposal_id, approved_by: approver }
     return [
@@ -74,7 +76,7 @@ export const rejectProposal = (findCall: FindCoveredCall): Verb<DecideProposal, 
     const proposal = state.get(proposals, String(proposal_id))
     if (proposal === undefined) return refuse('not_found')
     if (!isOpen(proposal, context.now)) return refuse('proposal_closed')
-    const { effects, refusal } = previewOf(findCall(proposal.verb, proposal.input), state, context)
+    const { effects, refusal, notPaid } = previewOf(findCall(proposal.verb, proposal.input), state, context)
     const data: Decided = {
       proposal_id,
       decision: 'rejected',
@@ -83,6 +85,7 @@ export const rejectProposal = (findCall: FindCoveredCall): Verb<DecideProposal, 
       effects: [...effects],
       refusal,
       events: 0,
+      ...unpaidOf(notPaid),
     }
     return [{ type: 'proposal-decided', data, movements: [] }]
   },
@@ -113,8 +116,11 @@ export const expireProposals: Verb<ExpireProposals, number> = {
 /** The rows that the proposed command reads; none of a closed proposal. */
 function callKeys(findCall: FindCoveredCall, state: State, { proposal_id }: DecideProposal) {
   const proposal = state.get(proposals, String(proposal_id))
-  return proposal?.status === 'open' ? findCall(proposal.verb, proposal.input).reads : []
+  return proposal?.status === 'open' ? (findCall(proposal.verb, proposal.input)?.reads ?? []) : []
 }
+
+const unpaidOf = (notPaid: Preview['notPaid']): Pick<Decided, 'not_paid'> =>
+  notPaid === null ? {} : { not_paid: [...notPaid] }
 
 /** The event with its maker as actor, and with who approved it. */
 const approvedEvent = (

@@ -1,11 +1,11 @@
 import { limitNames } from '../../../schema/account.ts'
 import { balances, currencyOf, MAX_BALANCE } from '../../ledger/rules/account.ts'
-import type { CoveredCall, LimitedAmount, LimitName } from '../../ledger/rules/covered-verb.ts'
+import type { CoveredCall, LimitedAmount, LimitName, UnpaidRow } from '../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { serializeBalance } from '../../ledger/rules/money.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { type Context, isRefusal } from '../../ledger/rules/verb.ts'
-import type { Effect } from './proposal.ts'
+import type { Effect, Proposal } from './proposal.ts'
 
 /** What a call would do now. */
 export interface Preview {
@@ -13,14 +13,30 @@ export interface Preview {
   readonly effects: readonly Effect[]
   /** The code that it would be refused with; null when it would be done. */
   readonly refusal: string | null
+  /** Of a salary file: the rows that would not be paid. */
+  readonly notPaid: readonly UnpaidRow[] | null
 }
 
-export function previewOf(call: CoveredCall, state: State, context: Context): Preview {
+/** `call` is null where no verb accepts what was proposed any more. */
+export function previewOf(call: CoveredCall | null, state: State, context: Context): Preview {
+  if (call === null) return { effects: [], refusal: 'validation_failed', notPaid: null }
   const events = call.decide(state, context)
+  const notPaid = call.notPaid(state)
   return isRefusal(events)
-    ? { effects: [], refusal: events.refusal }
-    : { effects: effectsOf(call, state, events), refusal: null }
+    ? { effects: [], refusal: events.refusal, notPaid }
+    : { effects: effectsOf(call, state, events), refusal: null, notPaid }
 }
+
+/** What was kept with the decision; nothing of an open proposal. */
+export const keptPreview = ({
+  effects,
+  refusal,
+  not_paid,
+}: Pick<Proposal, 'effects' | 'refusal' | 'not_paid'>): Preview => ({
+  effects: effects ?? [],
+  refusal,
+  notPaid: not_paid,
+})
 
 /** `state` is that before the events. */
 export function effectsOf(call: CoveredCall, state: State, events: readonly LedgerEvent[]): readonly Effect[] {

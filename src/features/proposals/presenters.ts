@@ -2,13 +2,13 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { centsToDollars, type ExactNumber } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { Preview } from './effects.ts'
+import { keptPreview, type Preview } from './effects.ts'
 import type { Proposal } from './proposal.ts'
 
 /** A proposal as staff see it: an open one with what it would do, a decided one with what was kept. */
 export const proposalRecord = (
   proposal: Omit<Proposal, 'verb' | 'input'>,
-  preview: Preview = { effects: proposal.effects ?? [], refusal: proposal.refusal },
+  preview: Preview = keptPreview(proposal),
 ): ProposalRecord => {
   const { amount, currency } = proposal
   return {
@@ -27,6 +27,7 @@ export const proposalRecord = (
     decided_by: proposal.decided_by,
     note: proposal.note,
     refusal: preview.refusal,
+    ...(preview.notPaid !== null && { not_paid: [...preview.notPaid] }),
     created_at: isoMicros(proposal.created_at),
     expires_at: isoMicros(proposal.expires_at),
     decided_at: proposal.decided_at === null ? null : isoMicros(proposal.decided_at),

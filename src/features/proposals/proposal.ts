@@ -1,5 +1,6 @@
 import type { EventData } from '../../../schema/events.ts'
 import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
+import type { UnpaidRow } from '../../ledger/rules/covered-verb.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
@@ -26,6 +27,8 @@ export const proposals = projection('proposals', {
   reason: nullable(text()),
   /** Null while it is open. */
   effects: nullable(json<readonly Effect[]>()),
+  /** Of a salary file, once it is decided. */
+  not_paid: nullable(json<readonly UnpaidRow[]>()),
   maker: text(),
   decided_by: nullable(text()),
   note: nullable(text()),
@@ -59,6 +62,7 @@ export const evolveProposals: Evolver = {
       currency: only?.limit ?? null,
       reason,
       effects: null,
+      not_paid: null,
       maker,
       decided_by: null,
       note: null,
@@ -69,7 +73,7 @@ export const evolveProposals: Evolver = {
     })
   },
   'proposal-decided': (state, { data, at }) => {
-    const { proposal_id, decision, decided_by, note, effects, refusal } = data
+    const { proposal_id, decision, decided_by, note, effects, refusal, not_paid = null } = data
     const proposal = state.get(proposals, String(proposal_id))
     if (proposal === undefined) throw new Error(`there is no proposal ${proposal_id}`)
     const { status, maker, expires_at } = proposal
@@ -80,7 +84,7 @@ export const evolveProposals: Evolver = {
     }
     // One that nobody decided was over at its time, whenever the event of it came.
     const decided_at = decision === 'expired' ? expires_at : at
-    const decided = { status: decision, decided_by, note, effects, refusal, decided_at }
+    const decided = { status: decision, decided_by, note, effects, not_paid, refusal, decided_at }
     state.set(proposals, String(proposal_id), { ...proposal, ...decided })
   },
 }

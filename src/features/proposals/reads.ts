@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
@@ -6,7 +6,7 @@ import { RowCache } from '../../ledger/executor/row-cache.ts'
 import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
-import { previewOf } from './effects.ts'
+import { keptPreview, previewOf } from './effects.ts'
 import type { PreviewedProposal } from './make.ts'
 import { isOpen, type Proposal, type ProposalStatus, proposals } from './proposal.ts'
 
@@ -46,10 +46,14 @@ export async function findProposals(
     const sizes = await trx
       .selectFrom('proposals as p')
       .select('p.proposal_id')
-      .select(sql<number>`octet_length(p.input) + coalesce(octet_length(p.effects), 0)`.as('bytes'))
+      .select(
+        sql<number>`octet_length(p.input) + coalesce(octet_length(p.effects), 0) + coalesce(octet_length(p.not_paid), 0)`.as(
+          'bytes',
+        ),
+      )
       .where((eb) =>
         eb.and([
-          ...(status === undefined ? [] : [eb(statusNow, '=', status)]),
+          ...(status === undefined ? [] : [hasStatus(eb, status)]),
           ...(before === null ? [] : [eb('p.proposal_id', '<', before)]),
         ]),
       )
@@ -97,7 +101,13 @@ export async function findOverdueProposals(db: Db, limit: number): Promise<numbe
 const readTogether = <Result>(db: Db, read: (trx: Db) => Promise<Result>): Promise<Result> =>
   db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
 
-const statusNow = sql<ProposalStatus>`case when p.status = 'open' and p.expires_at <= ${now} then 'expired' else p.status end`
+/** Written so that the index of open ones serves `open`, of which there are few. */
+function hasStatus(eb: ExpressionBuilder<{ p: Tables['proposals'] }, 'p'>, status: ProposalStatus) {
+  const isStored = eb('p.status', '=', status)
+  if (status === 'open') return eb.and([eb('p.status', '=', sql.lit(status)), eb('p.expires_at', '>', now)])
+  if (status !== 'expired') return isStored
+  return eb.or([isStored, eb.and([eb('p.status', '=', 'open'), eb('p.expires_at', '<=', now)])])
+}
 
 /** Those that exist, in the order of `ids`. */
 async function readProposals(db: Db, terms: PreviewTerms, ids: readonly number[]): Promise<PreviewedProposal[]> {
@@ -119,7 +129,7 @@ async function readProposals(db: Db, terms: PreviewTerms, ids: readonly number[]
       isOpen(proposal, head.now) ? [[proposal, terms.findCall(proposal.verb, proposal.input)] as const] : [],
     ),
   )
-  await load(db, terms.tables, state, Array.from(calls.values(), ({ reads }) => reads).flat())
+  await load(db, terms.tables, state, Array.from(calls.values(), (call) => call?.reads ?? []).flat())
   return found.map((proposal) => {
     const call = calls.get(proposal)
     if (call !== undefined) {
@@ -127,7 +137,7 @@ async function readProposals(db: Db, terms: PreviewTerms, ids: readonly number[]
       return { proposal, preview: previewOf(call, state, context) }
     }
     const ended = proposal.status === 'open' ? expired(proposal) : proposal
-    return { proposal: ended, preview: { effects: ended.effects ?? [], refusal: ended.refusal } }
+    return { proposal: ended, preview: keptPreview(ended) }
   })
 }
 

@@ -28,11 +28,16 @@ export interface Grant {
   readonly quantity: number
 }
 
+/** A row of a file that a command leaves out, and why. */
+export type UnpaidRow = NonNullable<EventData<'proposal-decided'>['not_paid']>[number]
+
 /** A verb of staff that moves value. It has neither dependent reads nor side writes. */
 export interface CoveredVerb<Input, Answer, Codes extends readonly string[] = readonly string[]> {
   readonly verb: Pick<Verb<Input, Answer, Codes>, 'refusals' | 'reads' | 'decide' | 'result'>
   readonly describe: (input: Input) => Description
   readonly grant?: (state: State, input: Input) => Grant
+  /** Of a file: the rows that would not be paid now. */
+  readonly notPaid?: (state: State, input: Input) => readonly UnpaidRow[]
 }
 
 /** A covered verb with its input. */
@@ -42,17 +47,20 @@ export interface CoveredCall {
   decide(state: State, context: Context): readonly LedgerEvent[] | Refusal
   /** Null where all that it gives is in accounts. */
   grant(state: State): Grant | null
+  /** Null where there is no file. */
+  notPaid(state: State): readonly UnpaidRow[] | null
 }
 
 export const coveredCall = <Input, Answer>(
-  { verb, describe, grant }: CoveredVerb<Input, Answer>,
+  { verb, describe, grant, notPaid }: CoveredVerb<Input, Answer>,
   input: Input,
 ): CoveredCall => ({
   description: describe(input),
   reads: verb.reads(input),
   decide: (state, context) => verb.decide(state, input, context),
   grant: (state) => grant?.(state, input) ?? null,
+  notPaid: (state) => notPaid?.(state, input) ?? null,
 })
 
-/** The call that a proposal asks for. Throws when no such verb accepts the input: a bug. */
-export type FindCoveredCall = (verb: string, input: unknown) => CoveredCall
+/** The call that a proposal asks for; null when this version has no such verb, or it does not accept the input any more. */
+export type FindCoveredCall = (verb: string, input: unknown) => CoveredCall | null

@@ -187,6 +187,21 @@ test('with approvals a file is one proposal, which an operator approves', async 
   writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,2,0\n')
   const within = await run('{"dollars":200}', '--period', '2026-11')
   t.match(within, { code: 0, out: /\npaid: 1, already paid: 0, refused: 0\n$/ })
+
+  writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,3,0\n77777,1,0\n1001,1,0\n')
+  const partly = await run('{}', '--period', '2026-11')
+  t.match(partly, {
+    code: 1,
+    out: /^proposal \d+: .*\nrefused line 2: user 1000, .*: .+\nrefused line 3: user 77777, .*: .+\nproposed: 1, paid: 0, already paid: 0, refused: 2\n$/,
+  })
+  writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,2,0\n1001,1,0\n')
+  t.match(await run('{}', '--period', '2026-11'), {
+    code: 0,
+    out: /\nalready paid line 2: user 1000, .*\nproposed: 1, paid: 0, already paid: 1, refused: 0\n$/,
+  })
+  const large = Array.from({ length: 10 }, (_, i) => `${1_000 + i},9999999999999.99,0`)
+  writeFileSync(file, ['user_id,dollars,agent_dollars', ...large].join('\n'))
+  t.match(await run('{}', '--period', '2026-12'), { code: 1, err: /beyond 2\^53-1 cents: split the file/ })
   t.same((await verifyDatabase(database)).findings, [])
 })
 

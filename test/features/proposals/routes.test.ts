@@ -363,7 +363,7 @@ test('verify holds an approved effect against what was approved', async (t) => {
     [
       'its maker, written otherwise',
       [
-        `${inData(id + 1, 'staff:ben', 'staff:A nn')}`,
+        inData(id + 1, 'staff:ben', 'staff:A nn'),
         update(id + 1, `actor = 'staff:A nn'`),
         inData(id + 2, 'staff:ben', 'staff:A nn'),
       ],
@@ -414,4 +414,65 @@ test('verify holds an approved effect against what was approved', async (t) => {
     )
   }
   t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('a proposal that no verb accepts any more is shown, and can be rejected', async (t) => {
+  const first = await approvalApp(t, {})
+  const move = { currency: 'coins', amount: 1, reason: 'x' }
+  const old = dataOf(await first.operator('POST', credits, move)).id
+  const { id } = dataOf(await first.operator('POST', credits, move))
+  // As an older version may have made it.
+  await tamper(
+    first.database,
+    `update ledger_events set data = replace(data, '"user_id":7', '"receiver":7') where position = ${old}`,
+    `update proposals set input = replace(input, '"user_id":7', '"receiver":7') where proposal_id = ${old}`,
+  )
+  await rechain(first.database)
+  await first.ledger.executor.close()
+  const { operator, staff, database, ledger } = await createTestApp(t, slices, first.database)
+  t.match(dataOf(await operator('GET', '/admin/v1/proposals')), [
+    { id, refusal: null },
+    { id: old, status: 'open', effects: [], refusal: 'validation_failed' },
+  ])
+  t.match(dataOf(await operator('GET', path(old))), { refusal: 'validation_failed' })
+  t.match(await staff('ben')('POST', path(old, 'approve')), { status: 422, body: { code: 'validation_failed' } })
+  t.match(await staff('ben')('POST', path(old, 'reject')), { status: 200, body: { data: { status: 'rejected' } } })
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
+})
+
+test('a salary file says which rows are not paid, and why: when it is proposed, shown, approved and kept', async (t) => {
+  const { operator, staff, database, ledger } = await approvalApp(t, {})
+  const move = { currency: 'target', amount: 9, reason: 'x' }
+  await staff('ben')('POST', path(dataOf(await operator('POST', credits, move)).id, 'approve'))
+  const deposit = (user_id: number, target = 0) => ({ user_id, dollars: 1, agent_dollars: 0, target })
+  const file = (...deposits: object[]) => operator('POST', '/admin/v1/salary-deposits', { period: '2026-10', deposits })
+  const { id } = dataOf(await file(deposit(7, 5), deposit(8, 5), deposit(999), deposit(7, 5)))
+  const rows = [
+    { user_id: 8, code: 'insufficient_balance' },
+    { user_id: 999, code: 'unknown_user' },
+    { user_id: 7, code: 'already_paid' },
+  ]
+  t.same(dataOf(await operator('GET', path(id))).not_paid, rows)
+  t.same(dataOf(await operator('GET', '/admin/v1/proposals?status=open'))[0].not_paid, rows)
+  const other = dataOf(await file(deposit(7, 5)))
+  t.same(other.not_paid, [])
+  // Points that are spent between proposal and approval.
+  const debit = dataOf(await operator('POST', '/admin/v1/users/7/debits', { ...move, amount: 5 }))
+  t.notOk('not_paid' in debit, 'only of a file')
+  await staff('ben')('POST', path(debit.id, 'approve'))
+  const now = [
+    { user_id: 7, code: 'insufficient_balance' },
+    ...rows.slice(0, 2),
+    { user_id: 7, code: 'insufficient_balance' },
+  ]
+  t.same(dataOf(await operator('GET', path(id))).not_paid, now)
+  const approved = await staff('ben')('POST', path(id, 'approve'))
+  t.match(approved, { status: 200, body: { data: { status: 'approved', effects: [], not_paid: now } } })
+  t.same(dataOf(await operator('GET', path(id))), dataOf(approved))
+  const rejected = dataOf(await operator('POST', path(other.id, 'reject')))
+  t.match(rejected, { status: 'rejected', not_paid: [{ user_id: 7, code: 'insufficient_balance' }] })
+  t.same(dataOf(await operator('GET', path(other.id))), rejected)
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(ledger.bugs, [])
 })

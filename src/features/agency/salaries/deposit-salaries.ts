@@ -1,5 +1,6 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
 import { integer, text } from '../../../ledger/rules/columns.ts'
+import type { UnpaidRow } from '../../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
@@ -117,6 +118,12 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
     return { period, paid, already_paid, refused }
   },
 }
+
+/** The rows that would not be paid now, with why. */
+export const unpaidRows = (state: State, input: DepositSalaries): UnpaidRow[] =>
+  assessDeposits(state, input).flatMap(({ deposit: { user_id }, verdict }) =>
+    verdict === 'payable' ? [] : [{ user_id, code: verdict === 'paid' ? 'already_paid' : verdict }],
+  )
 
 const CREDITED_CURRENCIES = ['dollars', 'agent_dollars'] as const
 const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Account =>
