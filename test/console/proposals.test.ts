@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
+import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
@@ -165,4 +166,51 @@ test('a proposal leads to its events, and they to it', async (t) => {
     const decided = textOf((await ben.get(`/console/events/${decision}`)).html)
     t.match(decided, 'user:3:dollars from 0.00 to 229.50')
   })
+})
+
+test('a proposal says what it asks for, for whom, and what is on hold', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator, user } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    { dollars: 10_000 },
+  )
+  const ben = await signedIn(app, 'operator', 'ben')
+  const finance = await signedIn(app, 'finance', 'fin')
+  await operator('PUT', '/admin/v1/countries/1', { name: 'Country 1' })
+  await operator('POST', '/admin/v1/users', {
+    users: [
+      { id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' },
+      { id: 4, uid: 'u4', name: '<b>Dora', avatar: 'a/4.png' },
+      { id: 7, uid: 'u7', name: 'Manager', avatar: 'a/7.png', business_manager: 1 },
+    ],
+  })
+  const credit = (id: number, amount: string) =>
+    operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'dollars', amount, reason: 'prize' })
+  t.equal((await credit(3, '90')).status, 201)
+  const address = `/console/proposals/${dataOf(await credit(3, '229.50')).id}`
+  const other = `/console/proposals/${dataOf(await credit(4, '229.50')).id}`
+  t.notMatch((await ben.get(address)).html, 'On hold')
+  t.equal((await user(3)('POST', `${requests}/request`, cash)).status, 201)
+
+  for (const browser of [ben, finance]) {
+    const { html } = await browser.get(address)
+    t.match(html, '<h1>Credit 229.50 dollars to Carmen (3)</h1>')
+    t.match(textOf(html), 'On hold Can be spent before Can be spent after')
+    t.match(textOf(html), 'user:3:dollars 90.00 +229.50 319.50 20.00 70.00 299.50')
+  }
+  t.match((await finance.get(address)).html, 'Only an operator can decide this.')
+  t.notMatch((await ben.get(address)).html, 'Only an operator can decide this.')
+  t.match((await ben.get(other)).html, '<h1>Credit 229.50 dollars to &lt;b&gt;Dora (4)</h1>')
+  const list = textOf((await ben.get('/console/proposals')).html)
+  t.match(list, 'open credit Carmen (3) 229.50')
+  t.match(list, 'open credit &lt;b&gt;Dora (4) 229.50')
+  t.match((await ben.get('/console/proposals/export.csv')).html, ',open,credit,user:3,229.50,')
+
+  await ben.submit(address, `${address}/approve`)
+  t.match(textOf((await ben.get(address)).html), 'user:3:dollars 90.00 +229.50 319.50 20.00 70.00 299.50')
+  t.notMatch((await finance.get(address)).html, 'Only an operator can decide this.')
 })

@@ -8,7 +8,7 @@ export interface Deed {
   readonly action: ProposalAction
   /** Whom it concerns: `user:7`, `room:3`, `period:2026-10`. */
   readonly subject: string
-  /** Of the user or room; absent where it was erased. */
+  /** Of the user or room; absent where none is known. */
   readonly name: string | undefined
 }
 

@@ -1,9 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
+import { type NamedHold, readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
+import { headOf } from '../../db/head.ts'
 import { isSamePerson } from '../../features/proposals/staff-name.ts'
 import { encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { canBeHeld } from '../../ledger/rules/account.ts'
+import { readHolderNames } from '../accounts/holder-names.ts'
 import { bodyOf } from '../admin-request.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
@@ -25,6 +29,7 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
+import { type Deed, deedText, subjectCell } from './deed.ts'
 import { type Decision, readDecision } from './read-decision.ts'
 
 interface ListData {
@@ -32,8 +37,13 @@ interface ListData {
   readonly table: Table
 }
 
+/** A proposal with the name of the user or room whom it concerns. */
+type NamedProposal = ProposalRecord & Deed
+
 interface ProposalData {
   readonly id: number
+  /** What it asks for. */
+  readonly deed: string
   readonly facts: readonly (readonly [string, Cell])[]
   readonly effects: Table
   /** Rows of a salary file that an approval would not pay, or did not; null where there are none. */
@@ -75,18 +85,24 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const id = idInPath(request.params.id)
     const body = bodyOf(await services.adminRequest(request, { path: `/proposals/${id}` }))
     if (!onePage.Check(body)) throw new Error('the proposal is not as the document says')
-    const { data } = body
     const { reports: db } = await services.reads.reportsFor(request)
+    const names = await readHolderNames(db, [body.data.subject])
+    const data = { ...body.data, name: names.get(body.data.subject) }
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
     const isMaker = isSamePerson(data.maker, `staff:${sub}`)
     const mayAct = role === 'operator' && isOpen
+    const decision = await readDecision(db, data)
+    const heldAt = decision?.position ?? (await headOf(db))
+    const accounts = data.effects.map(({ account }) => account)
+    const deed = deedText(data, amountOf(data), data.currency)
     return sendPage(request, reply, proposalTemplate, {
-      title: `Proposal ${id}`,
+      title: `Proposal ${id}: ${deed}`,
       data: {
         id,
-        facts: factsOf(data, await readDecision(db, data)),
-        effects: effectsTable(data),
+        deed,
+        facts: factsOf(data, decision),
+        effects: effectsTable(data, await readHoldsAt(db, accounts, heldAt)),
         notPaid: data.not_paid === undefined || data.not_paid.length === 0 ? null : notPaidTable(data, data.not_paid),
         isOpen,
         refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
@@ -123,7 +139,7 @@ const tones: Readonly<Record<ProposalRecord['status'], Tone>> = {
   expired: 'neutral',
 }
 
-function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof filters, ProposalRecord> {
+function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof filters, NamedProposal> {
   return {
     label: 'Proposals',
     filters,
@@ -133,7 +149,7 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
       { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
       { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, tones[status]) },
       { name: 'action', title: 'Action', cell: ({ action }) => textCell(formatWord(action)) },
-      { name: 'subject', title: 'For', cell: ({ subject }) => subjectCell(subject) },
+      { name: 'subject', title: 'For', cell: subjectCell },
       { name: 'amount', title: 'Amount', isNumber: true, cell: amountOf },
       { name: 'currency', title: 'Currency', cell: ({ currency }) => textCell(currency && formatWord(currency)) },
       { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
@@ -142,7 +158,7 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
       { name: 'decided_by', title: 'Decided by', cell: ({ decided_by }) => actorCell(decided_by) },
       { name: 'decided_at', title: 'Decided', cell: ({ decided_at }) => timeCell(decided_at) },
     ],
-    read: async ({ query, at, cursor, limit }, request) => {
+    read: async ({ query, db, at, cursor, limit }, request) => {
       const path = addressWith('/proposals', {
         status: query.status,
         // An id is a position: what was proposed after `at` is not shown.
@@ -151,19 +167,25 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
       })
       const body = bodyOf(await adminRequest(request, { path }))
       if (!pages.Check(body)) throw new Error('the list of proposals is not as the document says')
-      return { rows: body.data, next: body.meta.next_cursor }
+      const names = await readHolderNames(
+        db,
+        body.data.map(({ subject }) => subject),
+      )
+      const rows = body.data.map((proposal) => ({ ...proposal, name: names.get(proposal.subject) }))
+      return { rows, next: body.meta.next_cursor }
     },
   }
 }
 
 const filters = Type.Object({ status: Type.Optional(ProposalStatus) })
 
-function factsOf(proposal: ProposalRecord, decision: Decision | null): ProposalData['facts'] {
-  const { status, action, subject, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
+function factsOf(proposal: NamedProposal, decision: Decision | null): ProposalData['facts'] {
+  const { status, action, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
   return [
+    ['Proposal', codeCell(String(id))],
     ['Status', statusCell(status, tones[status])],
     ['Action', textCell(formatWord(action))],
-    ['For', subjectCell(subject)],
+    ['For', subjectCell(proposal)],
     ['Amount', amountOf(proposal)],
     ['Currency', textCell(proposal.currency && formatWord(proposal.currency))],
     ['Reason', textCell(reason)],
@@ -218,15 +240,59 @@ const effectColumns: readonly Column<Effect>[] = [
   },
 ]
 
-const effectsTable = ({ effects, status, id }: ProposalRecord): Table =>
-  showTable(
+/** Of an account with something on hold, which stays there. */
+interface Held {
+  readonly effect: Effect
+  readonly held: bigint
+}
+
+const heldColumn = (
+  name: string,
+  title: string,
+  units: (currency: string, row: Held) => bigint | null,
+): Column<Held> => ({
+  name,
+  title,
+  isNumber: true,
+  cell: (row) => {
+    const currency = currencyIn(row.effect.account)
+    return amountCell(currency, canBeHeld(row.effect.account) ? units(currency, row) : null)
+  },
+})
+
+const holdColumns: readonly Column<Held>[] = [
+  heldColumn('held', 'On hold', (_currency, { held }) => held),
+  heldColumn(
+    'available_before',
+    'Can be spent before',
+    (currency, { effect, held }) => unitsOf(currency, effect.before) - held,
+  ),
+  heldColumn(
+    'available_after',
+    'Can be spent after',
+    (currency, { effect, held }) => unitsOf(currency, effect.after) - held,
+  ),
+]
+
+/** With what can be spent, where a part of a balance is on hold. */
+function effectsTable({ effects, status, id }: ProposalRecord, holds: readonly NamedHold[]): Table {
+  const heldBy = Map.groupBy(holds, ({ account }) => account)
+  const rows = effects.map((effect): Held => {
+    const held = (heldBy.get(effect.account) ?? []).reduce((sum, { amount }) => sum + amount, 0n)
+    return { effect, held }
+  })
+  const columns = effectColumns.map(
+    ({ cell, ...column }): Column<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
+  )
+  return showTable(
     {
       label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
       empty: 'It would move nothing.',
-      columns: effectColumns,
+      columns: holds.length === 0 ? columns : [...columns, ...holdColumns],
     },
-    { path: `/console/proposals/${id}`, query: {}, at: id, rows: effects, next: null, hasExports: false },
+    { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
   )
+}
 
 type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
 
@@ -268,9 +334,4 @@ const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''
 function accountAddress(account: string): string {
   const [, id = '', ...rest] = account.split(':')
   return rest[0] === 'cards' || rest[0] === 'bag' ? `/console/users/${id}` : `/console/accounts/${account}`
-}
-
-function subjectCell(subject: string): Cell {
-  const [kind, id = ''] = subject.split(':')
-  return kind === 'user' ? codeCell(subject, `/console/users/${id}`) : codeCell(subject)
 }
