@@ -238,6 +238,10 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match(closed, 'href="/console/staff?sub=fin"')
   t.match(closed, `href="${page}/files/manifest.json"`)
   t.match((await finance.get('/console/staff')).html, `<a href="${page}">`)
+  const event = (await finance.get(`/console/events/${head + 1}`)).html
+  t.match(event, `<dt>month</dt><dd><a href="${page}">`)
+  t.match(event, /<div class="long"><dt>manifest\.json<\/dt><dd><code><bdi>[0-9a-f]{64}</)
+  t.match(event, /<dt>checkpoint hash<\/dt><dd><code><bdi>[0-9a-f]{64}</)
   t.notMatch(closed, `action="${page}`)
   for (const action of ['run', 'steps/verify/run']) {
     const again = await finance.post(`${page}/${action}`, fields())

@@ -1,6 +1,11 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { ClosingFile } from '../../../schema/events.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells.ts'
 import { eventPath } from '../frame/links.ts'
+
+type Fact = readonly [string, Cell]
 
 /** Fields with an id, by the page that shows what has it. */
 const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
@@ -15,6 +20,8 @@ const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
   [/^room_id$/, (id) => `/console/accounts?kind=room&q=${id}`],
 ]
 
+const files = TypeCompiler.Compile(Type.Array(ClosingFile))
+
 /** What short names of fields mean, by the event's type. */
 const meanings: Readonly<Record<string, string>> = {
   'gift-drawn k': 'number of the send on its chain',
@@ -27,14 +34,27 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** The fields of an event's data for people. Data that is no object, which only tampering makes, is shown as it is. */
-export function dataFacts(type: string, data: string): readonly (readonly [string, Cell])[] {
+export function dataFacts(type: string, data: string): readonly Fact[] {
   const fields = parse(data)
   if (fields === null) return [['data', codeCell(data)]]
-  return Object.entries(fields).map(([name, value]) => {
+  return Object.entries(fields).flatMap(([name, value]): Fact[] => {
+    if (type === 'month-closed') return closingFacts(name, value)
     const meaning = meanings[`${type} ${name}`]
-    const title = formatWord(name)
-    return [meaning === undefined ? title : `${title} (${meaning})`, fieldCell(name, value, fields)]
+    const cell = fieldCell(name, value, fields)
+    return [[formatWord(name), meaning === undefined ? cell : { ...cell, beside: textCell(meaning) }]]
   })
+}
+
+/** Of a closed month: its page has the files themselves. */
+function closingFacts(name: string, value: unknown): Fact[] {
+  if (name === 'month' && typeof value === 'string') {
+    return [[name, textCell(value, `/console/reports/${encodeURIComponent(value)}`)]]
+  }
+  if (files.Check(value)) return value.map((file): Fact => [file.name, codeCell(file.sha256)])
+  if (name === 'checkpoint' && typeof value === 'object' && value !== null) {
+    return Object.entries(value).map(([part, inner]): Fact => [formatWord(`${name} ${part}`), valueCell(part, inner)])
+  }
+  return [[formatWord(name), valueCell(name, value)]]
 }
 
 /** The JSON as it is, with what it says about amounts beside it. */
