@@ -41,7 +41,7 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
     await page.getByRole('link', { name: 'user:1:diamonds', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Account user:1:diamonds' }).waitFor()
     await page.getByRole('group', { name: 'Movements' }).getByRole('link').first().click()
-    await page.getByRole('heading', { level: 1, name: 'balance-credited' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'balance credited' }).waitFor()
     return (await page.getByRole('status').textContent()) ?? ''
   }
 

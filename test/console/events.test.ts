@@ -93,7 +93,9 @@ test('events of the console', async (t) => {
     )
     t.match((await browser.get('/console/events?actor=nobody')).html, 'No event matches')
     const { html } = await browser.get('/console/events?type=gift-sent&actor=user:1')
-    t.match(html, '<option value="gift-sent" selected>')
+    t.match(html, '<option value="gift-sent" selected>gift sent</option>')
+    t.match(html, '<td><bdi>gift sent</bdi></td>')
+    t.match((await browser.get('/console/events/export.csv?type=gift-sent')).html, ',gift-sent,')
     t.match(html, 'value="user:1"')
   })
 
@@ -115,6 +117,10 @@ test('events of the console', async (t) => {
     const together = await browser.get(`/console/events/${opened}`)
     t.match(positionsIn(together.html), [opened, opened + 1], 'all events of the command')
     t.match(sent.html, 'The command wrote only this event')
+    t.match(sent.html, /<h1>Event \d+: gift sent<\/h1>/)
+    const draw = (await browser.get(`/console/events/${drawn}`)).html
+    t.match(draw, /<dt>k<\/dt><dd><code><bdi>\d+<\/bdi><\/code>, <bdi>number of the send on its chain/)
+    t.match(draw, /<dt>room id<\/dt><dd><a href="\/console\/accounts\?kind=room&amp;q=\d+">/)
   })
 
   await t.test('the bytes that are shown are those that were hashed', async (t) => {

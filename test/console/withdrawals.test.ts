@@ -64,7 +64,7 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
   await t.test('who approved a request, and when, is on its page', async (t) => {
     const before = await ann.get(`/console/withdrawals/${first}`)
     t.match(before.html, bank.account_number)
-    t.match(textOf(before.html), 'Four eyes do not cover withdrawals')
+    t.match(textOf(before.html), 'One operator alone decides each withdrawal')
     const answered = await decide(ann, first, 'approved', CANARY)
     t.equal(answered.status, 303)
     t.equal(answered.headers['location'], `/console/withdrawals/${first}?done=withdrawal-approved`)

@@ -22,7 +22,7 @@ import { currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell } from '../frame/cells.ts'
 import { accountCell, accountPath, eventCell, holderPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -82,7 +82,7 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
   columns: [
     { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
     { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-    { name: 'type', title: 'Type', cell: ({ type }) => textCell(type) },
+    { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
     { name: 'counter_account', title: 'Counter-account', cell: ({ counter }) => accountCell(counter) },
     {
       name: 'amount',

@@ -9,7 +9,7 @@ import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, currencyCell, textCell, timeCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, currencyCell, formatWord, textCell, timeCell } from '../frame/cells.ts'
 import { accountCell, actorCell, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -69,7 +69,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
       scripts: ['hash'],
       data: {
         position,
-        type,
+        type: formatWord(type),
         previousPath: position > 1 ? eventPath(position - 1) : null,
         nextPath: next === null ? null : eventPath(next.entry.position),
         facts: factsOf(entry),
@@ -105,7 +105,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
 }
 
 const factsOf = (entry: LedgerEntry): Facts => [
-  ['Type', textCell(entry.type, addressWith('/console/events', { type: entry.type }))],
+  ['Type', textCell(formatWord(entry.type), addressWith('/console/events', { type: entry.type }))],
   ['Version', textCell(String(entry.version))],
   ['Time', timeCell(entry.at)],
   ['Actor', actorCell(entry.actor)],

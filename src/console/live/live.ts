@@ -13,6 +13,7 @@ import {
   type Cell,
   codeCell,
   formatAge,
+  formatWord,
   numberCell,
   statusCell,
   textCell,
@@ -174,7 +175,7 @@ function shownEvent({ position, at, type, actor, movements }: LedgerEntry): Show
   return {
     position: numberCell(position, eventPath(position)),
     at: timeCell(at),
-    type: codeCell(type),
+    type: textCell(formatWord(type)),
     actor: actorCell(actor),
     movements: movements.slice(0, MAX_MOVEMENTS).map(({ debit, credit, amount }) => ({
       amount: amountCell(currencyOf(debit), amount),
