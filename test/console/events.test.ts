@@ -75,6 +75,11 @@ test('events of the console', async (t) => {
       positionsOf(({ actor }) => actor === 'user:1'),
     )
     const request = rows.find(({ type }) => type === 'roulette-created')?.['request_id'] ?? ''
+    t.match(
+      (await browser.get('/console/events?type=roulette-created')).html,
+      `href="/console/events?request_id=${request}"><code><bdi>${request.slice(0, 8)}…<`,
+      'the beginning of a request, which leads to its events',
+    )
     t.same(
       await found(`request_id=${request}`),
       positionsOf(({ request_id }) => request_id === request),

@@ -8,7 +8,8 @@ import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { periodFilters, resolveTexts } from '../accounts/account-period.ts'
-import { codeCell, formatUnits, formatWord, textCell, timeCell } from '../frame/cells.ts'
+import { addressWith } from '../frame/address.ts'
+import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell } from '../frame/cells.ts'
 import { actorCell, eventCell } from '../frame/links.ts'
 import type { Column, List } from '../lists/list.ts'
 
@@ -32,7 +33,7 @@ export const eventColumns: readonly Column<LedgerEntry>[] = [
   { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
   { name: 'actor', title: 'Actor', cell: ({ actor }) => actorCell(actor) },
   { name: 'movements', title: 'Movements', cell: ({ movements }) => textCell(movementsText(movements)) },
-  { name: 'request_id', title: 'Request', cell: ({ requestId }) => codeCell(requestId) },
+  { name: 'request_id', title: 'Request', cell: ({ requestId }) => requestCell(requestId) },
 ]
 
 export const eventList: List<typeof filters, LedgerEntry> = {
@@ -61,6 +62,17 @@ export const eventList: List<typeof filters, LedgerEntry> = {
     return { rows: events, next: next === null ? null : encodeCursor([next]) }
   },
 }
+
+const SHOWN_CHARACTERS = 8
+
+/** The beginning of a request's id, which tells requests apart and leaves room for the rest; it leads to all its events. */
+const requestCell = (id: string): Cell => ({
+  ...codeCell(
+    id.length > SHOWN_CHARACTERS + 4 ? `${id.slice(0, SHOWN_CHARACTERS)}…` : id,
+    addressWith('/console/events', { request_id: id }),
+  ),
+  value: id,
+})
 
 /** `50 diamonds from user:7 to house:gifts, and 3 more` */
 function movementsText([first, ...others]: readonly Movement[]): string {
