@@ -54,6 +54,7 @@ test('users on the console', async (t) => {
     t.match(html, 'Why can Amina spend 179.75 dollars?', '250 less 20 that were paid out and 50.25 on hold')
     t.match(html, `href="/console/withdrawals/${pending}"`)
     t.notMatch(html, `Less cash withdrawal ${other}`, 'an approved one is no hold')
+    t.match(html, 'Where target points come from')
     t.match(html, 'href="/console/accounts/user:1:dollars"')
     const explained = await ok(browser.get('/console/users/1/balances/dollars'))
     t.match(text(explained), /Balance 230\.00 On hold 50\.25 Can be spent 179\.75/)

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
+import { type ChartEntry, chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { currencies } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
@@ -15,6 +16,9 @@ interface AccountsData {
   readonly query: Static<typeof accountList.filters>
   readonly kinds: readonly string[]
   readonly currencies: readonly string[]
+  /** Of the kind that is shown; null for all. */
+  readonly meaning: string | null
+  readonly chart: readonly ChartEntry[]
   readonly table: Table
 }
 
@@ -32,7 +36,9 @@ export const accountPages: ConsolePages = (scope, services) => {
   scope.get('/accounts', { schema }, async (request, reply) => {
     const isSorted = request.query.sort === 'balance' || request.query.sort === '-balance'
     const table = await (isSorted ? readSorted(request) : readAccounts(request, services))
-    const data = { query: request.query, kinds: accountKinds, currencies, table }
+    const { kind } = request.query
+    const meaning = chartOfAccounts.find(({ account }) => account === `${kind}:<id>`)?.meaning ?? null
+    const data = { query: request.query, kinds: accountKinds, currencies, meaning, chart: chartOfAccounts, table }
     return sendPage(request, reply, template, { title: 'Accounts', data })
   })
   addExports(scope, '/accounts', accountList, services)

@@ -16,7 +16,10 @@ export function balancesTable(user: number, { wallets }: UserBalances): Table {
     {
       title: 'Explained',
       cell: ({ currency }: Wallet) =>
-        textCell(`Where ${formatWord(currency)} come from`, `${userPath(user)}/balances/${currency}`),
+        textCell(
+          `Where ${currency === 'target' ? 'target points' : formatWord(currency)} come from`,
+          `${userPath(user)}/balances/${currency}`,
+        ),
     },
   ]
   return partTable({ label: 'Balances', columns, rows: wallets, empty: 'None.' })
