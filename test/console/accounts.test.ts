@@ -122,6 +122,20 @@ test('accounts of the console', async (t) => {
     t.notMatch((await browser.get('/console/accounts/user:9:coins')).html, 'data-chart')
   })
 
+  await t.test('the period is folded until one is set', async (t) => {
+    const { html } = await browser.get('/console/accounts/user:1:diamonds')
+    t.match(html, '<details class="period">')
+    t.match((await browser.get('/console/accounts/user:1:diamonds?from=3')).html, '<details class="period" open>')
+  })
+
+  await t.test('what kinds of accounts are stands beside them', async (t) => {
+    const { html } = await browser.get('/console/accounts')
+    t.match(html, 'Credits by operators, less their debits.')
+    t.match(html, '<dt>Target</dt>')
+    t.notMatch(html, '<p class="hint"><code>')
+    t.match((await browser.get('/console/accounts?kind=settled')).html, '<code>settled</code> The dollars of')
+  })
+
   await t.test('from, to and as of', async (t) => {
     const account = 'user:1:dollars'
     const own = sides.filter((side) => side.account === account)
