@@ -7,11 +7,12 @@ import { hashFile } from './hashed-file.ts'
 import type { MonthBooks } from './month-books.ts'
 import { readSteps, type StepState } from './step-state.ts'
 
-/** A request while a step runs, which writes the files: none of them is read. */
-export const requestWhileRunning = ({ month, last }: MonthBooks): RecordClosing => ({
+/** A request that is refused whatever the files say: none of them is read. With `running` a step is writing them. */
+export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: boolean): RecordClosing => ({
   month,
   position: last,
-  running: true,
+  hash,
+  running,
   made_of: { first: 0, last: 0 },
   done: [],
   failed: [],
@@ -22,9 +23,11 @@ export const requestWhileRunning = ({ month, last }: MonthBooks): RecordClosing 
 
 /**
  * What the folder of a month says about its closing, with the SHA-256 of each file as it is now. The verb that records
- * the closing decides about it. Whoever calls it holds the month's lock, until the verb has decided.
+ * the closing decides about it. Whoever calls it holds the month's lock, until the verb has decided. A month that cannot be
+ * closed has no file read.
  */
 export async function readClosingRequest(folder: string, books: MonthBooks, publicKey: string): Promise<RecordClosing> {
+  if (books.refusal !== null) return requestWithoutFiles(books, false)
   const run = readSteps(folder).filter((step) => step.state !== 'waiting')
   const made = run.flatMap(({ files }) => files)
   const hashes = await Promise.all(
@@ -40,6 +43,7 @@ export async function readClosingRequest(folder: string, books: MonthBooks, publ
   return {
     month: books.month,
     position: books.last,
+    hash: books.hash,
     running: false,
     made_of,
     done: run.filter(({ state }) => state === 'done').map(({ step }) => step),

@@ -10,14 +10,15 @@ export const closingsFolder = (dataDir: string, schema: string): string =>
 export const monthFolder = (closings: string, month: string): string => join(closings, month)
 
 /** Names that steps give to files; none of them leads out of its folder. */
-const SAFE_NAME = /^[a-z0-9][a-z0-9-]*\.(csv|json|jsonl|journal)$/
+export const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl|journal)$'
+const fileName = new RegExp(FILE_NAME_PATTERN)
 
 /** A file of a closing by its name; null when there is none. */
 export function findClosingFile(
   folder: string,
   name: string,
 ): { readonly path: string; readonly bytes: number } | null {
-  if (!SAFE_NAME.test(name)) return null
+  if (!fileName.test(name)) return null
   const path = join(folder, name)
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() === true ? { path, bytes: stats.size } : null

@@ -17,6 +17,8 @@ export interface MonthBooks {
   /** After the last position of the closing before; 1 for the first closing. `last` = `first` - 1 where nothing happened. */
   readonly first: number
   readonly last: number
+  /** The ledger's hash at `last`; null before its first event. */
+  readonly hash: string | null
   /** Of the first and the last event, ISO 8601 in UTC with microseconds; null without events. */
   readonly first_at: string | null
   readonly last_at: string | null
@@ -39,11 +41,13 @@ export async function readMonthBooks(db: Kysely<Tables>, month: string): Promise
   const previous = closing === null ? (newest[0] ?? null) : await closingBefore(db, closing)
   const first = (previous?.position ?? 0) + 1
   const last = closing?.position ?? Math.max(first - 1, await lastPositionUntil(db, monthEnds(month), head))
+  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', last).executeTakeFirst()
   const code = monthRefusal(month, { closed: closing !== null, last: newest[0] ?? null, now, position: last })
   return {
     month,
     first,
     last,
+    hash: event?.hash ?? null,
     first_at: first > last ? null : await timeOf(db, first),
     last_at: first > last ? null : await timeOf(db, last),
     previous,

@@ -83,7 +83,8 @@ export function writeStep(folder: string, step: ClosingStep, state: StoredState)
   makeFolder(steps)
   const path = join(steps, `${step}.json`)
   // Renamed, so that no reader sees half of it.
-  writeFileSync(`${path}.new`, JSON.stringify(state))
+  // Flushed, so that after a power cut there is no empty file under its name.
+  writeFileSync(`${path}.new`, JSON.stringify(state), { flush: true })
   renameSync(`${path}.new`, path)
 }
 
@@ -95,6 +96,15 @@ function readStored(path: string): StoredState | null {
     if (errorCode(error) === 'ENOENT') return null
     throw error
   }
-  const stored: unknown = JSON.parse(text)
+  const stored = parseJson(text)
   return Value.Check(StoredState, stored) ? stored : null
+}
+
+/** Undefined for what is no JSON: a damaged file counts as none, and its step is run again. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely'
+import type { Log } from '../../db/log.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ClosingStep } from '../../features/closings/books.ts'
+import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
+import type { Progress } from '../ledger-scan.ts'
 import type { QueryContext } from '../reports/query-context.ts'
+import type { MonthBooks } from './month-books.ts'
+import type { MonthLock } from './month-lock.ts'
 import type { MadeFile, StepResult } from './step-state.ts'
 
 /** The steps that read many events, and so run in the audit worker. */
@@ -15,6 +20,25 @@ export interface StepTask {
   readonly first: number
   readonly last: number
   readonly folder: string
+}
+
+export interface StepOptions {
+  /** The database to read, and the same through Kysely. */
+  readonly url: string
+  readonly db: Kysely<Tables>
+  /** Read while `lock` was held. */
+  readonly books: MonthBooks
+  /** That of the month. The step ends when it is lost. */
+  readonly lock: Pick<MonthLock, 'lost'>
+  /** The month's own folder; it is created. */
+  readonly folder: string
+  readonly signer: CheckpointSigner
+  /** `staff:ann` */
+  readonly madeBy: string
+  /** Ends the step, which then has failed. */
+  readonly signal: AbortSignal
+  readonly log: Log
+  readonly progress?: (progress: Progress) => void
 }
 
 /** What a step made. With `passed` false it found something that has to be mended. */

@@ -21,6 +21,8 @@ export interface ExportReport {
 }
 
 const MANIFEST = 'manifest.json'
+/** Of every month, also of one without events. */
+const ALWAYS_LISTED = ['entries.csv', 'events.jsonl']
 
 /**
  * Holds an export against its manifest, and both against the ledger: `path` is the manifest, or one of its files with
@@ -35,9 +37,15 @@ export async function verifyExport(
   const folder = dirname(resolve(path))
   const asked = basename(path)
   const manifest = parseManifest(readManifest(join(folder, MANIFEST)))
+  const names = manifest.files.map(({ name }) => name)
+  const unlisted = ALWAYS_LISTED.filter((name) => !names.includes(name))
   const listed = manifest.files.filter(({ name }) => asked === MANIFEST || name === asked)
   if (listed.length === 0) throw new Error(`${asked} is not a file of the manifest beside it.`)
-  const findings = [...checkSignatures(manifest, publicKey), ...(await checkHead(db, manifest))]
+  const findings = [
+    ...checkSignatures(manifest, publicKey),
+    ...(await checkHead(db, manifest)),
+    ...unlisted.map((name) => `${MANIFEST}: does not list ${name}`),
+  ]
   const readable: string[] = []
   for (const { name, bytes, sha256 } of listed) {
     const file = findClosingFile(folder, name)

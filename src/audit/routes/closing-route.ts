@@ -2,14 +2,15 @@ import { CloseMonth, RecordedClosing } from '../../../schema/closings.ts'
 import { dataOf } from '../../../schema/common.ts'
 import { closingVerbs } from '../../features/closings/verbs.ts'
 import type { App } from '../../features/services.ts'
-import { readClosingRequest, requestWhileRunning } from '../closings/closing-request.ts'
+import { readClosingRequest, requestWithoutFiles } from '../closings/closing-request.ts'
 import { monthFolder } from '../closings/folder.ts'
 import { readMonthBooks } from '../closings/month-books.ts'
 import { MonthLock } from '../closings/month-lock.ts'
+import type { ReportLimiter } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 
 /** Records the closing of a month, whose steps were run before. */
-export function closingRoute(app: App, services: FinanceServices): void {
+export function closingRoute(app: App, services: FinanceServices, limiter: ReportLimiter): void {
   const { db, reads, execute, checkpoints, closingsFolder } = services
   const verbs = closingVerbs()
 
@@ -32,13 +33,15 @@ export function closingRoute(app: App, services: FinanceServices): void {
     },
     async (request, reply) => {
       const { month } = request.body
+      // The files are read to hash them: as much work as a report.
+      await limiter.acquire(reply)
       const { url } = await reads.reportsFor({ readsStandby: false })
       const lock = await MonthLock.forRecording(url, month)
       try {
         const books = await readMonthBooks(db, month)
         const input =
           lock === null
-            ? requestWhileRunning(books)
+            ? requestWithoutFiles(books, true)
             : await readClosingRequest(monthFolder(closingsFolder, month), books, checkpoints.publicKey)
         return await execute(request, reply, verbs.recordClosing, input, { request: { month } })
       } finally {

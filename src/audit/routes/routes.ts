@@ -39,7 +39,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
   trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
   verificationRoutes(app, services)
-  closingRoute(app, services)
+  closingRoute(app, services, limiter)
 
   app.get(
     '/ledger/events',

@@ -8,6 +8,7 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import { type Finding, Findings, MAX_FINDINGS } from '../finding.ts'
 import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import { checkClosings } from './check-closings.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-table.ts'
@@ -96,6 +97,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkTruncation(last.position, options.checkpoint, findings)
     checkCurrencyTotals(rows, findings)
     checkHolds(rows, findings)
+    await checkClosings(snapshot, rows, findings)
   }
   for (const finding of differences) findings.add(finding)
   const { position, events } = findings.cutoff ?? { position: scan.last.position, events: scan.count }

@@ -5,7 +5,7 @@ import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
 import { findClosingFile, monthFolder } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
 import { RunningSteps } from '../../audit/closings/running-steps.ts'
-import { readStep, readSteps } from '../../audit/closings/step-state.ts'
+import { type MadeFile, readStep, readSteps, type StepState } from '../../audit/closings/step-state.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import {
   type ClosingStep,
@@ -38,6 +38,7 @@ interface MonthData {
   /** The closing, once it was recorded. */
   readonly closing: {
     readonly facts: readonly (readonly [string, Cell])[]
+    readonly event: number
     readonly files: Table
     readonly nextMonth: string
   } | null
@@ -51,12 +52,21 @@ interface MonthData {
   readonly left: readonly string[]
 }
 
+interface RecordData {
+  readonly month: string
+  readonly path: string
+  readonly facts: readonly (readonly [string, Cell])[]
+  readonly files: Table
+  readonly nextMonth: string
+}
+
 interface ProgressData {
   /** Null when the step does not run any more. */
   readonly progress: StepProgress | null
 }
 
 const template = defineTemplate<MonthData>('/reports/month.eta')
+const recordTemplate = defineTemplate<RecordData>('/reports/record.eta')
 const progressTemplate = defineTemplate<ProgressData>('/reports/progress.eta')
 
 const monthParam = { month: Type.String({ pattern: MONTH_PATTERN }) }
@@ -144,6 +154,24 @@ export function monthPages(scope: App, services: ConsoleServices): void {
       return reply.redirect(addressWith(monthPath(month), { done }), 303)
     },
   )
+  scope.get('/reports/:month/record', { schema: { params: MonthParams } }, async (request, reply) => {
+    const { month } = request.params
+    const books = await readMonthBooks(db, month)
+    const folder = monthFolder(closingsFolder, month)
+    const { mayRun, left } = showMonth(books, folder, running)
+    // Its page says why it cannot be recorded.
+    if (!mayRun || left.length > 0) return reply.redirect(monthPath(month), 303)
+    return sendPage(request, reply, recordTemplate, {
+      title: `Close ${month} for good?`,
+      data: {
+        month,
+        path: monthPath(month),
+        facts: [...factsOf(books), ['Its hash', codeCell(books.hash)]],
+        files: showFiles(month, 'Files to be recorded', readSteps(folder).flatMap(filesOf)),
+        nextMonth: nextMonth(month),
+      },
+    })
+  })
   scope.post('/reports/:month/record', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
     const { month } = request.params
     const { key } = request.body
@@ -170,7 +198,7 @@ function refused(code: string): HttpError {
 }
 
 function showMonth(books: MonthBooks, folder: string, running: RunningSteps): MonthData {
-  const { month, first, last, previous, closing, refusal } = books
+  const { month, closing, refusal } = books
   const own = running.current?.month === month ? running.current : null
   const states = readSteps(folder)
   const isUntouched = states.every(({ state }) => state === 'waiting')
@@ -179,12 +207,7 @@ function showMonth(books: MonthBooks, folder: string, running: RunningSteps): Mo
   return {
     month,
     path: monthPath(month),
-    facts: [
-      ['Covers events', textCell(eventsOf(first, last))],
-      ['First event', timeCell(books.first_at)],
-      ['Last event', timeCell(books.last_at)],
-      ['Begins after', previous === null ? textCell('the start of the ledger') : previousCell(previous)],
-    ],
+    facts: closing !== null || isNextToClose(books) ? factsOf(books) : [],
     notice: closing === null ? noticeOf(books) : null,
     closing: closing && {
       facts: [
@@ -200,6 +223,7 @@ function showMonth(books: MonthBooks, folder: string, running: RunningSteps): Mo
         'Recorded files',
         closing.files.map(({ name, sha256 }) => ({ name, sha256, bytes: findClosingFile(folder, name)?.bytes })),
       ),
+      event: closing.id,
       nextMonth: nextMonth(month),
     },
     // Of a month that cannot be closed, or was closed elsewhere, nothing is to be shown.
@@ -210,6 +234,20 @@ function showMonth(books: MonthBooks, folder: string, running: RunningSteps): Mo
     left: steps.filter(({ isDone }) => !isDone).map(({ step }) => stepTitle(step).toLowerCase()),
   }
 }
+
+/** Whether the events that it would cover are those of the month, and not of months before it that are open, too. */
+function isNextToClose({ month, previous }: MonthBooks): boolean {
+  return previous === null ? month <= isoNow().slice(0, 7) : month === nextMonth(previous.month)
+}
+
+const factsOf = ({ first, last, first_at, last_at, previous }: MonthBooks): MonthData['facts'] => [
+  ['Covers events', textCell(eventsOf(first, last))],
+  ['First event', timeCell(first_at)],
+  ['Last event', timeCell(last_at)],
+  ['Begins after', previous === null ? textCell('the start of the ledger') : previousCell(previous)],
+]
+
+const filesOf = (step: StepState): readonly MadeFile[] => (step.state === 'waiting' ? [] : step.files)
 
 const previousCell = ({ month, position }: NonNullable<MonthBooks['previous']>): Cell =>
   textCell(`the closing of ${month}, event ${position}`, monthPath(month))

@@ -131,13 +131,22 @@ export function showProgress(month: string, state: StepState): StepProgress | nu
 /** Columns of results that hold amounts or counts. */
 const numberColumns = ['opening', 'debits', 'credits', 'closing', 'balance', 'accounts', 'amount', 'bytes']
 
+/** Columns whose names are not what people read. */
+const columnTitles: Readonly<Record<string, string>> = {
+  position: 'Event',
+  at: 'Time',
+  sha256: 'SHA-256',
+  requested_at: 'Requested',
+  target: 'To',
+}
+
 const showResult = (title: string, { columns, rows }: StepResult): Table =>
   partTable<readonly string[]>({
     label: `Result of ${title.toLowerCase()}`,
     empty: '',
     rows,
     columns: columns.map((column, index) => ({
-      title: sentenceCase(formatWord(column)),
+      title: columnTitles[column] ?? sentenceCase(formatWord(column)),
       isNumber: numberColumns.includes(column),
       cell: (row) => resultCell(column, row[index] ?? ''),
     })),
@@ -153,9 +162,15 @@ function resultCell(column: string, text: string): Cell {
     case 'position':
       return eventCell(Number(text))
     case 'account':
-      return isAccount(text) ? accountCell(text) : actorCell(text)
     case 'id':
       return isAccount(text) ? accountCell(text) : codeCell(text)
+    case 'by':
+    case 'approved_by':
+      return actorCell(text)
+    case 'about':
+      return subjectCell(text)
+    case 'what':
+      return { ...textCell(formatWord(text)), value: text }
     case 'withdrawal':
       return codeCell(text, `/console/withdrawals/${text}`)
     case 'user':
@@ -174,6 +189,13 @@ function resultCell(column: string, text: string): Cell {
     default:
       return textCell(text)
   }
+}
+
+/** An account, `withdrawal 38` or `user 3`. */
+function subjectCell(text: string): Cell {
+  if (isAccount(text)) return accountCell(text)
+  const [kind, id = ''] = text.split(' ')
+  return textCell(text, kind === 'withdrawal' ? `/console/withdrawals/${id}` : userPath(Number(id)))
 }
 
 /** Files that can be downloaded. `bytes` is absent for a file that is not kept here. */

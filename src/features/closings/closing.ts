@@ -2,6 +2,7 @@ import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { nextMonth } from './books.ts'
 
 /** A month that was closed. */
 export const closings = projection('month_closings', {
@@ -25,7 +26,14 @@ export const LEDGER = 'ledger'
 
 export const evolveClosings: Evolver = {
   'month-closed': (state, { data: { month, position, files, checkpoint }, position: closing_id, at }) => {
-    const first_position = (state.get(lastClosings, LEDGER)?.last_position ?? 0) + 1
+    const before = state.get(lastClosings, LEDGER)
+    if (before !== undefined && month !== nextMonth(before.month)) {
+      throw new Error(`${month} does not come after ${before.month}, the last closed month`)
+    }
+    if (position < (before?.last_position ?? 1) || checkpoint.position !== position) {
+      throw new Error(`${month} cannot end at position ${position}, with the checkpoint of ${checkpoint.position}`)
+    }
+    const first_position = (before?.last_position ?? 0) + 1
     state.set(closings, month, {
       month,
       closing_id,

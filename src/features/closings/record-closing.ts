@@ -10,6 +10,8 @@ export interface RecordClosing {
   readonly month: string
   /** The last position of the month as the ledger has it; 0 when the ledger began later. */
   readonly position: number
+  /** The ledger's hash at that position; null before its first event. */
+  readonly hash: string | null
   /** Whether a step is running, which may be writing the files. */
   readonly running: boolean
   /** The positions that the files were made of. */
@@ -39,17 +41,19 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   reads: ({ month }) => [keyOf(closings, month), keyOf(lastClosings, LEDGER)],
 
   decide(state, input, { now }) {
-    const { month, position, running, made_of, done, failed, unchanged, files, checkpoint } = input
+    const { month, position, hash, running, made_of, done, failed, unchanged, files, checkpoint } = input
     const last = state.get(lastClosings, LEDGER) ?? null
     const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
     if (running) return refuse(STEPS_RUNNING)
     if (failed.length > 0) return refuse('closing_step_failed')
-    if (checkpoint === null || !closingSteps.every((step: ClosingStep) => done.includes(step)))
-      return refuse('closing_incomplete')
-    const isOfTheseBooks =
-      made_of.first === (last?.last_position ?? 0) + 1 && made_of.last === position && checkpoint.position === position
-    if (!isOfTheseBooks || !unchanged) return refuse('closing_outdated')
+    if (!closingSteps.every((step: ClosingStep) => done.includes(step))) return refuse('closing_incomplete')
+    // Positions alone would also be those of a ledger that was restored or rewritten since.
+    if (checkpoint === null || checkpoint.position !== position || checkpoint.hash !== hash) {
+      return refuse('closing_outdated')
+    }
+    const isOfThesePositions = made_of.first === (last?.last_position ?? 0) + 1 && made_of.last === position
+    if (!isOfThesePositions || !unchanged) return refuse('closing_outdated')
     return [{ type: 'month-closed', data: { month, position, files: [...files], checkpoint }, movements: [] }]
   },
 

@@ -10,6 +10,7 @@ import { recordClosing } from './record-closing.ts'
 const RecordClosing = inputSchema(
   Type.Object({
     month: Type.String({ pattern: MONTH_PATTERN }),
+    hash: Type.Union([Type.String(), Type.Null()]),
     position: Type.Integer({ minimum: 0 }),
     running: Type.Boolean(),
     made_of: Type.Object({ first: Type.Integer({ minimum: 0 }), last: Type.Integer({ minimum: 0 }) }),

@@ -67,6 +67,16 @@ export class Snapshot {
     return { position, hash: String(head['hash']), at: Number(head['at']) }
   }
 
+  /** The hashes of the events at these positions; those of others are left out. */
+  async hashesAt(positions: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const { rows } = await this.#client.query<TextRow>({
+      text: 'select position, hash from ledger_events where position = any($1)',
+      values: [positions],
+      types: asText,
+    })
+    return new Map(rows.map((row) => [Number(row['position']), String(row['hash'])]))
+  }
+
   /**
    * The rows of the events at these positions, in order, for `EventRowReader`. Without `upTo` all that come after
    * `from`; with `from` 1 also any before it.

@@ -14,7 +14,7 @@ import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
-import { verifyDatabase } from '../verify-database.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 const { slices } = await loadSlices()
 const KEY = 'a checkpoint key for tests'
@@ -103,9 +103,9 @@ test('a whole month is closed, from its first step to the next month', async (t)
     'Every currency sums to zero.',
     /accounts of the house/,
     '0 pending, 0 approved and not yet transferred.',
-    /acts of staff .* all with a reason/,
+    /acts of staff with their reason, .*; no overdrawn account/,
     /files\.$/,
-    /all as published/,
+    /All are as published/,
     `Signed position ${head}.`,
   ])
   const verifyExport = (file: string) =>
@@ -127,6 +127,20 @@ test('a whole month is closed, from its first step to the next month', async (t)
     const manifest = readFileSync(join(folder, 'manifest.json'), 'utf8')
     writeFileSync(join(folder, 'manifest.json'), manifest.replace('"made_by": "staff:fin"', '"made_by": "staff:eve"'))
     t.match(await verifyExport('events.jsonl'), { code: 1, out: /the signature is wrong/ })
+    const { files, made_at, ...rest } = JSON.parse(manifest)
+    const others = files.filter((file: { name: string }) => file.name !== name)
+    const forgeries = [
+      // Its line in a text before it, as if the signed text were only a row of lines.
+      [{ ...rest, files: others, made_at: `${made_at}\nfile ${name} 1 ${'0'.repeat(64)}` }, 2, /missing or invalid/],
+      [{ ...rest, files: others, made_at }, 1, /does not list entries.csv/],
+      [{ ...rest, files, made_at, to_at: '1999-01-01T00:00:00.000000Z' }, 1, /the signature is wrong/],
+    ] as const
+    for (const [forged, code, words] of forgeries) {
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify(forged))
+      const { code: found, out, err } = await verifyExport('manifest.json')
+      t.equal(found, code)
+      t.match(`${out}${err}`, words)
+    }
     writeFileSync(join(folder, 'manifest.json'), manifest)
     for (const file of ['events.jsonl', 'books-000000000001.journal']) {
       const whole = readFileSync(join(folder, file), 'utf8')
@@ -134,6 +148,26 @@ test('a whole month is closed, from its first step to the next month', async (t)
       t.match(await verifyExport(file), { code: 1, out: /bytes/ }, file)
       writeFileSync(join(folder, file), whole)
     }
+  })
+
+  await t.test('a damaged state of a step counts as none', async (t) => {
+    const state = join(folder, 'steps', 'draws.json')
+    const text = readFileSync(state, 'utf8')
+    for (const damaged of ['', '{"state":"do', 'null']) {
+      writeFileSync(state, damaged)
+      t.match(await close(), { status: 422, body: { code: 'closing_incomplete' } })
+    }
+    writeFileSync(state, text)
+  })
+
+  await t.test('files of another ledger with the same positions are not recorded', async (t) => {
+    const change = (from: string, to: string): string =>
+      `update ledger_events set data = replace(data, '"reason":"${from}', '"reason":"${to}') where type = 'balance-credited'`
+    await tamper(database, change('', 'x'))
+    await rechain(database)
+    t.match(await close(), { status: 422, body: { code: 'closing_outdated' } })
+    await tamper(database, change('x', ''))
+    await rechain(database)
   })
 
   t.equal((await user(1)('POST', path, { month })).status, 403)
@@ -150,6 +184,18 @@ test('a whole month is closed, from its first step to the next month', async (t)
   t.same((await verifyDatabase(database)).findings, [])
   await rebuild(database.ownerUrl, { progress: () => {}, signal })
   t.equal(Object((await finance('GET', path)).body).data.length, 1, 'rebuilt from the ledger')
+
+  await t.test('a closing whose checkpoint is not the ledger’s is found', async (t) => {
+    const hash = '0'.repeat(64)
+    const change = (from: string, to: string): string =>
+      `update ledger_events set data = replace(data, '"hash":"${from}"', '"hash":"${to}"') where type = 'month-closed'`
+    await tamper(database, change(data.checkpoint.hash, hash))
+    await rechain(database)
+    const { findings } = await verifyDatabase(database)
+    t.match(findings[0], { check: 'checkpoint', position: head + 1, message: new RegExp(`with the hash ${hash}`) })
+    await tamper(database, change(hash, data.checkpoint.hash))
+    await rechain(database)
+  })
 
   const next = nextMonth(month)
   t.match(await readMonthBooks(db, next), { first: head + 1, last: head, previous: { month }, refusal: null })

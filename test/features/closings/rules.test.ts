@@ -19,6 +19,7 @@ const files = [{ name: 'entries.csv', sha256: hash }]
 const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
   month: '2026-10',
   position: 40,
+  hash,
   running: false,
   made_of: { first: 1, last: 40 },
   done: [...closingSteps],
@@ -69,7 +70,9 @@ test('refusals, in the order of precedence', (t) => {
     ['steps_running', october({ ...wrong, position: 40, running: true })],
     ['closing_step_failed', october({ ...wrong, position: 40 })],
     ['closing_incomplete', october({ done: closingSteps.filter((step) => step !== 'draws') })],
-    ['closing_incomplete', october({ checkpoint: null })],
+    ['closing_outdated', october({ checkpoint: null })],
+    ['closing_outdated', october({ hash: 'cd'.repeat(32) })],
+    ['closing_outdated', october({ hash: null })],
     ['closing_outdated', october({ unchanged: false })],
     ['closing_outdated', october({ made_of: { first: 1, last: 39 } })],
     ['closing_outdated', october({ made_of: { first: 2, last: 40 } })],
@@ -82,6 +85,20 @@ test('refusals, in the order of precedence', (t) => {
     const { refusal, events } = when(recordClosing, input)
     t.same([refusal?.refusal, events], [code, []], `${code}: ${JSON.stringify(input).slice(0, 60)}`)
   }
+  t.end()
+})
+
+test('events of closings that no rule allows are refused in a replay', (t) => {
+  const table: readonly (readonly [message: RegExp, ...events: ReturnType<typeof closed>[]])[] = [
+    [/2026-10 does not come after 2026-10/, closed('2026-10', 40), closed('2026-10', 41)],
+    [/2026-12 does not come after 2026-10/, closed('2026-10', 40), closed('2026-12', 41)],
+    [/2026-11 cannot end at position 39/, closed('2026-10', 40), closed('2026-11', 39)],
+  ]
+  for (const [message, ...events] of table) {
+    t.throws(() => givenWhen(evolveClosings).given(...events), { message })
+  }
+  const wrong = { ...closed('2026-10', 40), data: { ...closed('2026-10', 40).data, checkpoint: checkpointOf(39) } }
+  t.throws(() => givenWhen(evolveClosings).given(wrong), { message: /with the checkpoint of 39/ })
   t.end()
 })
 

@@ -39,12 +39,13 @@ const queries: Readonly<Record<string, string>> = {
 /** Pages whose form is a page of its own, beside its review. */
 const isReviewed = (route: string): boolean => route.startsWith('/console/users/:id/') && queries[route] !== undefined
 
-/** Pages to sign in by, which nobody who has signed in sees, and files that hold no data or come of a closed month only. */
+/** Pages to sign in by, which nobody who has signed in sees, files that hold no data, and what comes of a month that is over. */
 const leftOut = new Set([
   '/console/login',
   '/console/sign-in',
   '/console/assets/:name',
   '/console/reports/:month/files/:name',
+  '/console/reports/:month/record',
 ])
 
 /**

@@ -11,11 +11,11 @@ export const checkDrawsStep: StepWork = async ({ url, last, folder }, _db, conte
   const file = await writeHashed(folder, 'draws.json', `${JSON.stringify({ position: last, ...report, findings })}\n`)
   const drawn = report.lucky.reduce((sum, { draws }) => sum + draws, 0)
   const spun = report.spins.reduce((sum, { draws }) => sum + draws, 0)
-  const checked = `${drawn.toLocaleString('en')} draws and ${spun.toLocaleString('en')} spins recomputed`
+  const checked = `Recomputed draws: ${drawn.toLocaleString('en')}, spins: ${spun.toLocaleString('en')}`
   return {
     passed: findings.length === 0,
     result: tableOf(
-      findings.length === 0 ? `${checked}: all as published.` : `${checked}: ${findings.length} findings.`,
+      findings.length === 0 ? `${checked}. All are as published.` : `${checked}. Findings: ${findings.length}.`,
       ['finding'],
       findings.map((finding) => [finding]),
     ),

@@ -1,9 +1,9 @@
-import { currencyOf } from '../../../ledger/rules/account.ts'
+import { currencyOf, isSystem } from '../../../ledger/rules/account.ts'
 import { isoMicros } from '../../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { csvText } from '../../csv.ts'
 import { readEntries } from '../../export/read-entries.ts'
-import { formatAmount } from '../../format.ts'
+import { formatAmount, formatDecimal } from '../../format.ts'
 import { readAccountTotals } from '../../reports/account-totals.ts'
 import { HashedFile } from '../hashed-file.ts'
 import { MAX_ROWS, tableOf } from '../step-state.ts'
@@ -12,25 +12,45 @@ import type { StepWork } from '../step-task.ts'
 /** Events of staff without a movement that nevertheless give something. */
 const GRANTS: readonly string[] = ['bag-items-added', 'card-granted']
 
+const FILE_COLUMNS = 'position,at,type,actor,approved_by,about,currency,amount,reason,explained'
+
+/** Whether an act says why: `yes`, `no`, or `not required` of one whose kind has no reason. */
+type Explained = 'yes' | 'no' | 'not required'
+
+/** What moved, from the view of the one whom it concerns. */
+interface Move {
+  readonly about: string
+  readonly currency: string
+  /** Whole units (cents of a dollar); negative where value was taken. Null of a grant. */
+  readonly amount: bigint | null
+}
+
 /** What the staff moved or granted, each with its reason; one without, and an overdrawn account, have to be explained. */
 export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
   const file = await HashedFile.create(folder, 'exceptions.csv')
-  await file.write('position,at,type,actor,reason,explained\n')
-  const unexplained: string[][] = []
-  const explained: string[][] = []
-  let acts = 0
+  await file.write(`${FILE_COLUMNS}\n`)
+  const counts: Record<Explained, number> = { yes: 0, no: 0, 'not required': 0 }
+  const rows: Record<Explained, string[][]> = { yes: [], no: [], 'not required': [] }
+  let found = 0
   for await (const page of readEntries(url, { first, last }, context)) {
     let lines = ''
     for (const entry of page) {
       if (!isActOfStaff(entry)) continue
-      acts += 1
-      const reason = reasonOf(entry)
-      const isExplained = reason.trim() !== ''
+      const fields = fieldsOf(entry)
+      const { reason, explained } = reasonOf(entry.type, fields)
+      counts[explained] += 1
       const { position, type, actor } = entry
       const at = isoMicros(entry.at)
-      lines += `${position},${at},${type},${csvText(actor)},${csvText(reason)},${isExplained ? 'yes' : 'no'}\n`
-      const rows = isExplained ? explained : unexplained
-      if (rows.length < MAX_ROWS || !isExplained) rows.push([String(position), at, type, actor, reason])
+      const approver = approverIn(fields)
+      for (const { about, currency, amount } of movesOf(entry, fields)) {
+        const decimal = amount === null ? '' : formatDecimal(currency, amount)
+        lines += `${position},${at},${type},${csvText(actor)},${csvText(approver)},${about},${currency},${decimal},${csvText(reason)},${explained}\n`
+        found += 1
+        if (rows[explained].length < MAX_ROWS) {
+          const shown = amount === null ? '' : formatAmount(currency, amount)
+          rows[explained].push([String(position), at, type, actor, approver, about, currency, shown, reason])
+        }
+      }
     }
     await file.write(lines)
   }
@@ -38,20 +58,20 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
   for await (const page of readAccountTotals(db, { first, last }, context)) {
     for (const { account, closing } of page) {
       if (closing >= 0n || /^(house|issuance):/.test(account)) continue
-      overdrawn.push(['', '', 'overdrawn', account, formatAmount(currencyOf(account), closing)])
+      const currency = currencyOf(account)
+      overdrawn.push(['', '', 'overdrawn', '', '', account, currency, formatAmount(currency, closing), ''])
     }
   }
-  const found = overdrawn.length + unexplained.length
   const table = tableOf(
-    found === 0
-      ? `${acts} acts of staff that moved or granted something, all with a reason; no overdrawn account.`
-      : `${unexplained.length} acts of staff without a reason, ${overdrawn.length} overdrawn accounts.`,
-    ['position', 'at', 'type', 'account', 'reason'],
-    [...overdrawn, ...unexplained, ...explained],
+    counts.no + overdrawn.length === 0
+      ? `${counts.yes} acts of staff with their reason, ${counts['not required']} of a kind that has none; no overdrawn account.`
+      : `${counts.no} acts of staff without a reason, ${overdrawn.length} overdrawn accounts.`,
+    ['position', 'at', 'what', 'by', 'approved_by', 'about', 'currency', 'amount', 'reason'],
+    [...overdrawn, ...rows.no, ...rows['not required'], ...rows.yes],
   )
   return {
-    passed: found === 0,
-    result: { ...table, more: Math.max(0, acts + overdrawn.length - table.rows.length) },
+    passed: counts.no + overdrawn.length === 0,
+    result: { ...table, more: Math.max(0, found + overdrawn.length - table.rows.length) },
     files: [await file.close()],
   }
 }
@@ -59,9 +79,38 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
 const isActOfStaff = ({ actor, movements, type }: LedgerEntry): boolean =>
   actor.startsWith('staff:') && (movements.length > 0 || GRANTS.includes(type))
 
-/** The reason in an event's data; of events that need none, what they are. */
-function reasonOf({ data, type }: LedgerEntry): string {
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf({ data }: LedgerEntry): Fields {
   const parsed: unknown = JSON.parse(data)
-  if (typeof parsed !== 'object' || parsed === null || !('reason' in parsed)) return type
-  return typeof parsed.reason === 'string' ? parsed.reason : ''
+  return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
+}
+
+/** Why something was done. The note of a decision is in the vault, where it can be erased, so that no file has it. */
+function reasonOf(type: string, fields: Fields): { readonly reason: string; readonly explained: Explained } {
+  const { reason, period, to, note } = fields
+  if (reason !== undefined) {
+    const text = typeof reason === 'string' ? reason : ''
+    return { reason: text, explained: text.trim() === '' ? 'no' : 'yes' }
+  }
+  if (type === 'withdrawal-status-changed') {
+    return { reason: `${String(to)}, ${note === null ? 'without a note' : 'with a note'}`, explained: 'not required' }
+  }
+  return { reason: typeof period === 'string' ? `of ${period}` : '', explained: 'not required' }
+}
+
+function approverIn({ approval }: Fields): string {
+  if (typeof approval !== 'object' || approval === null || !('approved_by' in approval)) return ''
+  return String(approval.approved_by)
+}
+
+/** One for each movement; of a grant the user who got it. */
+function movesOf({ movements }: LedgerEntry, { user_id, withdrawal_id }: Fields): readonly Move[] {
+  if (movements.length === 0) return [{ about: `user ${String(user_id)}`, currency: '', amount: null }]
+  return movements.map(({ debit, credit, amount }) => {
+    const isGiven = isSystem(debit)
+    const account = isGiven && !isSystem(credit) ? credit : debit
+    const about = typeof withdrawal_id === 'number' ? `withdrawal ${withdrawal_id}` : account
+    return { about, currency: currencyOf(account), amount: BigInt(isGiven ? amount : -amount) }
+  })
 }

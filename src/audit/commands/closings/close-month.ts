@@ -65,7 +65,8 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
       terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
       return failed
     }
-    const request = await readClosingRequest(folder, books, signer.publicKey)
+    // Read again: the ledger may have been restored meanwhile.
+    const request = await readClosingRequest(folder, await readMonthBooks(db, month), signer.publicKey)
     const position = await record(serviceUrl, request, madeBy)
     terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
     return 0
