@@ -107,6 +107,53 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
 
 test('a proposal leads to its events, and they to it', async (t) => {
+test('a review says that beyond the limit there will be a proposal', async (t) => {
+  const { slices } = await loadSlices()
+  const limits = { coins: 100, cards: 2 }
+  const { app, operator } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    limits,
+  )
+  const ann = await signedIn(app, 'operator', 'ann')
+  const ben = await signedIn(app, 'operator', 'ben')
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 1 })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1 })
+  const user = '/console/users/7'
+  const credit = (amount: number) => `${user}/credit?review=1&currency=coins&amount=${amount}&reason=r`
+  const within = await ann.get(credit(60))
+  t.notMatch(within.html, 'becomes a proposal')
+  t.match(within.html, 'Credit 60 coins</button>')
+  const done = await ann.submit(credit(60), `${user}/credit`)
+  t.equal(done.headers['location'], `${user}?done=credited`)
+
+  const beyond = await ann.get(credit(41))
+  t.match(beyond.html, 'more than you may move alone in 24 hours: it becomes a proposal', 'with those of before')
+  t.match(beyond.html, 'Propose to credit 41 coins</button>')
+  t.match(textOf(beyond.html), 'What Now Once approved')
+  t.notMatch(beyond.html, 'Nothing has changed yet')
+  t.match((await ann.get(credit(40))).html, 'Credit 40 coins</button>')
+  const sameAnn = await signedIn(app, 'operator', 'Ann')
+  t.match((await sameAnn.get(credit(41))).html, 'Propose to credit', 'however her name is written')
+  t.match((await ben.get(credit(41))).html, 'Credit 41 coins</button>', 'the limit is that of each')
+  const proposed = await ann.submit(credit(41), `${user}/credit`)
+  t.match(proposed.headers['location'], /^\/console\/proposals\/\d+\?done=proposed$/)
+
+  for (const [path, query, button] of [
+    ['debit', 'currency=coins&amount=50&reason=r', 'Propose to debit 50 coins'],
+    ['grant-cards', 'privilege_package_id=1&quantity=2&reason=r', 'Grant 2 cards'],
+    ['grant-cards', 'privilege_package_id=1&quantity=3&reason=r', 'Propose to grant 3 cards'],
+    ['add-to-bag', 'decoration_id=1&quantity=1&reason=r', 'Propose to add 1 gift'],
+    ['flags', 'charging_agent=1', 'Change the flags'],
+  ] as const) {
+    t.match((await ann.get(`${user}/${path}?review=1&${query}`)).html, `${button}</button>`)
+  }
+})
+
   const { slices } = await loadSlices()
   const limits = { coins: 100 }
   const { app, operator, database } = await createTestApp(

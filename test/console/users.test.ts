@@ -117,6 +117,26 @@ test('users on the console', async (t) => {
     t.match(events.body, { data: [{ actor: 'staff:ann' }] })
   })
 
+  await t.test('flags change as the review says, and not over what a colleague changed', async (t) => {
+    const address = '/console/users/3/flags'
+    t.match(text(await ok(browser.get(address))), /Four eyes does? not cover the catalogue, flags/)
+    const review = `${address}?review=1&charging_agent=1&business_manager=0&allow_receive_withdraw_requests=0`
+    const page = await ok(browser.get(review))
+    t.match(text(page), /Four eyes does? not cover the catalogue, flags/)
+    const fields = hiddenFieldsOf(page)
+    t.same(Object.keys(fields).toSorted(), ['_csrf', 'charging_agent', 'expects', 'key'], 'what changes alone is sent')
+    await operator('PUT', '/admin/v1/users/3', { business_manager: 1 })
+    const refused = await browser.post(address, fields)
+    t.equal(refused.status, 412)
+    t.match(refused.html, 'Somebody changed this user after your review.')
+    t.match(refused.html, /act-business_manager"[^]*?<option value="1" selected>/, 'the form shows what is there now')
+    const flags = async () => Object((await operator('GET', '/admin/v1/users/3')).body).data
+    t.match(await flags(), { charging_agent: 0, business_manager: 1 })
+    const again = `${address}?review=1&charging_agent=1&business_manager=1`
+    t.equal((await browser.submit(again, address)).status, 303)
+    t.match(await flags(), { charging_agent: 1, business_manager: 1 })
+  })
+
   await t.test('faults stand on the form, beside what was typed', async (t) => {
     const faults = [
       ['credit', 'currency=gold&amount=1&reason=r', 'Choose one of the currencies'],

@@ -3,12 +3,14 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
 import { RowCache } from '../../ledger/executor/row-cache.ts'
-import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
+import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
 import { keptPreview, previewOf } from './effects.ts'
+import { type ApprovalUses, passedLimits } from './limit-use.ts'
 import type { PreviewedProposal } from './make.ts'
 import { isOpen, type Proposal, type ProposalStatus, proposals } from './proposal.ts'
+import { plainName } from './staff-name.ts'
 
 type Db = Kysely<Tables>
 
@@ -82,6 +84,23 @@ export async function countOpenProposals(db: Db): Promise<number> {
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Whether a member of staff would have to propose what moves these amounts, with what they moved in the last 24 hours. */
+export async function needsProposal(
+  db: Db,
+  limits: ApprovalLimits,
+  maker: string,
+  amounts: readonly LimitedAmount[],
+): Promise<boolean> {
+  const user = plainName(maker)
+  const row = await db
+    .selectFrom('ledger_head as h')
+    .leftJoin('approval_uses as u', (join) => join.on('u.maker', '=', user))
+    .select([micros('greatest(clock_timestamp(), h.at)').as('now'), 'u.uses'])
+    .executeTakeFirstOrThrow()
+  const uses: ApprovalUses['uses'] = row.uses === null ? [] : JSON.parse(row.uses)
+  return passedLimits({ maker: user, uses }, amounts, limits, row.now).length > 0
 }
 
 /** Proposals past their time whose end is not on the ledger yet, oldest first. */

@@ -2,11 +2,12 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
+import { needsProposal } from '../../../features/proposals/reads.ts'
 import type { App } from '../../../features/services.ts'
 import { HttpError } from '../../../http/errors/http-error.ts'
 import { httpMessages } from '../../../http/messages.ts'
 import type { ConsoleServices } from '../../console-services.ts'
-import { act, actFields } from '../../frame/act.ts'
+import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import type { Cell } from '../../frame/cells.ts'
 import { userPath } from '../../frame/links.ts'
@@ -34,6 +35,8 @@ interface ActData {
   readonly name: string
   readonly userPath: string
   readonly path: string
+  /** Whether the page says that four eyes do not cover it. */
+  readonly isDoneAlone: boolean
 }
 
 interface FormData extends ActData {
@@ -47,9 +50,15 @@ interface ReviewData extends ActData {
   readonly table: Table
   readonly values: readonly (readonly [string, string])[]
   readonly button: string
+  /** Beyond the limit of who does it: a second member of staff has to approve it. */
+  readonly isProposed: boolean
+  /** The version that is changed; null for what has none. */
+  readonly expects: string | null
   /** The form with what was typed; null for an act without inputs. */
   readonly editHref: string | null
 }
+
+const CHANGED_MEANWHILE = 'Somebody changed this user after your review. Your change was not made: review it again.'
 
 const formTemplate = defineTemplate<FormData>('/users/acts/act-form.eta')
 const reviewTemplate = defineTemplate<ReviewData>('/users/acts/act-review.eta')
@@ -78,21 +87,32 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
       return sendForm(request, reply, { db, one, user, values })
     const review = await one.review(db, user, values)
     if ('errors' in review) return sendForm(request, reply, { db, one, user, values, errors: review.errors })
-    return sendReview(request, reply, one, user, values, review)
+    const { approvalLimits } = services.settings
+    const isProposed =
+      approvalLimits !== null &&
+      review.limited !== undefined &&
+      (await needsProposal(db, approvalLimits, `staff:${staffOf(request).sub}`, [review.limited]))
+    return sendReview(request, reply, { one, user, values, review, isProposed })
   })
 
   scope.post(
     `/users/:id/${path}`,
-    { schema: { body: Type.Object({ ...fields, ...actFields }) } },
+    {
+      schema: { body: Type.Object({ ...fields, ...actFields, ...Type.Partial(Type.Object(expectsField)).properties }) },
+    },
     async (request, reply) => {
       const { reports: db } = await services.reads.reportsFor(request)
       const user = await findUser(db, request.params)
       const values = valuesIn(request.body, names)
       const { done, requestOf } = one
       try {
-        const toDo = { ...requestOf(user.user_id, values), key: request.body.key, back: userPath(user.user_id), done }
+        const { key, expects } = request.body
+        const toDo = { ...requestOf(user.user_id, values), expects, key, back: userPath(user.user_id), done }
         return await act(request, reply, services, toDo)
       } catch (error) {
+        if (isConflict(error)) {
+          return sendForm(request, reply, { db, one, user, values, errors: { '': CHANGED_MEANWHILE }, status: 412 })
+        }
         if (!(error instanceof HttpError) || error.status !== 422 || names.length === 0) throw error
         const errors = Object.fromEntries(
           Object.entries(error.errors ?? {}).map(([name, texts]) => [name, texts.map(({ en }) => en).join(' ')]),
@@ -111,12 +131,13 @@ const valuesIn = (sent: object, names: readonly string[]): Values =>
     }),
   )
 
-const actData = ({ title, lead, path }: UserAct, user: User): ActData => ({
+const actData = ({ title, lead, path, isDoneAlone = false }: UserAct, user: User): ActData => ({
   title,
   lead,
   name: personName(user),
   userPath: userPath(user.user_id),
   path: `${userPath(user.user_id)}/${path}`,
+  isDoneAlone,
 })
 
 interface FormOptions {
@@ -125,17 +146,18 @@ interface FormOptions {
   readonly user: User
   readonly values: Values
   readonly errors?: Values
+  readonly status?: number
 }
 
 async function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, one, user, values, errors }: FormOptions,
+  { db, one, user, values, errors, status = errors === undefined ? 200 : 422 }: FormOptions,
 ): Promise<FastifyReply> {
   const inputs = await one.inputsOf(db, user)
   return sendPage(request, reply, formTemplate, {
     title: one.title,
-    status: errors === undefined ? 200 : 422,
+    status,
     data: {
       ...actData(one, user),
       problem: errors === undefined ? null : (errors[''] ?? 'This cannot be done so: see below.'),
@@ -148,19 +170,22 @@ async function sendForm(
   })
 }
 
+interface ReviewOptions extends Pick<FormOptions, 'one' | 'user' | 'values'> {
+  readonly review: Exclude<Review, { errors: Values }>
+  readonly isProposed: boolean
+}
+
 function sendReview(
   request: FastifyRequest,
   reply: FastifyReply,
-  one: UserAct,
-  user: User,
-  values: Values,
-  { given, changes, button }: Exclude<Review, { errors: Values }>,
+  { one, user, values, review, isProposed }: ReviewOptions,
 ): Promise<FastifyReply> {
+  const { given, changes, button, expects = null, sent = values } = review
   const data = actData(one, user)
   const columns = [
     { title: 'What', cell: ({ what }: Change) => what },
     { title: 'Now', isNumber: true, cell: ({ from }: Change) => from },
-    { title: 'After', isNumber: true, cell: ({ to }: Change) => to },
+    { title: isProposed ? 'Once approved' : 'After', isNumber: true, cell: ({ to }: Change) => to },
   ]
   return sendPage(request, reply, reviewTemplate, {
     title: `${one.title}: review`,
@@ -168,8 +193,10 @@ function sendReview(
       ...data,
       given,
       table: partTable({ label: 'What would change', columns, rows: changes, empty: 'Nothing.' }),
-      values: Object.entries(values),
-      button,
+      values: Object.entries(sent),
+      button: isProposed ? `Propose to ${button.charAt(0).toLowerCase()}${button.slice(1)}` : button,
+      isProposed,
+      expects,
       editHref: one.names.length === 0 ? null : addressWith(data.path, values),
     },
   })

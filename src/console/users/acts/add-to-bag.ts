@@ -64,6 +64,7 @@ export const addToBagAct: UserAct = {
         },
       ],
       button: quantity === 1 ? 'Add 1 gift' : `Add ${formatCount(quantity)} gifts`,
+      limited: { limit: 'bag', amount: quantity },
     }
   },
   requestOf: (user, values) => ({

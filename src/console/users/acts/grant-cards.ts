@@ -54,6 +54,7 @@ export const grantCardsAct: UserAct = {
       ],
       changes: [{ what: textCell('Stored cards'), from: numberCell(stored), to: numberCell(stored + quantity) }],
       button: quantity === 1 ? 'Grant 1 card' : `Grant ${formatCount(quantity)} cards`,
+      limited: { limit: 'cards', amount: quantity },
     }
   },
   requestOf: (user, values) => ({

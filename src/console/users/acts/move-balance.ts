@@ -81,6 +81,7 @@ const moveAct = (
         changeOf(currency, issuance, issued, -change),
       ],
       button: `${verb} ${shown(BigInt(units))}`,
+      limited: { limit: currency, amount: units },
     }
   },
   requestOf: (user, values) => ({

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
+import type { LimitedAmount } from '../../../ledger/rules/covered-verb.ts'
 import type { Cell } from '../../frame/cells.ts'
 import type { DoneCode } from '../../frame/done-messages.ts'
 import type { User } from '../user/find-user.ts'
@@ -32,6 +33,12 @@ export type Review =
       readonly given: readonly (readonly [string, Cell])[]
       readonly changes: readonly Change[]
       readonly button: string
+      /** What it takes of the limit beyond which it becomes a proposal. */
+      readonly limited?: LimitedAmount
+      /** The version of the user that it changes. */
+      readonly expects?: string
+      /** What the form sends, where that is not all that was typed. */
+      readonly sent?: Values
     }
   | { readonly errors: Values }
 
@@ -49,6 +56,8 @@ export interface UserAct {
   readonly title: string
   readonly lead: string
   readonly done: DoneCode
+  /** Whether the page says that one operator does it alone, whatever the limits. */
+  readonly isDoneAlone?: boolean
   /** Names of its inputs; an act without any begins with its review. */
   readonly names: readonly string[]
   readonly inputsOf: (db: Kysely<Tables>, user: User) => Promise<readonly ActInput[]>
