@@ -69,6 +69,13 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const financeCsrf = /name="_csrf" value="([^"]+)"/.exec((await finance.get(address)).html)?.[1] ?? ''
   t.equal((await finance.post(`${address}/approve`, { _csrf: financeCsrf, key: 'a key' })).status, 403)
 
+  for (const verb of ['approve', 'reject']) {
+    const refused = await ben.submit(address, `${address}/${verb}`, { note: 'seen\tby <ben>' })
+    t.equal(refused.status, 422, verb)
+    t.match(refused.html, /<p class="alert" role="alert">.* The note .*<\/p>/)
+    t.match(refused.html, `id="${verb}-note" name="note" type="text" maxlength="500" value="seen\tby &lt;ben&gt;"`)
+  }
+
   const approved = await ben.submit(address, `${address}/approve`, { note: 'checked' })
   t.equal(approved.status, 303)
   t.equal(approved.headers['location'], `${address}?done=approved`)
@@ -79,6 +86,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.notMatch(after.html, '<form class="panel"')
   const late = await ann.post(`${address}/reject`, { _csrf: csrf, key: 'another key' })
   t.equal(late.status, 422)
+  t.match(late.html, '<h1>Proposal', 'it says how it ended')
 
   const file = await operator('POST', '/admin/v1/salary-deposits', {
     period: '2026-10',
@@ -99,14 +107,6 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.equal((await ben.get('/console/proposals?cursor=x')).status, 422)
 })
 
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-
-test('a proposal leads to its events, and they to it', async (t) => {
 test('a review says that beyond the limit there will be a proposal', async (t) => {
   const { slices } = await loadSlices()
   const limits = { coins: 100, cards: 2 }
@@ -154,6 +154,14 @@ test('a review says that beyond the limit there will be a proposal', async (t) =
   }
 })
 
+/** Text of a page between tags, in one line. */
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf('<main'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+
+test('a proposal leads to its events, and they to it', async (t) => {
   const { slices } = await loadSlices()
   const limits = { coins: 100 }
   const { app, operator, database } = await createTestApp(

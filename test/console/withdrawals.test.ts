@@ -61,6 +61,16 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
     }
   })
 
+  await t.test('a note that is refused is shown again, with why', async (t) => {
+    for (const status of ['approved', 'rejected']) {
+      const refused = await decide(ann, third, status, `paid\tby <bank>`)
+      t.equal(refused.status, 422, status)
+      t.match(refused.html, /<p class="alert" role="alert">.* The note .*<\/p>/)
+      t.match(refused.html, 'paid\tby &lt;bank&gt;</textarea>')
+      t.match(refused.html, `action="/console/withdrawals/${third}/status"`)
+    }
+  })
+
   await t.test('who approved a request, and when, is on its page', async (t) => {
     const before = await ann.get(`/console/withdrawals/${first}`)
     t.match(before.html, bank.account_number)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
 import { type NamedHold, readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
@@ -24,6 +25,7 @@ import {
   timeCell,
 } from '../frame/cells.ts'
 import { eventPath } from '../frame/links.ts'
+import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
@@ -54,6 +56,8 @@ interface ProposalData {
   readonly mayApprove: boolean
   readonly isMaker: boolean
   readonly mayReject: boolean
+  /** What was just refused; null when nothing was. */
+  readonly refused: RefusedNote | null
 }
 
 const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
@@ -81,8 +85,12 @@ export const proposalPages: ConsolePages = (scope, services) => {
   })
   addExports(scope, '/proposals', list, services)
 
-  scope.get('/proposals/:id', { schema: { params } }, async (request, reply) => {
-    const id = idInPath(request.params.id)
+  const sendProposal = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: number,
+    refused: RefusedNote | null = null,
+  ): Promise<FastifyReply> => {
     const body = bodyOf(await services.adminRequest(request, { path: `/proposals/${id}` }))
     if (!onePage.Check(body)) throw new Error('the proposal is not as the document says')
     const { reports: db } = await services.reads.reportsFor(request)
@@ -98,6 +106,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const deed = deedText(data, amountOf(data), data.currency)
     return sendPage(request, reply, proposalTemplate, {
       title: `Proposal ${id}: ${deed}`,
+      status: refused === null ? 200 : 422,
       data: {
         id,
         deed,
@@ -109,25 +118,34 @@ export const proposalPages: ConsolePages = (scope, services) => {
         isMaker,
         mayApprove: mayAct && !isMaker,
         mayReject: mayAct,
+        refused,
       },
     })
-  })
+  }
+
+  scope.get('/proposals/:id', { schema: { params } }, (request, reply) =>
+    sendProposal(request, reply, idInPath(request.params.id)),
+  )
 
   for (const [verb, done] of [
     ['approve', 'approved'],
     ['reject', 'rejected'],
   ] as const) {
-    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: NoteForm } }, (request, reply) => {
+    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: NoteForm } }, async (request, reply) => {
       const id = idInPath(request.params.id)
-      const { key, note } = request.body
-      return act(request, reply, services, {
-        method: 'POST',
-        path: `/proposals/${id}/${verb}`,
-        body: note === undefined || note === '' ? {} : { note },
-        key,
-        back: `/console/proposals/${id}`,
-        done,
-      })
+      const { key, note = '' } = request.body
+      try {
+        return await act(request, reply, services, {
+          method: 'POST',
+          path: `/proposals/${id}/${verb}`,
+          body: note === '' ? {} : { note },
+          key,
+          back: `/console/proposals/${id}`,
+          done,
+        })
+      } catch (error) {
+        return sendProposal(request, reply, id, refusedNote(error, verb, note))
+      }
     })
   }
 }

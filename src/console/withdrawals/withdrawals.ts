@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import { statusMovements } from '../../features/agency/withdrawals/change-status.ts'
 import { allowedTransitions } from '../../features/agency/withdrawals/transitions.ts'
@@ -14,6 +14,7 @@ import { act, actFields } from '../frame/act.ts'
 import { amountCell, type Cell, codeCell, formatWord, statusCell, textCell, timeCell } from '../frame/cells.ts'
 import type { DoneCode } from '../frame/done-messages.ts'
 import { accountCell, actorCell, eventCell, personCell } from '../frame/links.ts'
+import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
@@ -47,10 +48,12 @@ interface RequestPage {
   readonly timeline: Table
   readonly movements: Table
   readonly accounts: Table
+  /** What was just refused; null when nothing was. */
+  readonly refused: RefusedNote | null
 }
 const requestTemplate = defineTemplate<RequestPage>('/withdrawals/withdrawal.eta')
 
-interface ReviewPage extends Pick<RequestPage, 'id' | 'facts'> {
+interface ReviewPage extends Pick<RequestPage, 'id' | 'facts' | 'refused'> {
   readonly decision: Decision
   readonly effects: Table
 }
@@ -113,25 +116,9 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
   })
   addExports(scope, '/withdrawals', withdrawalList, services)
 
-  scope.get('/withdrawals/:id', { schema: { params: Params } }, async (request, reply) => {
-    const details = await detailsOf(request, services, request.params.id)
-    const { withdrawal, written } = details
-    return sendPage(request, reply, requestTemplate, {
-      title: `Withdrawal ${withdrawal.withdrawal_id}`,
-      data: {
-        id: withdrawal.withdrawal_id,
-        status: statusCell(withdrawal.status, toneOf(withdrawal.status)),
-        facts: [...factsOf(details), ...details.changes.map(decisionFact)],
-        written: writtenFacts(written),
-        isUnreadable: written.unreadable === true,
-        decisions: decisionsFor(withdrawal),
-        isSettled: !isWaiting(withdrawal.status),
-        timeline: timelineOf(details.changes),
-        movements: movementsOf(details.changes),
-        accounts: accountsOf(details.accounts),
-      },
-    })
-  })
+  scope.get('/withdrawals/:id', { schema: { params: Params } }, async (request, reply) =>
+    sendRequest(request, reply, await detailsOf(request, services, request.params.id)),
+  )
 
   scope.get(
     '/withdrawals/:id/review',
@@ -139,29 +126,75 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
     async (request, reply) => {
       if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
       const details = await detailsOf(request, services, request.params.id)
-      const { withdrawal, accounts } = details
-      const id = withdrawal.withdrawal_id
-      const decision = decisionsFor(withdrawal).find(({ to }) => to === request.query.status)
+      const decision = decisionFor(details, request.query.status)
       // Somebody else has decided meanwhile: the request itself says what.
-      if (decision === undefined) return reply.redirect(withdrawalPath(id), 303)
-      return sendPage(request, reply, reviewTemplate, {
-        title: `${decision.title}: withdrawal ${id}`,
-        data: { id, facts: factsOf(details), decision, effects: effectsOf(withdrawal, decision.to, accounts) },
-      })
+      if (decision === undefined) return reply.redirect(withdrawalPath(details.withdrawal.withdrawal_id), 303)
+      return sendReview(request, reply, details, decision)
     },
   )
 
-  scope.post('/withdrawals/:id/status', { schema: { params: Params, body: DecisionForm } }, (request, reply) => {
+  scope.post('/withdrawals/:id/status', { schema: { params: Params, body: DecisionForm } }, async (request, reply) => {
     const id = idInPath(request.params.id)
     const { status, note = '', key } = request.body
-    return act(request, reply, services, {
-      method: 'POST',
-      path: `/withdrawals/${id}/status`,
-      body: { status, ...(note.trim() === '' ? {} : { note }) },
-      key,
-      back: withdrawalPath(id),
-      done: decisions[status]?.done ?? 'withdrawal-approved',
-    })
+    try {
+      return await act(request, reply, services, {
+        method: 'POST',
+        path: `/withdrawals/${id}/status`,
+        body: { status, ...(note.trim() === '' ? {} : { note }) },
+        key,
+        back: withdrawalPath(id),
+        done: decisions[status]?.done ?? 'withdrawal-approved',
+      })
+    } catch (error) {
+      const refused = refusedNote(error, status, note)
+      const details = await detailsOf(request, services, request.params.id)
+      const decision = decisionFor(details, status)
+      return decision?.isFinal === true
+        ? sendReview(request, reply, details, decision, refused)
+        : sendRequest(request, reply, details, refused)
+    }
+  })
+}
+
+function sendRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  details: WithdrawalDetails,
+  refused: RefusedNote | null = null,
+): Promise<FastifyReply> {
+  const { withdrawal, written } = details
+  return sendPage(request, reply, requestTemplate, {
+    title: `Withdrawal ${withdrawal.withdrawal_id}`,
+    status: refused === null ? 200 : 422,
+    data: {
+      id: withdrawal.withdrawal_id,
+      status: statusCell(withdrawal.status, toneOf(withdrawal.status)),
+      facts: [...factsOf(details), ...details.changes.map(decisionFact)],
+      written: writtenFacts(written),
+      isUnreadable: written.unreadable === true,
+      decisions: decisionsFor(withdrawal),
+      isSettled: !isWaiting(withdrawal.status),
+      timeline: timelineOf(details.changes),
+      movements: movementsOf(details.changes),
+      accounts: accountsOf(details.accounts),
+      refused,
+    },
+  })
+}
+
+function sendReview(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  details: WithdrawalDetails,
+  decision: Decision,
+  refused: RefusedNote | null = null,
+): Promise<FastifyReply> {
+  const { withdrawal, accounts } = details
+  const id = withdrawal.withdrawal_id
+  return sendPage(request, reply, reviewTemplate, {
+    title: `${decision.title}: withdrawal ${id}`,
+    status: refused === null ? 200 : 422,
+    data: { id, facts: factsOf(details), decision, effects: effectsOf(withdrawal, decision.to, accounts), refused },
   })
 }
 
@@ -179,6 +212,9 @@ async function detailsOf(
 
 const decisionsFor = ({ status }: Withdrawal): readonly Decision[] =>
   allowedTransitions(status, 'operator').flatMap((to) => decisions[to] ?? [])
+
+const decisionFor = ({ withdrawal }: WithdrawalDetails, status: WithdrawalStatus): Decision | undefined =>
+  decisionsFor(withdrawal).find(({ to }) => to === status)
 
 function factsOf({ withdrawal, user, target, beneficiary, country }: WithdrawalDetails): Facts {
   const { type, wallet, amount, diamonds_per_dollar, created_at } = withdrawal
