@@ -86,7 +86,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.notMatch(after.html, '<form class="panel"')
   const late = await ann.post(`${address}/reject`, { _csrf: csrf, key: 'another key' })
   t.equal(late.status, 422)
-  t.match(late.html, '<h1>Proposal', 'it says how it ended')
+  t.match(textOf(late.html), 'Decided by', 'it says how it ended')
 
   const file = await operator('POST', '/admin/v1/salary-deposits', {
     period: '2026-10',

@@ -35,7 +35,7 @@ interface ActData {
   readonly name: string
   readonly userPath: string
   readonly path: string
-  /** Whether the page says that four eyes do not cover it. */
+  /** Whether the page says that no second member of staff has to approve it. */
   readonly isDoneAlone: boolean
 }
 
