@@ -5,9 +5,11 @@ import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { readApprovals } from '../src/config/approvals.ts'
+import { formatApprovals, readApprovals } from '../src/config/approvals.ts'
 import { ConfigError } from '../src/config/config.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
+import { connect } from '../src/db/connect.ts'
+import { readApprovalSettings } from '../src/db/queries/approval-settings.ts'
 import { depositReasons, salaryReport } from '../src/features/agency/presenters.ts'
 import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/salaries/deposit-salaries.ts'
 import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
@@ -50,6 +52,7 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
   )
 
   const limits = readLimits()
+  await assertSameApprovals(url, limits)
   const commandRows = limits === null || dry_run ? MAX_COMMAND_ROWS : MAX_FILE_DEPOSITS
   if (limits !== null && valid.length > MAX_FILE_DEPOSITS) {
     throw new Error(
@@ -142,6 +145,18 @@ function readLimits(): ApprovalLimits | null {
   const limits = readApprovals(process.env, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   return limits
+}
+
+/** Throws where the service has other limits: then this command line would pay alone what needs a colleague. */
+async function assertSameApprovals(url: string, limits: ApprovalLimits | null): Promise<void> {
+  const client = await connect(url, 'salary')
+  try {
+    const settings = await readApprovalSettings(client)
+    if (settings === null || settings === formatApprovals(limits)) return
+    throw new Error(`APPROVALS and APPROVAL_LIMITS are not those of the service: set ${settings}`)
+  } finally {
+    await client.end()
+  }
 }
 
 await runCommandLine('salary', () =>

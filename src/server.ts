@@ -32,7 +32,7 @@ import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
-import { warnWithoutApprovals } from './startup/approvals.ts'
+import { keepApprovals, warnWithoutApprovals } from './startup/approvals.ts'
 import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
 import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
@@ -136,6 +136,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     warnWithoutApprovals(config, log)
   }
   warnAboutFileLimit(log)
+  await keepApprovals(database, config)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
   const runs = new VerificationRuns({ url: database.url, reads, log })

@@ -28,6 +28,13 @@ export function readApprovals(
   return limits
 }
 
+/** The settings as an environment has them; the same text for limits that mean the same. */
+export function formatApprovals(limits: ApprovalLimits | null): string {
+  if (limits === null) return 'APPROVALS=off'
+  const given = limitNames.filter((name) => (limits[name] ?? 0) > 0).map((name) => [name, limits[name]])
+  return `APPROVALS=on APPROVAL_LIMITS='${JSON.stringify(Object.fromEntries(given))}'`
+}
+
 function parseLimits(text: string): ApprovalLimits | null {
   let parsed: unknown
   try {

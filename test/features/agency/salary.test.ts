@@ -199,6 +199,18 @@ test('with approvals a file is one proposal, which an operator approves', async 
     code: 0,
     out: /\nalready paid line 2: user 1000, .*\nproposed: 1, paid: 0, already paid: 1, refused: 0\n$/,
   })
+  await queryRows(
+    database,
+    `insert into approval_settings (settings, kept_at) values ('APPROVALS=on APPROVAL_LIMITS=''{"dollars":200}''', now())`,
+  )
+  t.match(await runSalaryCommand(database.serviceUrl, '--period', '2026-11', '--file', file), {
+    code: 1,
+    out: /^$/,
+    err: /are not those of the service: set APPROVALS=on APPROVAL_LIMITS='\{"dollars":200\}'/,
+  })
+  t.match(await run('{"dollars":201}', '--period', '2026-11'), { code: 1, err: /are not those of the service/ })
+  t.match(await run('{"dollars":200,"coins":0}', '--period', '2026-11'), { code: 0 })
+  await queryRows(database, 'delete from approval_settings')
   const large = Array.from({ length: 10 }, (_, i) => `${1_000 + i},9999999999999.99,0`)
   writeFileSync(file, ['user_id,dollars,agent_dollars', ...large].join('\n'))
   t.match(await run('{}', '--period', '2026-12'), { code: 1, err: /beyond 2\^53-1 cents: split the file/ })
