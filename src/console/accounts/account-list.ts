@@ -11,14 +11,11 @@ import { readHolderNames } from './holder-names.ts'
 
 export const accountKinds = ['user', 'room', 'game', 'withdrawal', 'settled', 'house', 'issuance'] as const
 
-/** What stands in a form's field for no choice. */
-const None = Type.Literal('')
-
 const filters = Type.Object({
-  kind: Type.Optional(Type.Union([None, ...accountKinds.map((kind) => Type.Literal(kind))])),
-  currency: Type.Optional(Type.Union([None, ...currencies.map((currency) => Type.Literal(currency))])),
+  kind: Type.Optional(Type.Union(accountKinds.map((kind) => Type.Literal(kind)))),
+  currency: Type.Optional(Type.Union(currencies.map((currency) => Type.Literal(currency)))),
   q: Type.Optional(Text(100)),
-  sort: Type.Optional(Type.Union([None, Type.Literal('balance'), Type.Literal('-balance')])),
+  sort: Type.Optional(Type.Union([Type.Literal('balance'), Type.Literal('-balance')])),
 })
 
 export interface AccountRow extends ListedAccount {
@@ -63,8 +60,8 @@ export const accountList: List<typeof filters, AccountRow> = {
   read: async ({ query, db, at, cursor, limit }) => {
     const { kind, currency, q, sort } = query
     const { accounts, next } = await listAccounts(db, {
-      kind: kind || undefined,
-      currency: currency || undefined,
+      kind,
+      currency,
       q: q?.trim() || undefined,
       sort: sort === 'balance' ? 'smallest' : sort === '-balance' ? 'largest' : 'account',
       cursor: cursor === null ? undefined : decodeCursor(cursor),

@@ -14,9 +14,9 @@ import { periodFilters, readPeriod } from '../lists/period-query.ts'
 
 const Filters = Type.Object({
   ...periodFilters,
-  gift: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  gift: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   /** The sender. */
-  user: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  user: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
 })
 type Query = Static<typeof Filters>
 

@@ -16,12 +16,11 @@ import type { Column, List } from '../lists/list.ts'
 /** Events that are searched for a page, a few milliseconds of work: what is rare is looked for on the next pages, too. */
 const MAX_SEARCHED_EVENTS = 4_000
 
-/** The empty text of a form's field is no filter. */
 const filters = Type.Object({
-  type: Type.Optional(Type.String({ pattern: '^[a-z-]{0,64}$' })),
+  type: Type.Optional(Type.String({ pattern: '^[a-z-]{1,64}$' })),
   actor: Type.Optional(Text(200)),
-  user: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,15})?$' })),
-  account: Type.Optional(Type.String({ pattern: `^$|${ACCOUNT_PATTERN}` })),
+  user: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,15}$' })),
+  account: Type.Optional(Type.String({ pattern: ACCOUNT_PATTERN })),
   request_id: Type.Optional(Text(255)),
   key: Type.Optional(Text(255)),
   ...periodFilters,
@@ -46,12 +45,12 @@ export const eventList: List<typeof filters, LedgerEntry> = {
     const { first, last } = await resolveTexts(db, query, at)
     const [before] = cursor === null ? [] : decodeCursor(cursor, 1)
     const { events, next } = await searchEvents(db, {
-      type: type || undefined,
-      actor: actor || undefined,
-      user: user ? parseInteger('user', user) : undefined,
-      account: account || undefined,
-      requestId: request_id || undefined,
-      idempotencyKey: key || undefined,
+      type,
+      actor,
+      user: user === undefined ? undefined : parseInteger('user', user),
+      account,
+      requestId: request_id,
+      idempotencyKey: key,
       first,
       last,
       upTo: at,

@@ -7,14 +7,8 @@ import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, time
 import { eventCell, personCell } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 
-const Status = Type.Union([
-  Type.Literal('open'),
-  Type.Literal('finished'),
-  Type.Literal('cancelled'),
-  // All.
-  Type.Literal(''),
-])
-const IdFilter = Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' }))
+const Status = Type.Union([Type.Literal('open'), Type.Literal('finished'), Type.Literal('cancelled')])
+const IdFilter = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
 const Filters = Type.Object({
   status: Type.Optional(Status),
   room: IdFilter,

@@ -12,10 +12,10 @@ import { isWaiting, toneOf, withdrawalPath } from './withdrawal-cells.ts'
 
 const Filters = Type.Object({
   /** Waiting: pending or approved. */
-  status: Type.Optional(Type.Union([Type.Literal('waiting'), WithdrawalStatus, Type.Literal('all'), Type.Literal('')])),
-  type: Type.Optional(Type.Union([WithdrawalType, Type.Literal('')])),
-  user: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
-  agent: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  status: Type.Optional(Type.Union([Type.Literal('waiting'), WithdrawalStatus, Type.Literal('all')])),
+  type: Type.Optional(WithdrawalType),
+  user: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  agent: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
 })
 type Query = Static<typeof Filters> & { readonly sort?: string }
 
@@ -69,7 +69,7 @@ export const withdrawalList: List<typeof Filters, Row> = {
 }
 
 /** Whether the settled ones are asked for, of which the newest matter. */
-const showsSettled = ({ status }: Query): boolean => !['', 'waiting', 'pending', 'approved', undefined].includes(status)
+const showsSettled = ({ status }: Query): boolean => !['waiting', 'pending', 'approved', undefined].includes(status)
 
 async function readWithdrawals({ query, db, at, cursor, limit }: ListRequest<Query>): Promise<ListRows<Row>> {
   const { status = 'waiting', type = '', user = '', agent = '' } = query
@@ -77,7 +77,7 @@ async function readWithdrawals({ query, db, at, cursor, limit }: ListRequest<Que
   const isAscending =
     byAmount || query.sort?.endsWith('requested') ? !query.sort?.startsWith('-') : !showsSettled(query)
   const [direction, isAfter] = isAscending ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
-  const wanted = status === '' || status === 'waiting' ? ['pending', 'approved'] : status === 'all' ? null : [status]
+  const wanted = status === 'waiting' ? ['pending', 'approved'] : status === 'all' ? null : [status]
   const last = cursor === null ? null : decodeCursor(cursor, 2)
   const [lastKey = 0, lastId = 0] = last ?? []
   const key = byAmount ? sql`w.amount` : sql`w.withdrawal_id`

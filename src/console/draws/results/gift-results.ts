@@ -11,7 +11,7 @@ import type { GiftCounts } from './gift-counts.ts'
 
 export const resultFilters = Type.Object({
   ...periodFilters,
-  gift: Type.Optional(Type.String({ pattern: '^[0-9]{0,15}$' })),
+  gift: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
 })
 
 /** One row of an odds table: what was published, and what was drawn. */
