@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { pruneKeys } from '../audit/runs/prune-keys.ts'
 import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
@@ -95,6 +96,7 @@ export async function startLedger(
   const pruning = setInterval(() => {
     if (promotion.isStandby) return
     prune(subscriberPool)
+      .then(() => pruneKeys(subscriberPool))
       .then(() => pruneEndedSessions(subscriberPool))
       .catch((err: unknown) => log.warn({ err }, 'expired rows could not be deleted; retrying at the next interval'))
   }, PRUNE_INTERVAL_MS)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import type { Log } from '../../db/log.ts'
@@ -9,6 +10,9 @@ import { endRun, recordProgress, requestStop } from './run-rows.ts'
 
 /** How often a run writes how far it is, and looks whether it is to stop. */
 const HEARTBEAT_MS = 1_000
+/** How often the end of a run is stored before it is given up, and the pause in between. */
+const END_ATTEMPTS = 5
+const END_PAUSE_MS = 1_000
 
 export interface VerificationWork {
   /** Of its row, which `insertRun` added. */
@@ -54,10 +58,9 @@ export async function runVerification(db: Kysely<Tables>, work: VerificationWork
     progress = latest
     onProgress?.(latest)
   }
+  let verification: Verification | undefined
   try {
-    const verification = await auditWorker.verify(url, null, ended, report, checkpoint)
-    await endRun(db, id, verification.findings.length === 0 ? 'clean' : 'findings', progress, verification)
-    return verification
+    verification = await auditWorker.verify(url, null, ended, report, checkpoint)
   } catch (error) {
     if (!ended.aborted) log.warn({ err: error }, 'a verification failed')
     const { reason } = signal
@@ -67,7 +70,22 @@ export async function runVerification(db: Kysely<Tables>, work: VerificationWork
     await endRun(db, id, outcome, progress, null).catch((err: unknown) =>
       log.warn({ err }, 'the end of a verification was not stored'),
     )
+    clearInterval(heartbeat)
     throw error
+  }
+  // What was found is not lost because the database could not be reached for a moment; the run goes on until then.
+  const outcome = verification.findings.length === 0 ? 'clean' : 'findings'
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await endRun(db, id, outcome, progress, verification)
+        return verification
+      } catch (err) {
+        if (attempt === END_ATTEMPTS) throw err
+        log.warn({ err }, 'the end of a verification was not stored; retrying')
+        await sleep(END_PAUSE_MS)
+      }
+    }
   } finally {
     clearInterval(heartbeat)
   }

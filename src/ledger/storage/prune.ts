@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
 
 /** Clients are promised one day. */
-const REPLY_RETENTION = '48 hours'
+export const REPLY_RETENTION = '48 hours'
 /** A batch's id only matters until its own executor has looked up the batch's outcome. */
 const BATCH_RETENTION = '1 hour'
 

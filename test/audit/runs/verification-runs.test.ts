@@ -1,7 +1,10 @@
+import { pino } from 'pino'
 import { test } from 'tap'
 import type { VerificationRun } from '../../../schema/finance.ts'
+import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import { connect } from '../../../src/db/connect.ts'
+import { openPool } from '../../../src/db/pool.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
@@ -207,6 +210,10 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await queryRows(database, `delete from replies where idempotency_key = 'sign'`)
   t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body)
   t.same(await counts(), [{ runs: 2, checkpoints: 1 }])
+  const pool = openPool(database.serviceUrl, { max: 1, application_name: 'test' }, pino({ level: 'silent' }))
+  t.teardown(() => pool.end())
+  await pruneKeys(pool)
+  t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body, 'a new key is kept')
 
   const { checkpoint } = Object(made[0]?.body).data
   for (const [url, body, name] of [
@@ -218,6 +225,17 @@ test('a retry starts no second verification and makes no second checkpoint, also
     t.match(await finance('POST', url, body, key(name)), { status: 422, body: { code: 'idempotency_key_reused' } }, url)
   }
   t.same(await counts(), [{ runs: 2, checkpoints: 1 }], 'another request under a used key does nothing')
+
+  await queryRows(
+    database,
+    `delete from replies; update made_checkpoints set at = at - interval '49 hours';
+     update verification_runs set started_at = started_at - interval '49 hours'`,
+  )
+  await pruneKeys(pool)
+  t.not(Object((await finance('POST', checkpointPath, {}, key('sign'))).body).data.id, Object(made[0]?.body).data.id)
+  const again = runOf(await finance('POST', path, {}, key('start')))
+  t.not(again.id, id, 'a key that was forgotten is a new one')
+  await ended(opened, again.id)
 
   t.equal((await finance('POST', `${path}/99/stop`, {}, key('none'))).status, 404)
   await leftRunning(opened, 0)
