@@ -58,46 +58,32 @@ export function proposalAdminRoutes(
     },
   )
 
-  app.post(
-    '/proposals/:id/approve',
-    {
-      schema: {
-        operationId: 'approveProposal',
-        summary: 'Do what a colleague proposed',
-        description:
-          'The effect is decided now, by the same rules as without a proposal: when these refuse it, the proposal stays ' +
-          'open. On the ledger its actor is the maker. Not for the maker (own_proposal), and only while the proposal is ' +
-          'open (proposal_closed): 7 days.',
-        tags,
-        params,
-        body,
-        refusals: verbs.approveProposal.refusals,
-        response,
+  const decide = (
+    action: 'approve' | 'reject',
+    verb: typeof verbs.approveProposal,
+    documentation: { readonly operationId: string; readonly summary: string; readonly description: string },
+  ): void => {
+    const { refusals } = verb
+    app.post(
+      `/proposals/:id/${action}`,
+      { schema: { ...documentation, tags, params, body, refusals, response } },
+      (request, reply) => {
+        const input = { proposal_id: idInPath(request.params.id), note: request.body?.note ?? null }
+        return execute(request, reply, verb, input)
       },
-    },
-    (request, reply) => {
-      const input = { proposal_id: idInPath(request.params.id), note: request.body?.note ?? null }
-      return execute(request, reply, verbs.approveProposal, input)
-    },
-  )
-
-  app.post(
-    '/proposals/:id/reject',
-    {
-      schema: {
-        operationId: 'rejectProposal',
-        summary: 'Close a proposal without doing it',
-        description: 'The maker may, too.',
-        tags,
-        params,
-        body,
-        refusals: verbs.rejectProposal.refusals,
-        response,
-      },
-    },
-    (request, reply) => {
-      const input = { proposal_id: idInPath(request.params.id), note: request.body?.note ?? null }
-      return execute(request, reply, verbs.rejectProposal, input)
-    },
-  )
+    )
+  }
+  decide('approve', verbs.approveProposal, {
+    operationId: 'approveProposal',
+    summary: 'Do what a colleague proposed',
+    description:
+      'The effect is decided now, by the same rules as without a proposal: when these refuse it, the proposal stays ' +
+      'open. On the ledger its actor is the maker. Not for the maker (own_proposal), and only while the proposal is ' +
+      'open (proposal_closed): 7 days.',
+  })
+  decide('reject', verbs.rejectProposal, {
+    operationId: 'rejectProposal',
+    summary: 'Close a proposal without doing it',
+    description: 'The maker may, too.',
+  })
 }
