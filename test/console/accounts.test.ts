@@ -242,9 +242,25 @@ test('accounts of the console', async (t) => {
       t.match(html, 'role="alert"', url)
     }
     t.equal((await browser.get('/console/accounts/user:1:coins/export.json')).status, 200)
-    const nobody = await browser.get('/console/accounts/user:9999999999999999:dollars')
-    t.equal(nobody.status, 200)
-    t.match(nobody.html, 'No movements here')
+    for (const account of [
+      'user:9999999999999999:dollars',
+      'user:999999:coins',
+      'settled:999999:coins',
+      'room:999999:target',
+      'game:999999:coins',
+      'withdrawal:999999:dollars',
+      'house:nobody:coins',
+    ]) {
+      for (const file of ['', '/export.csv', '/export.json', '/statement.csv']) {
+        t.equal((await browser.get(`/console/accounts/${account}${file}`)).status, 404, `${account}${file}`)
+      }
+    }
+    // Of a user, and of the service itself, that never had any.
+    for (const account of ['settled:1:coins', 'house:gifts:coins']) {
+      const { status, html } = await browser.get(`/console/accounts/${account}`)
+      t.equal(status, 200, account)
+      t.match(html, 'No movements here', account)
+    }
   })
 
   await t.test('finance sees the same, and no form that acts', async (t) => {

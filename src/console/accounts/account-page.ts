@@ -31,6 +31,7 @@ import { type List, PAGE_ROWS, pinnedPosition, querySchemaOf, showTable, type Ta
 import { indexNote, upToIndex } from '../lists/up-to-index.ts'
 import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { readHolderNames } from './holder-names.ts'
+import { requireAccount } from './require-account.ts'
 
 export const accountParams = Type.Object({ account: Type.String({ pattern: ACCOUNT_PATTERN }) })
 
@@ -98,8 +99,11 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
     },
   ],
   read: async ({ query, db, at, cursor, limit }, request) => {
+    const account = accountOf(request)
+    // An unknown account is none without movements.
+    if (cursor === null) await requireAccount(db, account)
     const period = await resolveAccountPeriod(db, query, at)
-    const page = await readPage(db, accountOf(request), period, cursor, limit)
+    const page = await readPage(db, account, period, cursor, limit)
     return { rows: page.movements, next: nextCursor(page) }
   },
 }
@@ -133,6 +137,7 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     const { account } = request.params
     const { query } = request
     const { reports: db } = await services.reads.reportsFor(request)
+    await requireAccount(db, account)
     const asked = await pinnedPosition(db, query.at)
     const asksForPosition = Boolean(query.at || query.as_of || query.to)
     const [{ result, at }, names] = await Promise.all([

@@ -12,6 +12,7 @@ import type { ConsoleServices } from '../console-services.ts'
 import { pinnedPosition, querySchemaOf } from '../lists/list.ts'
 import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
+import { requireAccount } from './require-account.ts'
 
 /** For all staff together, on each instance. */
 interface Opened {
@@ -40,6 +41,7 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
     scope.get(`/accounts/:account/statement.${extension}`, { schema }, async (request, reply) => {
       const { account } = request.params
       const { reports: db } = await reads.reportsFor(request)
+      await requireAccount(db, account)
       const at = await pinnedPosition(db, request.query.at)
       const period = await resolveAccountPeriod(db, request.query, at)
       const openedAt = (await readEventTime(db, period.first - 1)) ?? 0
