@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Text } from '../../../schema/common.ts'
 import { type HitKind, type SearchHit, searchAll } from '../../audit/reports/search.ts'
+import { account } from '../../ledger/rules/account.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { textCell } from '../frame/cells.ts'
@@ -41,7 +42,7 @@ const kindNames: Readonly<Record<HitKind, string>> = {
 
 /** /console/search: what a text stands for. A text that stands for one thing leads to its page. */
 export const searchPages: ConsolePages = (scope, { reads }) => {
-  const schema = { querystring: Type.Object({ q: Type.Optional(Text(200)) }) }
+  const schema = { querystring: Type.Object({ q: Type.Optional(Text(255)) }) }
   scope.get('/search', { schema }, async (request, reply) => {
     const q = (request.query.q ?? '').trim()
     const { reports: db } = await reads.reportsFor(request)
@@ -62,7 +63,7 @@ function pageOf({ kind, id, position }: SearchHit): string {
     case 'user':
       return `/console/users/${id}`
     case 'room':
-      return addressWith('/console/accounts', { kind: 'room', q: id })
+      return accountPath(account('room', id, 'target'))
     case 'account':
       return accountPath(id)
     case 'event':
