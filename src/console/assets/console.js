@@ -2,13 +2,15 @@
 
 const search = document.querySelector('#q')
 const TIMES_KEY = 'console-times'
+const KEYS_KEY = 'console-keys'
 
 /**
  * Whether a key was meant for a field.
  *
  * @param {EventTarget | null} target
  */
-const isTyping = (target) => target instanceof HTMLElement && target.closest('input, textarea, select') !== null
+const isTyping = (target) =>
+  target instanceof HTMLElement && target.closest('input:not([type=checkbox]), textarea, select') !== null
 
 /** @type {readonly (readonly [string, string])[]} */
 const keys = [
@@ -26,8 +28,35 @@ const keys = [
 /** @type {Readonly<Record<string, string>>} */
 const pages = { h: '', a: '/accounts', e: '/events', u: '/users', w: '/withdrawals', p: '/proposals', v: '/verify' }
 
+/** Whoever dictates, or strikes keys by chance, turns them off. */
+const areKeysOn = () => localStorage.getItem(KEYS_KEY) !== 'off'
+
+function showWhetherKeysAreOn() {
+  const isOn = areKeysOn()
+  for (const hint of document.querySelectorAll('[data-key-hint]')) {
+    if (hint instanceof HTMLElement) hint.hidden = !isOn
+  }
+  if (isOn) search?.setAttribute('aria-keyshortcuts', '/')
+  else search?.removeAttribute('aria-keyshortcuts')
+}
+
+const openKeys = () => document.querySelector('dialog.keys-list')
+
+function keysChoice() {
+  const label = document.createElement('label')
+  const checkbox = document.createElement('input')
+  checkbox.type = 'checkbox'
+  checkbox.checked = areKeysOn()
+  checkbox.addEventListener('change', () => {
+    localStorage.setItem(KEYS_KEY, checkbox.checked ? 'on' : 'off')
+    showWhetherKeysAreOn()
+  })
+  label.append(checkbox, 'Keyboard shortcuts')
+  return label
+}
+
 function showKeys() {
-  const open = document.querySelector('dialog.keys-list')
+  const open = openKeys()
   if (open instanceof HTMLDialogElement) return open.close()
   const dialog = document.createElement('dialog')
   dialog.className = 'keys-list'
@@ -52,7 +81,7 @@ function showKeys() {
   close.type = 'button'
   close.textContent = 'Close'
   close.addEventListener('click', () => dialog.close())
-  article.append(heading, list, close)
+  article.append(heading, keysChoice(), list, close)
   dialog.append(article)
   dialog.addEventListener('close', () => dialog.remove())
   document.body.append(dialog)
@@ -61,8 +90,9 @@ function showKeys() {
 
 let first = ''
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areKeysOn()) return
   const { key } = event
+  if (openKeys() !== null && key !== '?') return
   const page = pages[key]
   if (first === 'g' && page !== undefined) {
     location.assign(`/console${page}`)
@@ -79,6 +109,8 @@ document.addEventListener('keydown', (event) => {
   first = key === 'g' ? 'g' : ''
 })
 for (const hint of document.querySelectorAll('.keys[hidden]')) if (hint instanceof HTMLElement) hint.hidden = false
+document.querySelector('[data-keys]')?.addEventListener('click', showKeys)
+showWhetherKeysAreOn()
 
 // Times are written in UTC. Local ones stand in the same places, in the same form.
 const switchButton = document.querySelector('[data-times]')
