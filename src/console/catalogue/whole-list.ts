@@ -36,6 +36,7 @@ export const wholeList = <Row extends { readonly created_at: Micros }>({
   empty,
   columns,
   filters,
+  isOfNow: true,
   read: async ({ query: { sort = '' }, db, at, cursor, limit }) => {
     const from = cursor === null ? 0 : (decodeCursor(cursor, 1)[0] ?? 0)
     const next = await db

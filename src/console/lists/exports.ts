@@ -8,7 +8,7 @@ import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { isoNow } from '../frame/iso-now.ts'
 import { staffOf } from '../session/session-check.ts'
-import { type List, type ListRows, pinnedPosition, querySchemaOf } from './list.ts'
+import { type List, type ListRows, ofNowNote, pinnedPosition, querySchemaOf } from './list.ts'
 
 /** Rows that are read at a time. */
 const EXPORT_PAGE_ROWS = 500
@@ -102,6 +102,7 @@ export function addExports<Filters extends TObject, Row>(
       filters,
       position: at,
       hash: event?.hash ?? null,
+      ...(list.isOfNow === true ? { note: ofNowNote(at) } : {}),
       exported_by: `staff:${staff.sub}`,
       exported_at: isoNow(),
     }

@@ -58,6 +58,8 @@ export interface List<Filters extends TObject, Row> {
   readonly empty: string
   /** Rows that exports read at a time: more than the usual ones where each reading goes through everything. */
   readonly exportPageRows?: number
+  /** That rows are shown as they are now; `at` leaves out only those that came after it. */
+  readonly isOfNow?: true
   readonly read: (
     request: ListRequest<Static<Filters> & { readonly sort?: string }>,
     fastifyRequest: FastifyRequest,
@@ -113,9 +115,15 @@ export async function readTable<Filters extends TObject, Row>(
     list.read({ query, db, at: end, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request),
   )
   const { rows, next } = result
-  const table = showTable(list, { path, query: Object(query), at, rows, next, note: indexNote(at, asked) })
+  const ofNow = list.isOfNow === true && query.at !== undefined ? ofNowNote(at) : undefined
+  const note = indexNote(at, asked) ?? ofNow
+  const table = showTable(list, { path, query: Object(query), at, rows, next, note })
   return { table, rows, at }
 }
+
+/** What to know of a list that is pinned to a position, and yet is of now. */
+export const ofNowNote = (at: number): string =>
+  `Shown as it is now: only what came after event ${at.toLocaleString('en')} is left out.`
 
 /** A table of rows that were read already. */
 export function showTable<Filters extends TObject, Row>(

@@ -161,6 +161,7 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
   return {
     label: 'Proposals',
     filters,
+    isOfNow: true,
     empty:
       'No proposal. With approvals on (APPROVALS=on), credits, debits, salary files and grants beyond the limits of their maker wait here.',
     columns: [

@@ -27,6 +27,7 @@ const filters = Type.Object({
 const users: List<typeof filters, ListedUser> = {
   label: 'Users',
   filters,
+  isOfNow: true,
   empty: 'No user fits these filters. Users appear here once they are announced by PUT or POST /admin/v1/users.',
   columns: [
     {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { VerificationRun } from '../../../schema/finance.ts'
+import { readEventTime } from '../../audit/reports/period.ts'
 import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
@@ -183,6 +184,7 @@ const noFilters = Type.Object({})
 const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof noFilters, VerificationRun> => ({
   label: 'Verifications',
   filters: noFilters,
+  isOfNow: true,
   empty: 'Nobody has verified the ledger yet. Start a verification: it reads every event and every table.',
   columns: [
     { name: 'id', title: 'Run', cell: ({ id }) => codeCell(String(id), `/console/verify/${id}`) },
@@ -193,11 +195,14 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
     { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
     { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
   ],
-  read: async ({ cursor, limit }, request) => {
+  read: async ({ db, at, cursor, limit }, request) => {
     const path = addressWith('/ledger/verifications', { cursor, limit: Math.min(limit, 100) })
     const body = bodyOf(await adminRequest(request, { path }))
     if (!runPages.Check(body)) throw new Error('the list of verifications is not as the document says')
-    return { rows: body.data, next: body.meta.next_cursor }
+    // Runs are no events: what began before the event after the position belongs to it.
+    const after = await readEventTime(db, at + 1)
+    const rows = body.data.filter(({ started_at }) => after === null || Date.parse(started_at) * 1_000 < after)
+    return { rows, next: body.meta.next_cursor }
   },
 })
 

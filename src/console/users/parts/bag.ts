@@ -19,6 +19,7 @@ const filters = Type.Object({})
 const bag: List<typeof filters, BagRow> = {
   label: 'Gifts in the bag',
   filters,
+  isOfNow: true,
   empty: 'The bag is empty. Staff can put gifts into it.',
   columns: [
     { name: 'decoration_id', title: 'Gift id', cell: ({ decoration_id }) => codeCell(String(decoration_id)) },

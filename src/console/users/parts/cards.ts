@@ -25,6 +25,7 @@ const filters = Type.Object({})
 const cards: List<typeof filters, StoredCard> = {
   label: 'Stored cards',
   filters,
+  isOfNow: true,
   empty: 'No card is stored here. Cards come from staff or from other users.',
   columns: [
     { name: 'card_id', title: 'Card', cell: ({ card_id }) => eventCell(card_id) },

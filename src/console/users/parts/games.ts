@@ -37,6 +37,7 @@ const filters = Type.Object({})
 const games: List<typeof filters, Seat> = {
   label: 'Games',
   filters,
+  isOfNow: true,
   empty: 'No seat in a game has been taken here.',
   columns: [
     {

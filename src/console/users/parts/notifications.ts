@@ -22,6 +22,7 @@ const filters = Type.Object({})
 const notifications: List<typeof filters, InboxNotification> = {
   label: 'Notifications',
   filters,
+  isOfNow: true,
   empty: 'Nothing was ever pushed to this user.',
   columns: [
     { name: 'id', title: 'Event', cell: ({ id }) => eventCell(id) },

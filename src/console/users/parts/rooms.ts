@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
 import { micros } from '../../../db/queries/micros.ts'
 import { decodeCursor } from '../../../http/pages.ts'
 import { account } from '../../../ledger/rules/account.ts'
@@ -24,6 +25,7 @@ const filters = Type.Object({})
 const rooms: List<typeof filters, RoomRow> = {
   label: 'Rooms',
   filters,
+  isOfNow: true,
   empty: 'A member of no room.',
   columns: [
     { name: 'room_id', title: 'Room', cell: ({ room_id }) => codeCell(String(room_id)) },
@@ -47,7 +49,7 @@ const rooms: List<typeof filters, RoomRow> = {
     },
   ],
   // By id, in the order of the index: who is a member of thousands of rooms must not make the page slow.
-  read: async ({ db, cursor, limit }, request) => {
+  read: async ({ db, at, cursor, limit }, request) => {
     const user = userIdIn(request.params)
     const [after = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
     const rows = await db
@@ -58,6 +60,7 @@ const rooms: List<typeof filters, RoomRow> = {
       .select(micros('m.joined_at').as('joined_at'))
       .where('m.user_id', '=', user)
       .where('m.room_id', '>', after)
+      .where('m.joined_at', '<=', timeOf(at))
       .orderBy('m.room_id')
       .limit(limit + 1)
       .execute()
@@ -68,5 +71,9 @@ const rooms: List<typeof filters, RoomRow> = {
     )
   },
 }
+
+/** When the event at a position happened; before all of them at 0. */
+const timeOf = (at: number) =>
+  sql<string>`coalesce((select e.at from ledger_events e where e.position = ${at}), 'epoch')`
 
 export const roomsPart = definePart({ path: 'rooms', title: 'Rooms' }, rooms)

@@ -34,6 +34,7 @@ const filters = Type.Object({
 const withdrawals: List<typeof filters, WithdrawalRow> = {
   label: 'Withdrawals',
   filters,
+  isOfNow: true,
   empty: 'No such request.',
   columns: [
     {
