@@ -21,6 +21,7 @@ import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
 import { drawPages } from './draws/draws.ts'
 import { eventPages } from './events/events.ts'
+import { decorateDone } from './frame/done-cookie.ts'
 import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
@@ -129,6 +130,7 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
       })
       parts.addRetries(scope)
       decorateStaff(scope)
+      decorateDone(scope, { production })
       scope.addHook('onRequest', (request, reply, done) => {
         if (!request.routeOptions.url?.startsWith('/console/assets/')) reply.header('cache-control', 'no-store')
         const isRead = request.method === 'GET' || request.method === 'HEAD'

@@ -75,8 +75,8 @@ test('users on the console', async (t) => {
     t.match(page.html, 'Credit 1,200 coins</button>')
     t.match((await ok(browser.get('/console/users/2'))).html, '50,000', 'a review changes nothing')
     const done = await browser.submit(review, '/console/users/2/credit')
-    t.equal(done.headers['location'], '/console/users/2?done=credited')
-    t.match((await ok(browser.get('/console/users/2?done=credited'))).html, 'The balance was credited.')
+    t.equal(done.headers['location'], '/console/users/2')
+    t.match((await ok(browser.get('/console/users/2'))).html, 'The balance was credited.')
     t.match(
       rowsOf(await ok(browser.get('/console/users/2/history?currency=coins')))[0] ?? '',
       /coins 1,200 51,200 issuance/,
@@ -94,20 +94,25 @@ test('users on the console', async (t) => {
 
   await t.test('each act does what its review says', async (t) => {
     const acts = [
-      ['debit', 'currency=diamonds&amount=7&reason=r', /user:2:diamonds 20,000 19,993/, 'debited'],
-      ['credit', 'currency=dollars&amount=1.5&reason=r', /user:2:dollars 0\.00 1\.50/, 'credited'],
-      ['grant-cards', 'privilege_package_id=1&quantity=3&reason=r', /Stored cards \d+ \d+/, 'cards-granted'],
-      ['add-to-bag', 'decoration_id=1&quantity=4&reason=r', /In the bag: Rose 0 4/, 'bag-filled'],
-      ['flags', 'charging_agent=1&business_manager=0', /Charging agent no yes/, 'user-changed'],
-      ['end-sessions', '', /issued before — the moment you confirm/, 'sessions-ended'],
+      ['debit', 'currency=diamonds&amount=7&reason=r', /user:2:diamonds 20,000 19,993/, 'The balance was debited.'],
+      ['credit', 'currency=dollars&amount=1.5&reason=r', /user:2:dollars 0\.00 1\.50/, 'The balance was credited.'],
+      [
+        'grant-cards',
+        'privilege_package_id=1&quantity=3&reason=r',
+        /Stored cards \d+ \d+/,
+        'The cards are in the wallet.',
+      ],
+      ['add-to-bag', 'decoration_id=1&quantity=4&reason=r', /In the bag: Rose 0 4/, 'The gifts are in the bag.'],
+      ['flags', 'charging_agent=1&business_manager=0', /Charging agent no yes/, 'The user was changed.'],
+      ['end-sessions', '', /issued before — the moment you confirm/, 'All sessions of the user were ended.'],
     ] as const
-    for (const [path, query, changes, code] of acts) {
+    for (const [path, query, changes, message] of acts) {
       const address = `/console/users/2/${path}`
       const review = query === '' ? address : `${address}?review=1&${query}`
       t.match(rowsOf(await ok(browser.get(review)))[0] ?? '', changes, path)
       const done = await browser.submit(review, address)
-      t.equal(done.headers['location'], `/console/users/2?done=${code}`, path)
-      t.match((await ok(browser.get(`/console/users/2?done=${code}`))).html, 'class="done"')
+      t.equal(done.headers['location'], '/console/users/2', path)
+      t.match((await ok(browser.get('/console/users/2'))).html, message)
     }
     const { html } = await ok(browser.get('/console/users/2'))
     t.match(text({ html }), /Charging agent yes/)
@@ -217,6 +222,13 @@ test('users on the console', async (t) => {
       for (const file of ['export.csv', 'export.jsonl', 'export.json']) {
         t.equal((await finance.get(`/console/users/1/${path}/${file}`)).status, 200, `${path}/${file}`)
       }
+      const about = JSON.parse((await ok(finance.get(`/console/users/1/${path}/export.json?at=0`))).html)
+      const lines = (await ok(finance.get(`/console/users/1/${path}/export.csv?at=0`))).html.trim().split('\r\n')
+      t.match([about.position, lines.length], [0, 1], `${path}: nothing before the first event`)
+      const isOfNow = !['history', 'activations'].includes(path)
+      t.equal('note' in about, isOfNow, path)
+      const pinned = (await ok(finance.get(`/console/users/1/${path}?at=1`))).html
+      t.equal(pinned.includes('Shown as it is now: only what came after event 1 is left out.'), isOfNow, path)
       // A user of whom nothing is known yet.
       t.match((await ok(finance.get(`/console/users/5/${path}?at=0`))).html, 'class="', path)
     }

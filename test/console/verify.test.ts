@@ -29,7 +29,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   t.match(clean.html, 'Nothing was found: every event')
 
   const made = await finance.submit('/console/verify', '/console/verify/checkpoint')
-  t.equal(made.headers['location'], '/console/verify?done=checkpoint-made')
+  t.equal(made.headers['location'], '/console/verify')
   const { html } = await finance.get('/console/verify')
   const checkpoint = (/<pre class="bytes"[^>]*>([^<]+)<\/pre>/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"')
   t.match(JSON.parse(checkpoint), { position: 2, algorithm: 'Ed25519' })
@@ -51,6 +51,10 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   const csv = await finance.get('/console/verify/export.csv')
   t.match(csv.html, /^id,outcome,findings/)
   t.equal(csv.html.trim().split('\r\n').length, 4, 'a line of titles, and three runs')
+
+  const early = (await finance.get('/console/verify/export.csv?at=1')).html
+  t.equal(early.trim().split('\r\n').length, 1, 'no run began before the second event')
+  t.match(JSON.parse((await finance.get('/console/verify/export.json?at=1')).html).note, 'Shown as it is now')
 
   const part = await finance.get(`${wrong.address}/progress`, { 'hx-request': 'true' })
   t.equal(part.status, 200)

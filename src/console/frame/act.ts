@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { type AdminRequest, adminError } from '../admin-request.ts'
-import { addressWith } from './address.ts'
+import { leadToDone } from './done-cookie.ts'
 import type { DoneCode } from './done-messages.ts'
 
 /** Fields of every form that acts: what `/frame/form-fields.eta` writes. */
@@ -44,10 +44,9 @@ export async function act(
   if (response.status >= 400) throw adminError(response)
   const { data } = Object(response.body)
   if (response.status === 202) {
-    return reply.redirect(addressWith(`/console/proposals/${String(Object(data).id)}`, { done: 'proposed' }), 303)
+    return leadToDone(request, reply, `/console/proposals/${String(Object(data).id)}`, 'proposed')
   }
-  const [address = back, query = ''] = back.split('?')
-  return reply.redirect(addressWith(address, { ...Object.fromEntries(new URLSearchParams(query)), done }), 303)
+  return leadToDone(request, reply, back, done)
 }
 
 /** Whether something else is stored than a form expects. */

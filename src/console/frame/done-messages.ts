@@ -1,4 +1,4 @@
-/** What a page says after an act, by the code in its address: no text of an address is ever shown. */
+/** What a page says after an act, by the code of a cookie: no text from outside is ever shown. */
 const doneMessages = {
   proposed: 'A proposal was made. Another member of staff has to approve it.',
   approved: 'Approved, and done.',

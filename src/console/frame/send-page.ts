@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { assetAddress } from '../assets/assets.ts'
 import { isForPart, staffOrNull } from '../session/session-check.ts'
-import { doneMessage } from './done-messages.ts'
+import { takeDone } from './done-cookie.ts'
 import { format } from './format.ts'
 import { isoNow } from './iso-now.ts'
 import { navigationFor, roleNames } from './navigation.ts'
@@ -46,12 +46,12 @@ export async function sendPage<Data extends object>(
 ): Promise<FastifyReply> {
   const staff = staffOrNull(request)
   const [path = '/console'] = request.originalUrl.split('?', 1)
-  const { q, done } = Object(request.query)
+  const { q } = Object(request.query)
   const frame: Frame = {
     title,
     csrf: reply.generateCsrf({ userInfo: staff?.token ?? 'nobody' }),
     formKey: () => randomUUID(),
-    done: doneMessage(done),
+    done: takeDone(request, reply),
     navigation: staff === null ? [] : navigationFor(path, (url) => request.server.hasRoute({ method: 'GET', url })),
     staff:
       staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },

@@ -18,8 +18,8 @@ import type { App } from '../../features/services.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
-import { addressWith } from '../frame/address.ts'
 import { actorCell, type Cell, codeCell, textCell, timeCell } from '../frame/cells.ts'
+import { leadToDone } from '../frame/done-cookie.ts'
 import { isoNow } from '../frame/iso-now.ts'
 import { eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
@@ -150,8 +150,9 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     async (request, reply) => {
       const { month } = request.params
       // Where nothing ran, the page says what there is.
-      const done = (await running.stop(month, `staff:${staffOf(request).sub}`)) ? 'stopped' : undefined
-      return reply.redirect(addressWith(monthPath(month), { done }), 303)
+      const isStopped = await running.stop(month, `staff:${staffOf(request).sub}`)
+      const page = monthPath(month)
+      return isStopped ? leadToDone(request, reply, page, 'stopped') : reply.redirect(page, 303)
     },
   )
   scope.get('/reports/:month/record', { schema: { params: MonthParams } }, async (request, reply) => {

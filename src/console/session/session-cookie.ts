@@ -17,11 +17,14 @@ export interface SessionCookie {
 }
 
 /** Whether the browser's connection is encrypted: `TRUST_PROXY` makes the proxy's word count. */
-const isSecure = (request: FastifyRequest, production: boolean): boolean => production || request.protocol === 'https'
+export const isSecure = (request: FastifyRequest, production: boolean): boolean =>
+  production || request.protocol === 'https'
 
 /** Over TLS only the cookie that no plain page and no other host of the domain can have set. */
+export const cookieName = (name: string, isSecureNow: boolean): string => (isSecureNow ? `__Host-${name}` : name)
+
 const nameFor = (request: FastifyRequest, production: boolean): string =>
-  isSecure(request, production) ? '__Host-console' : 'console'
+  cookieName('console', isSecure(request, production))
 
 /** The session's cookie, as the service has signed it; undefined without one, and for one that was changed or is over. */
 export function readSessionCookie(request: FastifyRequest, production: boolean): SessionCookie | undefined {
