@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { type AdminRequest, adminError } from '../admin-request.ts'
-import { leadToDone } from './done-cookie.ts'
-import type { DoneCode } from './done-messages.ts'
+import { leadToDone } from './done/done-cookie.ts'
+import type { DoneCode } from './done/done-messages.ts'
 
 /** Fields of every form that acts: what `/frame/form-fields.eta` writes. */
 export const actFields = {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isForPart } from '../session/session-check.ts'
-import { cookieName, isSecure } from '../session/session-cookie.ts'
+import { isForPart } from '../../session/session-check.ts'
+import { cookieName, isSecure } from '../../session/session-cookie.ts'
 import { type DoneCode, doneMessage } from './done-messages.ts'
 
 const productionSymbol = Symbol('production')
