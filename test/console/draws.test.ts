@@ -59,6 +59,17 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
     t.equal(html.match(/<svg class="odds"/g)?.length, 6)
     t.match(textOf(html), /64\.00%/)
     t.match(textOf(html), /p = 0\.\d{4}|too few draws/)
+    t.match(html, 'href="/console/catalogue/gifts/3"')
+    t.match(textOf(html), /, (within chance|rare)|too few draws/)
+    const month = today.slice(0, 7)
+    const earlier = (await ann.get('/console/draws?from=2026-01-01&to=2026-01-31')).html
+    for (const title of ['2025-12', '2026-01', '2026-02']) t.match(earlier, `>${title}</a>`)
+    const sinceTheBeginning = (await ann.get('/console/draws?from=1')).html
+    t.match(sinceTheBeginning, `>${month}</a>`)
+    t.notMatch(
+      sinceTheBeginning,
+      `>${new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1)).toISOString().slice(0, 7)}</a>`,
+    )
     const all = textOf((await ann.get('/console/draws')).html)
     t.match(all, /Rose \(1\) none 2 0 40 0 40 won/)
     t.match((await ann.get(`/console/draws?gift=3&from=1&to=${started}`)).html, `to ${started} nobody sent gift 3`)

@@ -27,6 +27,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   const clean = await verify()
   t.match(clean.html, '<span class="status good">clean</span>')
   t.match(clean.html, 'Nothing was found: every event')
+  t.match(clean.html, /Clean: all \d+ events/)
 
   const made = await finance.submit('/console/verify', '/console/verify/checkpoint')
   t.equal(made.headers['location'], '/console/verify')
@@ -58,6 +59,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
 
   const part = await finance.get(`${wrong.address}/progress`, { 'hx-request': 'true' })
   t.equal(part.status, 200)
+  t.equal(part.headers['hx-refresh'], 'true', 'its end takes the button that stops it away')
   t.equal((await finance.get(`${wrong.address}/progress`)).headers['location'], wrong.address, 'its page')
   t.notMatch(part.html, '<html')
   const stopped = await finance.get(wrong.address)

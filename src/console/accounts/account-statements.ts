@@ -14,7 +14,6 @@ import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
 
-/** For all staff together, on each instance. */
 interface Opened {
   readonly statement: Statement
   readonly period: Period

@@ -94,7 +94,7 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
           { title: 'Number', isNumber: true, cell: ({ r }) => numberCell(r, eventPath(position)) },
           { title: 'Pays', isNumber: true, cell: ({ i }) => multiplierCell(valueOf(`order ${i}`, 'multiplier')) },
           {
-            title: 'Reward',
+            title: 'Paid to the sender',
             isNumber: true,
             cell: ({ reward }) => amountCell('diamonds', reward, eventPath(position)),
           },

@@ -5,6 +5,7 @@ import { idInPath } from '../../http/validation/ids.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { amountCell, type Cell, codeCell, formatUnits, numberCell, textCell, timeCell } from '../frame/cells.ts'
+import { isoNow } from '../frame/iso-now.ts'
 import { eventCell, personCell } from '../frame/links.ts'
 import type { ProofStep } from '../frame/proof.ts'
 import { sendPage } from '../frame/send-page.ts'
@@ -20,6 +21,7 @@ import {
   formatP,
   formatShare,
   type GiftResult,
+  isRare,
   resultColumns,
   resultFilters,
 } from './results/gift-results.ts'
@@ -47,6 +49,8 @@ const resultsTemplate = defineTemplate<{
   readonly period: ShownPeriod
   readonly gift: string
   readonly presets: readonly { readonly title: string; readonly href: string }[]
+  /** The page of the gift in the catalogue; null for all gifts. */
+  readonly giftHref: string | null
   readonly progress: Pick<CountedPeriod, 'events' | 'of'> & { readonly goOnHref: string; readonly isComplete: boolean }
   readonly summary: string | null
   readonly table: Table
@@ -119,6 +123,7 @@ export const drawPages: ConsolePages = (scope, services) => {
           period,
           gift: gift === null ? '' : String(gift),
           presets: presetsOf(from, gift),
+          giftHref: gift === null ? null : `/console/catalogue/gifts/${gift}`,
           progress: {
             events,
             of,
@@ -159,9 +164,10 @@ export const drawPages: ConsolePages = (scope, services) => {
 
 const giftOf = ({ gift = '' }: { readonly gift?: string }): number | null => (gift === '' ? null : Number(gift))
 
-/** The month of the period, the one before it, and everything. */
+/** The month of the period, or else the present one; the months before and after it; and everything. */
 function presetsOf(from: string, gift: number | null) {
-  const month = /^(\d{4})-(\d\d)/.exec(from)
+  const now = isoNow().slice(0, 7)
+  const month = /^(\d{4})-(\d\d)/.exec(from) ?? /^(\d{4})-(\d\d)/.exec(now)
   const link = (title: string, begin: string, end: string) => ({
     title,
     href: addressWith('/console/draws', { from: begin, to: end, gift }),
@@ -172,7 +178,8 @@ function presetsOf(from: string, gift: number | null) {
     const [begin, last] = [start, end].map((day) => day.toISOString().slice(0, 10))
     return link(begin?.slice(0, 7) ?? '', begin ?? '', last ?? '')
   }
-  return [...(month === null ? [] : [monthAt(-1), monthAt(0)]), link('Since the beginning', '1', '')]
+  const months = [monthAt(-1), monthAt(0), monthAt(1)].filter(({ title }) => title <= now)
+  return [...months, link('Since the beginning', '1', '')]
 }
 
 /** Whether the house won or lost by a gift, in a sentence. */
@@ -210,7 +217,7 @@ function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly Show
         test.p === null
           ? 'There are too few draws to judge by.'
           : `Chi-square ${test.statistic.toFixed(2)} with ${test.degrees} degrees of freedom, p = ${formatP(test)}. ` +
-            (test.p < 0.001
+            (isRare(test)
               ? 'Fair draws deviate so much once in a thousand such periods, or less.'
               : 'Fair draws deviate as much or more in that share of such periods.'),
       outcomes: outcomes.map(({ multiplier, weight, observed, expected }) => ({

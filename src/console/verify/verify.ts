@@ -33,6 +33,8 @@ type Facts = readonly (readonly [string, Cell])[]
 interface RunData {
   readonly id: number
   readonly isRunning: boolean
+  /** What came of it, in a sentence; null without a result. */
+  readonly verdict: string | null
   readonly facts: Facts
   readonly done: number
   readonly of: number
@@ -107,7 +109,12 @@ export const verifyPages: ConsolePages = (scope, services) => {
 
   scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
     const id = idInPath(request.params.id)
-    const read = async () => show(await findRun(request, id))
+    const read = async () => {
+      const run = show(await findRun(request, id))
+      // Its end changes other parts of the page, too.
+      if (!run.isRunning) reply.header('hx-refresh', 'true')
+      return run
+    }
     return sendPart(request, reply, progressTemplate, { page: `/console/verify/${id}`, read })
   })
 
@@ -190,6 +197,11 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
     { name: 'id', title: 'Run', cell: ({ id }) => codeCell(String(id), `/console/verify/${id}`) },
     { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },
     { name: 'findings', title: 'Findings', isNumber: true, cell: ({ findings }) => numberCell(findings.length) },
+    {
+      name: 'checkpoint',
+      title: 'Compared with',
+      cell: ({ checkpoint }) => eventCell(checkpoint === null ? null : checkpoint.position),
+    },
     { name: 'up_to', title: 'Up to', cell: ({ up_to }) => eventCell(up_to) },
     { name: 'started_by', title: 'Started by', cell: ({ started_by }) => actorCell(started_by) },
     { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
@@ -233,6 +245,12 @@ function show(run: VerificationRun): RunData {
   return {
     id,
     isRunning: outcome === 'running',
+    verdict:
+      outcome === 'clean'
+        ? `Clean: all ${formatCount(progress.events)} events, every table and every draw are right.`
+        : outcome === 'findings'
+          ? `${formatCount(findings.length)} findings, listed below.`
+          : null,
     done: progress.events,
     of: Math.max(1, progress.of),
     progress: [

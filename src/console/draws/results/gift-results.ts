@@ -84,6 +84,11 @@ export function formatP({ p, degrees }: ChiSquare): string {
 /** Below this the draws are not those that were published: the limit of the audit command. */
 const MIN_P_VALUE = 1e-6
 
+/** Fair draws deviate so much once in a thousand such periods, or less. */
+export const isRare = ({ p }: ChiSquare): boolean => p !== null && p < 0.001
+
+const judgementOf = (test: ChiSquare): string => (test.p === null ? '' : isRare(test) ? ', rare' : ', within chance')
+
 export const resultColumns = (query: { readonly from: string; readonly to: string }): readonly Column<GiftResult>[] => [
   {
     name: 'gift',
@@ -112,6 +117,13 @@ export const resultColumns = (query: { readonly from: string; readonly to: strin
       house === 0n ? statusCell('even') : house > 0n ? statusCell('won', 'good') : statusCell('lost', 'bad'),
   },
   {
+    name: 'actual_return',
+    title: 'Actual return',
+    isNumber: true,
+    cell: ({ draws, paidIn, paidOut }) =>
+      textCell(draws === 0 || paidIn === 0n ? null : formatShare(Number(paidOut) / Number(paidIn))),
+  },
+  {
     name: 'published_return',
     title: 'Published return',
     isNumber: true,
@@ -126,6 +138,6 @@ export const resultColumns = (query: { readonly from: string; readonly to: strin
         ? textCell(null)
         : test.p !== null && test.p < MIN_P_VALUE
           ? statusCell(formatP(test), 'bad')
-          : textCell(formatP(test)),
+          : { ...textCell(`${formatP(test)}${judgementOf(test)}`), value: formatP(test) },
   },
 ]
