@@ -96,7 +96,7 @@ test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async 
       await ann.page.getByLabel('Reason').fill('Winner of the season')
       await button(ann, 'Review').click()
       await ann.page.waitForURL(/review=1/)
-      await button(ann, 'Credit 250,000 coins').click()
+      await button(ann, 'Propose to credit 250,000 coins').click()
       await ann.page.waitForURL(/\/console\/proposals\/\d+$/)
       await doneIs(ann, 'A proposal was made. Another member of staff has to approve it.')
       t.ok(await ann.page.getByText('Only another member of staff may approve it').isVisible())
