@@ -68,6 +68,13 @@ test('accounts of the console', async (t) => {
     t.match(html, 'value="1"')
     t.match(html, '<option value="user" selected>')
     t.match((await browser.get('/console/accounts?q=nobody')).html, 'No account matches')
+    const first = await browser.get('/console/accounts?kind=user')
+    const [, link = ''] = /<a href="([^"]+)" rel="bookmark">/.exec(first.html) ?? []
+    t.match(link, /^\/console\/accounts\?kind=user&amp;at=\d+$/)
+    await operator('POST', '/admin/v1/users/2/credits', { currency: 'coins', amount: 7, reason: 'later' })
+    const again = await browser.get(link.replaceAll('&amp;', '&'))
+    t.same(cellsOf(again.html, 'Accounts'), cellsOf(first.html, 'Accounts'), 'a colleague sees the same')
+    await operator('POST', '/admin/v1/users/2/debits', { currency: 'coins', amount: 7, reason: 'taken back' })
     t.same(cellsOf((await browser.get('/console/accounts?at=1')).html, 'Accounts'), [], 'before the first movement')
   })
 

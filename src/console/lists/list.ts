@@ -80,6 +80,8 @@ export interface Table {
   }[]
   readonly rows: readonly (readonly Cell[])[]
   readonly firstHref?: string
+  /** What shows these rows again whatever happens since, for a colleague. */
+  readonly pinnedHref?: string
   readonly nextHref?: string
   readonly exports?: { readonly csv: string; readonly jsonl: string; readonly about: string }
 }
@@ -163,6 +165,7 @@ export function showTable<Filters extends TObject, Row>(
     ...(next === null ? {} : { nextHref: addressWith(path, { ...pinned, cursor: next }) }),
     ...(hasExports && rows.length > 0
       ? {
+          pinnedHref: addressWith(path, { ...pinned, cursor }),
           exports: {
             csv: addressWith(`${path}/export.csv`, pinned),
             jsonl: addressWith(`${path}/export.jsonl`, pinned),
