@@ -136,7 +136,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     warnWithoutApprovals(config, log)
   }
   warnAboutFileLimit(log)
-  await keepApprovals(database, config)
+  await keepApprovals(database, config, log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
   const runs = new VerificationRuns({ url: database.url, reads, log })

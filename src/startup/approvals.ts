@@ -10,8 +10,8 @@ export function warnWithoutApprovals({ approvalLimits }: Pick<Config, 'approvalL
 }
 
 /**
- * Keeps the limits of approvals in the database, for command lines and further instances. Throws where instances run with
- * others: staff would choose the instance that lets them move more.
+ * Keeps the limits of approvals in the database, so that command lines obey them, too. They are changed by restarting one
+ * instance after the other: until the last one, staff can move more at the instances with the higher limits.
  */
 export async function keepApprovals(
   {
@@ -19,11 +19,10 @@ export async function keepApprovals(
     promotion,
   }: Pick<Database, 'subscriberPool'> & { promotion: Pick<Database['promotion'], 'isStandby'> },
   { approvalLimits }: Pick<Config, 'approvalLimits'>,
+  log: Log,
 ): Promise<void> {
-  const others = await keepApprovalSettings(subscriberPool, formatApprovals(approvalLimits), promotion.isStandby)
-  if (others === null) return
-  throw new Error(
-    `APPROVALS and APPROVAL_LIMITS are not those of the other instances, ${others}: set the same, or stop all instances ` +
-      'before you change them (after a kill it takes half a minute until they count as stopped).',
-  )
+  if (promotion.isStandby) return
+  const settings = formatApprovals(approvalLimits)
+  const former = await keepApprovalSettings(subscriberPool, settings)
+  if (former !== null) log.warn({ settings, former }, 'instances with other limits of approvals run: restart them, too')
 }
