@@ -1,30 +1,4 @@
-import { userInfo } from 'node:os'
 import { CommanderError } from 'commander'
-import { evolve, tables } from '../src/domain.ts'
-import { Executor } from '../src/ledger/executor/executor.ts'
-
-/** The actor on the ledger for a command line: the user's name, or the user id where the system has no name. */
-export function localStaffName(): string {
-  try {
-    return `staff:${userInfo().username}`
-  } catch {
-    return `staff:${process.getuid?.() ?? 'unknown'}`
-  }
-}
-
-/** Calls `work` with an executor. It is one more writer to the ledger, next to the instances of the service. */
-export async function withExecutor<Result>(
-  url: string,
-  work: (executor: Executor) => Promise<Result>,
-): Promise<Result> {
-  const silent = { committed: () => {}, bug: () => {}, failed: () => {} }
-  const executor = new Executor({ url, tables, evolve, observer: silent })
-  try {
-    return await work(executor)
-  } finally {
-    await executor.close()
-  }
-}
 
 /** Aborted by SIGINT or SIGTERM; the reason is an Error that names the signal. */
 export function interruptionSignal(): AbortSignal {

@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { withDatabase } from '../src/audit/database.ts'
+import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
-import { localStaffName, runCommandLine, withExecutor } from './command-line.ts'
+import { runCommandLine } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',

@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import {
@@ -14,7 +15,7 @@ import {
 import { purgedGames } from '../src/features/roulette/presenters.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
-import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
+import { interruptionSignal, runCommandLine } from './command-line.ts'
 
 interface Options {
   /** Minutes. */

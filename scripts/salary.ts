@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
 import { formatApprovals, readApprovals } from '../src/config/approvals.ts'
 import { ConfigError } from '../src/config/config.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
@@ -19,7 +20,7 @@ import type { Executor } from '../src/ledger/executor/executor.ts'
 import type { ApprovalLimits } from '../src/ledger/rules/covered-verb.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
 import type { Refusal } from '../src/ledger/rules/verb.ts'
-import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
+import { interruptionSignal, runCommandLine } from './command-line.ts'
 
 interface Options {
   readonly period: string

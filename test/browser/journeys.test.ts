@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import tap, { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { nextMonth } from '../../src/features/closings/books.ts'
+import { nextMonth } from '../../src/features/closings/month.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'

@@ -1,4 +1,5 @@
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
 import { startInstance } from '../harness/app/realtime-instance.ts'
@@ -126,7 +127,8 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   })
 
   await t.test('in production there is no playground', async (t) => {
-    const production = await startInstance(t, database, chatSlices, { console: 'production' })
+    const { slices } = await loadSlices()
+    const production = await startInstance(t, database, slices, { console: 'production' })
     const cookies = new Map<string, string>()
     // By hand: a browser keeps the cookies of production over TLS only, which the test does not speak.
     const send = async (path: string, fields?: Readonly<Record<string, string>>) => {
@@ -153,10 +155,10 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     t.equal(live.status, 200)
     t.notMatch(live.html, 'playground')
     t.equal((await send('/console/live/playground')).status, 404)
-    const made = await send('/console/verify/checkpoint', { _csrf: csrfIn(live.html), key: 'a key' })
-    t.equal(made.status, 303)
+    const ended = await send('/console/staff/end-sessions', { _csrf: csrfIn(live.html), key: 'a key', sub: 'bob' })
+    t.equal(ended.status, 303)
     t.ok(cookies.has('__Host-console-done'))
-    t.match((await send('/console/verify')).html, 'A checkpoint was made.')
+    t.match((await send('/console/staff?sub=ann')).html, 'The sessions were ended.')
     const asked = await send('/console/live/playground/token', { _csrf: csrfIn(live.html), user_id: '1' })
     t.equal(asked.status, 404)
   })

@@ -11,7 +11,7 @@ import { listen } from '../harness/http/raw-http.ts'
 const paths = [
   '/console/accounts?kind=user',
   '/console/accounts/user:1:diamonds',
-  '/console/accounts/user:9:coins',
+  '/console/accounts/user:4:agent_dollars',
   '/console/events?type=balance-credited',
   '/console/events/20',
   '/console/search?q=3',
@@ -84,8 +84,8 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
 
   await t.test('the search box leads to an account', async (t) => {
     const { page } = await signedInPage({})
-    // The hint is shown when the script listens for keys.
-    await page.getByText('all keys').waitFor()
+    // The script adds it when it listens for keys.
+    await page.getByText('all keys').waitFor({ state: 'attached' })
     await page.keyboard.press('/')
     await page.keyboard.type('user:1:diamonds')
     await page.keyboard.press('Enter')

@@ -9,7 +9,7 @@ export interface BenchedPage {
 /** Users, events and draws that are looked at, chosen anew for each run. */
 const SAMPLES = 200
 
-/** Every page, with addresses that lead to different rows, so that no cache of one row answers. */
+/** Every kind of page, with addresses that lead to different rows, so that no cache of one row answers. */
 export async function benchedPages(cluster: BenchCluster, database: string): Promise<readonly BenchedPage[]> {
   const numbersOf = async (query: string): Promise<number[]> =>
     (await cluster.ask(query, database)).map(({ n }) => Number(n))
@@ -21,6 +21,7 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
     `select position as n from ledger_events where type = 'gift-drawn' order by random() limit ${SAMPLES}`,
   )
   const games = await numbersOf(`select game_id as n from roulette_games order by random() limit ${SAMPLES}`)
+  const withdrawals = await numbersOf(`select withdrawal_id as n from withdrawals order by random() limit ${SAMPLES}`)
   const [middle = 1] = await numbersOf(`select position / 2 as n from ledger_head`)
   const same = (name: string, ...paths: readonly string[]): BenchedPage => ({ name, paths })
   const each = (name: string, ids: readonly number[], pathOf: (id: number) => string): BenchedPage => ({
@@ -35,22 +36,31 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
     same('events', '/console/events', `/console/events?at=${middle}`),
     each('events of a user', users, (id) => `/console/events?user=${id}`),
     each('events by an actor', users, (id) => `/console/events?actor=user:${id}`),
-    same('events of a rare type', '/console/events?type=game-finished'),
+    same('events of a rare type', '/console/events?type=roulette-finished'),
     each('an event', events, (position) => `/console/events/${position}`),
     same('users', '/console/users'),
     each('a user', users, (id) => `/console/users/${id}`),
+    each('what moved of a user', users, (id) => `/console/users/${id}/history`),
+    each('a balance explained', users, (id) => `/console/users/${id}/balances/diamonds`),
+    each('cards of a user', users, (id) => `/console/users/${id}/cards`),
+    each('games of a user', users, (id) => `/console/users/${id}/games`),
     each('search', users, (id) => `/console/search?q=nobody-${id}`),
     each('search for a number', events, (position) => `/console/search?q=event+${position}`),
     same('withdrawals', '/console/withdrawals'),
+    each('a withdrawal', withdrawals, (id) => `/console/withdrawals/${id}`),
     same('proposals', '/console/proposals'),
     same('games', '/console/games'),
     each('a game', games, (id) => `/console/games/${id}`),
     same('draws', '/console/draws'),
+    same('lucky sends', '/console/draws/sends'),
     each('a draw', draws, (position) => `/console/draws/${position}`),
     same('catalogue', '/console/catalogue'),
+    same('a gift', '/console/catalogue/gifts/1'),
     same('staff', '/console/staff'),
     same('live', '/console/live'),
     same('verify', '/console/verify'),
     same('reports', '/console/reports'),
+    same('a past trial balance', `/console/reports?as_of=${middle}`),
+    same('a month', `/console/reports/${new Date().toISOString().slice(0, 7)}`),
   ]
 }

@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely'
 import { fingerprint, guardedKeys, keyFile } from '../../config/keys.ts'
 import { readLedgerSchema } from '../../config/ledger-schema.ts'
 import { readSecret } from '../../config/secret-file.ts'
+import type { Tables } from '../../db/tables.ts'
 import { dataDirOf } from '../database.ts'
 import { type CheckpointSigner, checkpointSigner } from './checkpoint.ts'
 
@@ -18,4 +20,20 @@ export function findSigner(
     throw new Error(`${guardedKeys.checkpoint} does not match this database. Give the key that the service uses.`)
   }
   return checkpointSigner(key)
+}
+
+/** The signer with which the service signs. Throws when its key is not here. */
+export async function requireSigner(
+  db: Kysely<Tables>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<CheckpointSigner> {
+  const kept = await db
+    .selectFrom('key_fingerprints')
+    .select('fingerprint')
+    .where('name', '=', 'checkpoint')
+    .executeTakeFirst()
+  const signer = findSigner(env, kept?.fingerprint)
+  if (signer === null)
+    throw new Error('There is no key to sign with: set CHECKPOINT_KEY, or DATA_DIR where the service generated one.')
+  return signer
 }

@@ -13,7 +13,7 @@ export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: 
   position: last,
   hash,
   running,
-  made_of: { first: 0, last: 0 },
+  covered: { first: 0, last: 0 },
   done: [],
   failed: [],
   unchanged: false,
@@ -37,15 +37,15 @@ export async function readClosingRequest(folder: string, books: MonthBooks, publ
     }),
   )
   const [earliest] = run
-  const made_of = earliest === undefined ? { first: 0, last: 0 } : { first: earliest.first, last: earliest.last }
-  const isOfOneKind = run.every(({ first, last }) => first === made_of.first && last === made_of.last)
+  const covered = earliest === undefined ? { first: 0, last: 0 } : { first: earliest.first, last: earliest.last }
+  const isOfOneKind = run.every(({ first, last }) => first === covered.first && last === covered.last)
   const unchanged = isOfOneKind && hashes.every(({ sha256 }, i) => sha256 === made[i]?.sha256)
   return {
     month: books.month,
     position: books.last,
     hash: books.hash,
     running: false,
-    made_of,
+    covered,
     done: run.filter(({ state }) => state === 'done').map(({ step }) => step),
     failed: run.filter(({ state }) => state === 'failed').map(({ step }) => step),
     unchanged,

@@ -1,5 +1,5 @@
 import { makeFolder } from '../../config/make-folder.ts'
-import type { ClosingStep } from '../../features/closings/books.ts'
+import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'
@@ -28,7 +28,7 @@ export async function runClosingStep(step: ClosingStep, given: StepOptions): Pro
     state: 'running',
     made_by: madeBy,
     started_at: now(),
-    heard_at: now(),
+    heartbeat_at: now(),
     first,
     last,
     progress: null,
@@ -38,7 +38,7 @@ export async function runClosingStep(step: ClosingStep, given: StepOptions): Pro
   }
   const save = (change: Partial<StoredState>): void => {
     lock.lost.throwIfAborted()
-    state = { ...state, ...change, heard_at: now() }
+    state = { ...state, ...change, heartbeat_at: now() }
     writeStep(folder, step, state)
   }
   save({})

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Log } from '../../db/log.ts'
 import type { Tables } from '../../db/tables.ts'
-import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/books.ts'
+import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { StoppedBy } from '../runs/run-verification.ts'
 import { ClosingRefused } from './closing-refused.ts'

@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { errorCode } from '../../config/error-code.ts'
 import { makeFolder } from '../../config/make-folder.ts'
-import { type ClosingStep, closingSteps } from '../../features/closings/books.ts'
+import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
 
 // Where the steps of a closing stand: one small file for each, beside the files that they made.
 
@@ -35,7 +35,7 @@ const StoredState = Type.Object({
   /** ISO 8601, UTC. */
   started_at: Type.String(),
   /** The last sign of life while it runs; then its end. */
-  heard_at: Type.String(),
+  heartbeat_at: Type.String(),
   /** The positions that it was made of. */
   first: Type.Integer(),
   last: Type.Integer(),
@@ -74,7 +74,7 @@ export const readSteps = (folder: string): readonly StepState[] => closingSteps.
 export function readStep(folder: string, step: ClosingStep): StepState {
   const stored = readStored(join(folder, 'steps', `${step}.json`))
   if (stored === null) return { step, state: 'waiting' }
-  const isLost = stored.state === 'running' && Date.now() - Date.parse(stored.heard_at) > MAX_SILENCE_MS
+  const isLost = stored.state === 'running' && Date.now() - Date.parse(stored.heartbeat_at) > MAX_SILENCE_MS
   return { step, ...stored, ...(isLost && { state: 'failed', error: 'it was interrupted' }) }
 }
 

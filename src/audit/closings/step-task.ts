@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Log } from '../../db/log.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { ClosingStep } from '../../features/closings/books.ts'
+import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import type { Progress } from '../ledger-scan.ts'
 import type { QueryContext } from '../reports/query-context.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import type { Tables } from '../../db/tables.ts'
-import { findSigner } from '../checkpoint/checkpoint-key.ts'
+import { requireSigner } from '../checkpoint/checkpoint-key.ts'
 import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
@@ -20,13 +20,6 @@ async function run(context: CommandContext, { json }: { readonly json?: true }):
 }
 
 async function takeCheckpoint(db: Kysely<Tables>, env: CommandContext['env']): Promise<Checkpoint> {
-  const kept = await db
-    .selectFrom('key_fingerprints')
-    .select('fingerprint')
-    .where('name', '=', 'checkpoint')
-    .executeTakeFirst()
-  const signer = findSigner(env, kept?.fingerprint)
-  if (signer === null)
-    throw new Error('There is no key to sign with: set CHECKPOINT_KEY, or DATA_DIR where the service generated one.')
+  const signer = await requireSigner(db, env)
   return signer.sign(await readCheckpointHead(db))
 }

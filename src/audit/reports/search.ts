@@ -4,7 +4,7 @@ import { headOf } from '../../db/head.ts'
 import { beginsWith } from '../../db/queries/begins-with.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import { isMonth } from '../../features/closings/books.ts'
+import { isMonth } from '../../features/closings/month.ts'
 import { findClosing } from '../../features/closings/reads.ts'
 import { parseOrderId } from '../../features/gifts/send.ts'
 import { findPeople, personById } from '../../features/users/reads.ts'
@@ -45,7 +45,7 @@ const kinds = [
 ] as const
 export type HitKind = (typeof kinds)[number]
 
-interface Asked {
+interface Requester {
   readonly text: string
   /** The text as an id; null when it is none. */
   readonly id: number | null
@@ -55,7 +55,7 @@ interface Asked {
   readonly isNamed: boolean
 }
 
-type Finder = (db: Kysely<Tables>, asked: Asked) => Promise<SearchHit[]>
+type Finder = (db: Kysely<Tables>, asked: Requester) => Promise<SearchHit[]>
 
 /** Hits of one kind. */
 const MAX_HITS = 10
@@ -117,7 +117,7 @@ async function findNamed(db: Kysely<Tables>, q: string, upTo: number): Promise<S
 
 const kindOf = (word: string): HitKind | undefined => kinds.find((kind) => kind === word)
 
-async function findUsers(db: Kysely<Tables>, { text, id }: Asked): Promise<SearchHit[]> {
+async function findUsers(db: Kysely<Tables>, { text, id }: Requester): Promise<SearchHit[]> {
   const [own, people] = await Promise.all([id === null ? undefined : personById(db, id), findPeople(db, text)])
   const all = [...(own === undefined ? [] : [own]), ...people.filter((person) => person.id !== own?.id)]
   return all
@@ -125,7 +125,7 @@ async function findUsers(db: Kysely<Tables>, { text, id }: Asked): Promise<Searc
     .map(({ id: user, name, uid }) => ({ kind: 'user', id: String(user), label: `${name} (${uid})` }))
 }
 
-async function findRooms(db: Kysely<Tables>, { text, id }: Asked): Promise<SearchHit[]> {
+async function findRooms(db: Kysely<Tables>, { text, id }: Requester): Promise<SearchHit[]> {
   const rows = await db
     .selectFrom('room_profiles')
     .select(['room_id', 'uid', 'name'])
@@ -135,7 +135,7 @@ async function findRooms(db: Kysely<Tables>, { text, id }: Asked): Promise<Searc
   return rows.map(({ room_id, uid, name }) => ({ kind: 'room', id: String(room_id), label: `${name} (${uid})` }))
 }
 
-async function findAccounts(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
+async function findAccounts(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
   // A number alone is found as what it is the number of.
   if (!text.includes(':')) return []
   const { accounts } = await listAccounts(db, { q: text, sort: 'account', limit: MAX_HITS, upTo })
@@ -147,7 +147,7 @@ async function findAccounts(db: Kysely<Tables>, { text, upTo }: Asked): Promise<
 }
 
 /** The event at a position, and what has the position of its first event as its id. */
-async function findByPosition(db: Kysely<Tables>, { id, upTo }: Asked): Promise<SearchHit[]> {
+async function findByPosition(db: Kysely<Tables>, { id, upTo }: Requester): Promise<SearchHit[]> {
   if (id === null || id > upTo) return []
   const event = await eventAt(db, id)
   if (event === undefined) return []
@@ -219,7 +219,7 @@ async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
 }
 
 /** By the beginning of a name, among all gifts, of which there are few (`MAX_DECORATIONS`); by number only where named. */
-async function findGifts(db: Kysely<Tables>, { text, id, isNamed }: Asked): Promise<SearchHit[]> {
+async function findGifts(db: Kysely<Tables>, { text, id, isNamed }: Requester): Promise<SearchHit[]> {
   const isName = id === null && isNameWord(text)
   if (!isName && !(isNamed && id !== null)) return []
   const rows = await db
@@ -239,7 +239,7 @@ async function findGifts(db: Kysely<Tables>, { text, id, isNamed }: Asked): Prom
 }
 
 /** A month that the ledger has, from that of its first event to that of now. */
-async function findMonth(db: Kysely<Tables>, { text }: Asked): Promise<SearchHit[]> {
+async function findMonth(db: Kysely<Tables>, { text }: Requester): Promise<SearchHit[]> {
   if (!isMonth(text)) return []
   const [first, closing] = await Promise.all([eventAt(db, 1), findClosing(db, text)])
   if (first === undefined || text < monthOf(first.at) || text > monthOf(Date.now() * 1_000)) return []
@@ -252,7 +252,7 @@ const monthOf = (at: number): string => isoMicros(at).slice(0, 7)
  * Members of staff who caused something. Their names in tokens are mostly written in lower case; a text that looks like
  * none is one only where that is said.
  */
-async function findStaff(db: Kysely<Tables>, { text, upTo, isNamed }: Asked): Promise<SearchHit[]> {
+async function findStaff(db: Kysely<Tables>, { text, upTo, isNamed }: Requester): Promise<SearchHit[]> {
   const name = text.replace(/^staff:/i, '')
   const pattern = isNamed || name !== text ? /^[ -~]{1,100}$/ : /^[a-z][\w.@+-]{0,99}$/i
   if (!pattern.test(name)) return []
@@ -264,7 +264,7 @@ async function findStaff(db: Kysely<Tables>, { text, upTo, isNamed }: Asked): Pr
     .map(({ sub, entry }) => ({ kind: 'staff', id: sub, label: `last act ${timeText(entry.at)}` }))
 }
 
-async function findOrder(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
+async function findOrder(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
   const position = parseOrderId(text)
   if (position === undefined || position > upTo) return []
   const event = await eventAt(db, position)
@@ -274,7 +274,7 @@ async function findOrder(db: Kysely<Tables>, { text, upTo }: Asked): Promise<Sea
 }
 
 /** Commands by their request id or idempotency key. */
-async function findCauses(db: Kysely<Tables>, { text, upTo }: Asked): Promise<SearchHit[]> {
+async function findCauses(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
   const [requests, keys] = await Promise.all([
     searchEvents(db, { requestId: text, upTo, limit: 1 }),
     searchEvents(db, { idempotencyKey: text, upTo, limit: MAX_HITS }),

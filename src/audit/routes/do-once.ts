@@ -6,7 +6,7 @@ import type { RegisteredVerb } from '../../ledger/executor/registry/registered-v
 import type { FinanceServices } from './services.ts'
 
 /** Who asks for work, and under which Idempotency-Key. */
-export interface Asked {
+export interface Requester {
   readonly by: string
   readonly key: string | null
 }
@@ -16,7 +16,7 @@ interface Once<Outcome> {
   /** What of the body identifies the request, in a fixed order. */
   readonly input: unknown
   /** Answers null for work that is refused. */
-  readonly work: (asked: Asked) => Promise<Outcome | null>
+  readonly work: (requester: Requester) => Promise<Outcome | null>
 }
 
 /**
@@ -30,12 +30,12 @@ export async function doOnce<Outcome>(
   { db, execute }: Pick<FinanceServices, 'db' | 'execute'>,
   { verb, input, work }: Once<Outcome>,
 ): Promise<void> {
-  const asked = { by: actorOf(request.caller), key: idempotencyKey(request) }
-  const outcome = (await isAnswered(db, asked)) ? null : await work(asked)
+  const requester = { by: actorOf(request.caller), key: idempotencyKey(request) }
+  const outcome = (await isAnswered(db, requester)) ? null : await work(requester)
   return execute(request, reply, verb, { outcome }, { request: input })
 }
 
-async function isAnswered(db: FinanceServices['db'], { by, key }: Asked): Promise<boolean> {
+async function isAnswered(db: FinanceServices['db'], { by, key }: Requester): Promise<boolean> {
   if (key === null) return false
   const row = await db
     .selectFrom('replies')

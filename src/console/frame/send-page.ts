@@ -30,8 +30,6 @@ interface Frame {
   readonly navigation: ReturnType<typeof navigationFor>
   readonly staff: { readonly name: string; readonly role: string; readonly mayWrite: boolean } | null
   readonly q: string
-  /** The address of this page, for links that come back to it. */
-  readonly address: string
   readonly now: string
   readonly asset: typeof assetAddress
   readonly scripts: readonly PageScript[]
@@ -57,7 +55,6 @@ export async function sendPage<Data extends object>(
       staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },
     // Other pages have a filter of that name.
     q: path === '/console/search' && typeof q === 'string' ? q : '',
-    address: request.originalUrl,
     now: isoNow(),
     asset: assetAddress,
     scripts,

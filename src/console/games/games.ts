@@ -34,7 +34,6 @@ const gameTemplate = defineTemplate<{
   readonly status: Cell
   readonly facts: readonly (readonly [string, Cell])[]
   readonly players: Table
-  readonly isOpen: boolean
   /** Whether the spin can be computed again; null without one. */
   readonly isValid: boolean | null
   readonly steps: readonly ProofStep[]
@@ -62,7 +61,6 @@ export const gamePages: ConsolePages = (scope, services) => {
         status: statusCell(game.status, gameToneOf(game.status)),
         facts: factsOf(game),
         players: playersOf(game),
-        isOpen: game.status === 'open',
         isValid: game.verdict?.valid ?? null,
         steps: stepsOf(game),
         events: eventsOf(game),

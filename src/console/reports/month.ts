@@ -7,13 +7,8 @@ import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-book
 import { RunningSteps } from '../../audit/closings/running-steps.ts'
 import { type MadeFile, readStep, readSteps, type StepState } from '../../audit/closings/step-state.ts'
 import { refusalResponseOf } from '../../domain.ts'
-import {
-  type ClosingStep,
-  closingSteps,
-  MONTH_PATTERN,
-  nextMonth,
-  VERIFICATION_RUNNING,
-} from '../../features/closings/books.ts'
+import { type ClosingStep, closingSteps, VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
+import { MONTH_PATTERN, nextMonth } from '../../features/closings/month.ts'
 import type { App } from '../../features/services.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'

@@ -1,5 +1,5 @@
 import type { MadeFile, StepResult, StepState } from '../../audit/closings/step-state.ts'
-import type { ClosingStep } from '../../features/closings/books.ts'
+import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
   actorCell,
@@ -98,7 +98,7 @@ export function showStep(state: StepState, { month, first, last, queued }: Shown
     facts: [
       ['Run by', actorCell(state.made_by)],
       ['Started', timeCell(state.started_at)],
-      ...(state.state === 'running' ? [] : [['Ended', timeCell(state.heard_at)] as const]),
+      ...(state.state === 'running' ? [] : [['Ended', timeCell(state.heartbeat_at)] as const]),
     ],
     summary: result?.summary ?? error,
     table: result === null || result.rows.length === 0 ? null : showResult(shown.title, result),
@@ -112,11 +112,11 @@ export function showStep(state: StepState, { month, first, last, queued }: Shown
 /** Null unless the step is running. */
 export function showProgress(month: string, state: StepState): StepProgress | null {
   if (state.state !== 'running') return null
-  const { step, progress, started_at, heard_at } = state
+  const { step, progress, started_at, heartbeat_at } = state
   const shown = { id: `progress-${step}`, href: `${monthPath(month)}/steps/${step}/progress` }
   if (progress === null || progress.of === 0) return { ...shown, events: null, text: 'Running' }
   const { events, of } = progress
-  const rate = (events * 1_000) / Math.max(1, Date.parse(heard_at) - Date.parse(started_at))
+  const rate = (events * 1_000) / Math.max(1, Date.parse(heartbeat_at) - Date.parse(started_at))
   const left = Math.max(0, of - events)
   return {
     ...shown,

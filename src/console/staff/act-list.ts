@@ -25,7 +25,7 @@ type Query = Static<typeof Filters>
 
 interface Row extends StaffAct {
   /** The reason or the note: null where there is none, or where it was erased or cannot be read. */
-  readonly said: string | null
+  readonly reasonOrNote: string | null
   readonly fields: Readonly<Record<string, unknown>>
   /** That the act made or decided; null for other acts. */
   readonly proposal: ProposedDeed | null
@@ -42,7 +42,7 @@ export const actList = (vault: Vault): List<typeof Filters, Row> => ({
     { name: 'about', title: 'About', cell: aboutCell },
     { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).cell },
     { name: 'currency', title: 'Currency', cell: (row) => textCell(amountOf(row).currency) },
-    { name: 'reason', title: 'Reason or note', cell: ({ said }) => textCell(said) },
+    { name: 'reason', title: 'Reason or note', cell: ({ reasonOrNote }) => textCell(reasonOrNote) },
     { name: 'event', title: 'Event', cell: ({ entry }) => eventCell(entry.position) },
   ],
   empty: 'No member of staff did anything here. Clear the filters, or choose a longer period.',
@@ -80,7 +80,7 @@ async function withNotes(db: Kysely<Tables>, vault: Vault, acts: readonly StaffA
   )
   return rows.map((row) => ({
     ...row,
-    said:
+    reasonOrNote:
       row.reason ??
       (row.entry.type === 'proposal-decided' ? noteOf(row) : (notes.get(sealedNoteOf(row) ?? '') ?? null)),
     proposal: proposals.get(proposalIn(row) ?? 0) ?? null,

@@ -109,12 +109,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
 
   scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
     const id = idInPath(request.params.id)
-    const read = async () => {
-      const run = show(await findRun(request, id))
-      // Its end changes other parts of the page, too.
-      if (!run.isRunning) reply.header('hx-refresh', 'true')
-      return run
-    }
+    const read = async () => show(await findRun(request, id))
     return sendPart(request, reply, progressTemplate, { page: `/console/verify/${id}`, read })
   })
 

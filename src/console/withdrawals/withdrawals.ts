@@ -20,7 +20,7 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
-import { isWaiting, toneOf, withdrawalPath } from './withdrawal-cells.ts'
+import { toneOf, withdrawalPath } from './withdrawal-cells.ts'
 import {
   type AccountState,
   readWithdrawalDetails,
@@ -44,7 +44,6 @@ interface RequestPage {
   readonly written: Facts | null
   readonly isUnreadable: boolean
   readonly decisions: readonly Decision[]
-  readonly isSettled: boolean
   readonly timeline: Table
   readonly movements: Table
   readonly accounts: Table
@@ -173,7 +172,6 @@ function sendRequest(
       written: writtenFacts(written),
       isUnreadable: written.unreadable === true,
       decisions: decisionsFor(withdrawal),
-      isSettled: !isWaiting(withdrawal.status),
       timeline: timelineOf(details.changes),
       movements: movementsOf(details.changes),
       accounts: accountsOf(details.accounts),

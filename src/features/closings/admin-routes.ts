@@ -3,7 +3,7 @@ import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
 import { InvalidPathParam, notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
-import { isMonth } from './books.ts'
+import { isMonth } from './month.ts'
 import { findClosing, newestClosings } from './reads.ts'
 
 const tags = ['finance']

@@ -2,7 +2,7 @@ import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
-import { nextMonth } from './books.ts'
+import { nextMonth } from './month.ts'
 
 /** A month that was closed. */
 export const closings = projection('month_closings', {

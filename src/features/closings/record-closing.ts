@@ -1,8 +1,9 @@
 import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { type ClosingStep, closingSteps, monthRefusal, STEPS_RUNNING } from './books.ts'
 import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
+import { type ClosingStep, closingSteps, STEPS_RUNNING } from './closing-steps.ts'
+import { monthRefusal } from './month.ts'
 
 /** What the service read in the folder of a closing, and in the ledger; nothing of it comes from a client. */
 export interface RecordClosing {
@@ -15,7 +16,7 @@ export interface RecordClosing {
   /** Whether a step is running, which may be writing the files. */
   readonly running: boolean
   /** The positions that the files were made of. */
-  readonly made_of: { readonly first: number; readonly last: number }
+  readonly covered: { readonly first: number; readonly last: number }
   readonly done: readonly string[]
   readonly failed: readonly string[]
   /** Whether every file has the SHA-256 that it was made with. */
@@ -41,7 +42,7 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   reads: ({ month }) => [keyOf(closings, month), keyOf(lastClosings, LEDGER)],
 
   decide(state, input, { now }) {
-    const { month, position, hash, running, made_of, done, failed, unchanged, files, checkpoint } = input
+    const { month, position, hash, running, covered, done, failed, unchanged, files, checkpoint } = input
     const last = state.get(lastClosings, LEDGER) ?? null
     const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
@@ -52,7 +53,7 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
     if (checkpoint === null || checkpoint.position !== position || checkpoint.hash !== hash) {
       return refuse('closing_outdated')
     }
-    const isOfThesePositions = made_of.first === (last?.last_position ?? 0) + 1 && made_of.last === position
+    const isOfThesePositions = covered.first === (last?.last_position ?? 0) + 1 && covered.last === position
     if (!isOfThesePositions || !unchanged) return refuse('closing_outdated')
     return [{ type: 'month-closed', data: { month, position, files: [...files], checkpoint }, movements: [] }]
   },

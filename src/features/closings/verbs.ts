@@ -3,7 +3,8 @@ import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import { answerWork } from './answer-work.ts'
-import { MONTH_PATTERN, VERIFICATION_RUNNING } from './books.ts'
+import { VERIFICATION_RUNNING } from './closing-steps.ts'
+import { MONTH_PATTERN } from './month.ts'
 import { recordedClosing } from './presenters.ts'
 import { recordClosing } from './record-closing.ts'
 
@@ -13,7 +14,7 @@ const RecordClosing = inputSchema(
     hash: Type.Union([Type.String(), Type.Null()]),
     position: Type.Integer({ minimum: 0 }),
     running: Type.Boolean(),
-    made_of: Type.Object({ first: Type.Integer({ minimum: 0 }), last: Type.Integer({ minimum: 0 }) }),
+    covered: Type.Object({ first: Type.Integer({ minimum: 0 }), last: Type.Integer({ minimum: 0 }) }),
     done: Type.Array(Type.String()),
     failed: Type.Array(Type.String()),
     unchanged: Type.Boolean(),

@@ -12,7 +12,7 @@ import { readStep } from '../../../src/audit/closings/step-state.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { loadSlices } from '../../../src/domain.ts'
-import { closingSteps } from '../../../src/features/closings/books.ts'
+import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
@@ -136,7 +136,7 @@ test('a step whose process died, or lost its lock, can be run again at once', as
   const steps = instance(t, opened, closingsFolder)
   const now = new Date().toISOString()
   mkdirSync(join(folder, 'steps'), { recursive: true })
-  const state = { state: 'running', made_by: 'staff:bob', started_at: now, heard_at: now, first: 1, last: 2 }
+  const state = { state: 'running', made_by: 'staff:bob', started_at: now, heartbeat_at: now, first: 1, last: 2 }
   const none = { progress: null, result: null, files: [], error: null }
   writeFileSync(join(folder, 'steps/draws.json'), JSON.stringify({ ...state, ...none }))
   t.match(stateOf('draws'), { state: 'running' })

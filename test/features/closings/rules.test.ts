@@ -1,6 +1,7 @@
 import { test } from 'tap'
-import { closingSteps, monthEnds, nextMonth } from '../../../src/features/closings/books.ts'
 import { closings, evolveClosings, LEDGER, lastClosings } from '../../../src/features/closings/closing.ts'
+import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
+import { monthEnds, nextMonth } from '../../../src/features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../src/features/closings/record-closing.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
@@ -21,7 +22,7 @@ const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
   position: 40,
   hash,
   running: false,
-  made_of: { first: 1, last: 40 },
+  covered: { first: 1, last: 40 },
   done: [...closingSteps],
   failed: [],
   unchanged: true,
@@ -51,7 +52,7 @@ test('a month is closed with its files, and the next one begins from it', (t) =>
   })
   t.same(state.get(lastClosings, LEDGER), { ledger: LEDGER, month: '2026-10', last_position: 40 })
 
-  const november = october({ month: '2026-11', position: 55, made_of: { first: 41, last: 55 } })
+  const november = october({ month: '2026-11', position: 55, covered: { first: 41, last: 55 } })
   const later = { now: monthEnds('2026-11') + 1 }
   const { answer: second } = when(recordClosing, { ...november, checkpoint: checkpointOf(55) }, later)
   t.match(second, { first_position: 41, last_position: 55 })
@@ -74,8 +75,8 @@ test('refusals, in the order of precedence', (t) => {
     ['closing_outdated', october({ hash: 'cd'.repeat(32) })],
     ['closing_outdated', october({ hash: null })],
     ['closing_outdated', october({ unchanged: false })],
-    ['closing_outdated', october({ made_of: { first: 1, last: 39 } })],
-    ['closing_outdated', october({ made_of: { first: 2, last: 40 } })],
+    ['closing_outdated', october({ covered: { first: 1, last: 39 } })],
+    ['closing_outdated', october({ covered: { first: 2, last: 40 } })],
     ['closing_outdated', october({ checkpoint: checkpointOf(39) })],
     ['closing_outdated', october(), closed('2026-09', 3)],
   ]

@@ -1,5 +1,5 @@
 import { headOf } from '../../../db/head.ts'
-import { VERIFICATION_RUNNING } from '../../../features/closings/books.ts'
+import { VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
 import type { Progress } from '../../ledger-scan.ts'
 import { insertRun } from '../../runs/run-rows.ts'
 import { runVerification } from '../../runs/run-verification.ts'

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { userInfo } from 'node:os'
 import { InvalidArgumentError } from 'commander'
-import type { Kysely } from 'kysely'
 import { readLedgerSchema } from '../../../config/ledger-schema.ts'
 import { openPool } from '../../../db/pool.ts'
 import { queryBuilder } from '../../../db/queries/query-builder.ts'
-import type { Tables } from '../../../db/tables.ts'
-import { evolve, refusalResponseOf, tables } from '../../../domain.ts'
-import { closingSteps, isMonth, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../features/closings/books.ts'
+import { refusalResponseOf } from '../../../domain.ts'
+import { closingSteps, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
+import { isMonth } from '../../../features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
 import { command } from '../../../ledger/executor/command.ts'
-import { Executor } from '../../../ledger/executor/executor.ts'
-import type { CheckpointSigner } from '../../checkpoint/checkpoint.ts'
-import { findSigner } from '../../checkpoint/checkpoint-key.ts'
+import { requireSigner } from '../../checkpoint/checkpoint-key.ts'
 import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
@@ -21,6 +17,7 @@ import { MonthLock } from '../../closings/month-lock.ts'
 import { runClosingStep } from '../../closings/run-closing-step.ts'
 import { dataDirOf } from '../../database.ts'
 import { readRuns } from '../../runs/run-rows.ts'
+import { localStaffName, withExecutor } from '../../with-executor.ts'
 import type { CommandContext, RegisterCommand } from '../command.ts'
 
 export const closeMonthCommand: RegisterCommand = (audit, running) =>
@@ -40,7 +37,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
   const db = queryBuilder(openPool(serviceUrl, { max: 2, application_name: 'audit' }))
   let lock: MonthLock | null = null
   try {
-    const signer = await signerFor(db, env)
+    const signer = await requireSigner(db, env)
     // Held until the closing is recorded: no other step changes the files in between.
     lock = await MonthLock.forSteps(serviceUrl, month)
     if (lock === null) throw new ClosingRefused(STEPS_RUNNING)
@@ -58,8 +55,8 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
       signal.throwIfAborted()
       const state = await runClosingStep(step, options)
       if (state.state !== 'done') failed += 1
-      const said = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
-      terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${said}`)
+      const summary = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
+      terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
     }
     if (failed > 0) {
       terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
@@ -76,23 +73,9 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
   }
 }
 
-async function signerFor(db: Kysely<Tables>, env: CommandContext['env']): Promise<CheckpointSigner> {
-  const kept = await db
-    .selectFrom('key_fingerprints')
-    .select('fingerprint')
-    .where('name', '=', 'checkpoint')
-    .executeTakeFirst()
-  const signer = findSigner(env, kept?.fingerprint)
-  if (signer === null)
-    throw new Error('There is no key to sign with: set CHECKPOINT_KEY, or DATA_DIR where the service generated one.')
-  return signer
-}
-
 /** Records the closing next to the instances of the service; answers the position of its event. */
-async function record(url: string, request: RecordClosing, actor: string): Promise<number> {
-  const silent = { committed: () => {}, bug: () => {}, failed: () => {} }
-  const executor = new Executor({ url, tables, evolve, observer: silent })
-  try {
+const record = (url: string, request: RecordClosing, actor: string): Promise<number> =>
+  withExecutor(url, async (executor) => {
     let position = 0
     const { reply } = await executor.run(
       command(
@@ -110,16 +93,4 @@ async function record(url: string, request: RecordClosing, actor: string): Promi
     )
     if (reply.status !== 201) throw new Error(reply.body)
     return position
-  } finally {
-    await executor.close()
-  }
-}
-
-/** Who closes the month, as the ledger names them. */
-function localStaffName(): string {
-  try {
-    return `staff:${userInfo().username}`
-  } catch {
-    return `staff:${process.getuid?.() ?? 'unknown'}`
-  }
-}
+  })

@@ -7,7 +7,7 @@ interface PageOptions {
   readonly head?: string
 }
 
-/** A page for people, without scripts of its own. `body` is HTML. */
+/** A page for people. `body` is HTML; `head` is for what a page loads beside its style. */
 export const htmlPage = (
   title: string,
   body: string,

@@ -112,11 +112,11 @@ export class EventRowReader {
     return this.#name(ACTOR)
   }
 
-  /** Microseconds. */
   get requestId(): string {
     return this.#text(REQUEST_ID)
   }
 
+  /** Microseconds. */
   get at(): number {
     const at = int64(this.#view, this.#start(AT)) + POSTGRES_EPOCH_MICROS
     if (at < MIN_TIME_MICROS || at >= MAX_TIME_MICROS)
