@@ -69,14 +69,14 @@ test('pictures of the console', { skip, timeout: 600_000 }, async (t) => {
 
   const ann = await signIn('ann', { look: light })
   await ann.open('/console')
-  await picture(ann, 'home.png', 960)
+  await picture(ann, 'home.png', 940)
 
   await ann.open('/console/accounts/user:1:diamonds')
   await ann.page.locator('.chart canvas').waitFor()
   await picture(ann, 'account.png', 1080)
 
   await ann.open(`/console/proposals/${proposal.id}`)
-  await picture(ann, 'proposal.png', 640)
+  await picture(ann, 'proposal.png', 680)
 
   const draw = await newest('gift-drawn', '"decoration_id":3,.*"reward":[1-9]')
   await ann.open(`/console/draws/${draw}`)

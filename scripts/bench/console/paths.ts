@@ -45,7 +45,7 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
     each('cards of a user', users, (id) => `/console/users/${id}/cards`),
     each('games of a user', users, (id) => `/console/users/${id}/games`),
     each('search', users, (id) => `/console/search?q=nobody-${id}`),
-    each('search for a number', events, (position) => `/console/search?q=event+${position}`),
+    each('search for a number', users, (id) => `/console/search?q=${id}`),
     same('withdrawals', '/console/withdrawals'),
     each('a withdrawal', withdrawals, (id) => `/console/withdrawals/${id}`),
     same('proposals', '/console/proposals'),

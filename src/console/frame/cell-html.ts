@@ -11,7 +11,10 @@ export function cellHtml(cell: Cell): string {
 
 function linkedHtml(cell: Cell): string {
   const shown = valueHtml(cell)
-  return cell.href === undefined ? shown : `<a href="${escape(cell.href)}">${shown}</a>`
+  if (cell.href === undefined) return shown
+  // Nothing to see there, most of the time.
+  const isZero = cell.kind === 'number' && /^0(\.0+)?$/.test(cell.text)
+  return `<a href="${escape(cell.href)}"${isZero ? ' class="zero"' : ''}>${shown}</a>`
 }
 
 function valueHtml({ kind, text, datetime, tone }: Cell): string {
