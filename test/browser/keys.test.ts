@@ -23,6 +23,8 @@ test('keys of the console', { skip: skipWithoutBrowser, timeout: 300_000 }, asyn
     t.equal(page.url(), before, keys.join(' '))
   }
 
+  // The script shows them when it listens for keys.
+  await page.locator('.keys:not([hidden])').first().waitFor({ state: 'attached' })
   await page.keyboard.press('g')
   await page.keyboard.press('u')
   await page.waitForURL('**/console/users')
@@ -51,6 +53,7 @@ test('keys of the console', { skip: skipWithoutBrowser, timeout: 300_000 }, asyn
   await page.getByRole('button', { name: 'all keys' }).click()
   await choice.check()
   await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('g')
   await page.keyboard.press('h')
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()

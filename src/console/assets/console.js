@@ -40,7 +40,7 @@ function showWhetherKeysAreOn() {
   else search?.removeAttribute('aria-keyshortcuts')
 }
 
-const openKeys = () => document.querySelector('dialog.keys-list')
+const openKeys = () => document.querySelector('dialog.keys-list[open]')
 
 function keysChoice() {
   const label = document.createElement('label')
