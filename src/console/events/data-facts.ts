@@ -41,7 +41,7 @@ export function dataFacts(type: string, data: string): readonly Fact[] {
     if (type === 'month-closed') return closingFacts(name, value)
     const meaning = meanings[`${type} ${name}`]
     const cell = fieldCell(name, value, fields)
-    return [[formatWord(name), meaning === undefined ? cell : { ...cell, beside: textCell(meaning) }]]
+    return [[formatWord(name), meaning === undefined ? cell : { ...cell, suffix: textCell(meaning) }]]
   })
 }
 
@@ -64,7 +64,7 @@ function fieldCell(name: string, value: unknown, fields: object): Cell {
   if (amounts.length === 0) return cell
   const others = amounts.length - MAX_AMOUNTS
   const texts = [...amounts.slice(0, MAX_AMOUNTS), ...(others > 0 ? [`and ${formatCount(others)} more`] : [])]
-  return { ...cell, beside: textCell(texts.join(', ')) }
+  return { ...cell, suffix: textCell(texts.join(', ')) }
 }
 
 function valueCell(name: string, value: unknown): Cell {

@@ -6,7 +6,7 @@ const { escapeFunction: escape } = templates.config
 /** A cell's markup. Not a template: a page has hundreds of cells, and to include one takes longer than to show it. */
 export function cellHtml(cell: Cell): string {
   const linked = linkedHtml(cell)
-  return cell.beside === undefined ? linked : `${linked}, ${cellHtml(cell.beside)}`
+  return cell.suffix === undefined ? linked : `${linked}, ${cellHtml(cell.suffix)}`
 }
 
 function linkedHtml(cell: Cell): string {

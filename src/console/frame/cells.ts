@@ -15,7 +15,7 @@ export interface Cell {
   /** The tone of a status: it is also said by its word, never by colour alone. */
   readonly tone?: Tone
   /** What is shown after it, in the same place. */
-  readonly beside?: Cell
+  readonly suffix?: Cell
 }
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'neutral'
@@ -72,10 +72,10 @@ export function actorCell(actor: string | null | undefined): Cell {
 }
 
 /** A cell with another one after it. Exports have both. */
-export const withBeside = (cell: Cell, beside: Cell): Cell => ({
+export const withSuffix = (cell: Cell, suffix: Cell): Cell => ({
   ...cell,
-  value: [cell.value, beside.value].filter((value) => value !== null).join(', '),
-  beside,
+  value: [cell.value, suffix.value].filter((value) => value !== null).join(', '),
+  suffix,
 })
 
 const linkTo = (href: string | undefined): { href?: string } => (href === undefined ? {} : { href })

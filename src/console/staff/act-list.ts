@@ -9,7 +9,7 @@ import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, withBeside } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, withSuffix } from '../frame/cells.ts'
 import { accountPath, eventCell, eventPath, userPath } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
@@ -108,7 +108,7 @@ function actCell(row: Row): Cell {
   const approval = approvalOf(row)
   if (approval === null) return act
   const sub = approval.approved_by.replace(/^staff:/, '')
-  return withBeside(act, textCell(`approved by ${sub}`, addressWith('/console/staff', { sub })))
+  return withSuffix(act, textCell(`approved by ${sub}`, addressWith('/console/staff', { sub })))
 }
 
 function actOf({ entry: { type }, fields: { to, decision } }: Row): string {
@@ -140,14 +140,14 @@ const proposalCell = (id: number): Cell => textCell(`Proposal ${id}`, `/console/
 
 function aboutCell(row: Row): Cell {
   const { entry, proposal } = row
-  if (proposal !== null) return withBeside(proposalCell(proposal.id), deedCell(proposal))
+  if (proposal !== null) return withSuffix(proposalCell(proposal.id), deedCell(proposal))
   // The last event of what was done comes before the one that counts it.
   if (entry.type === 'approval-limit-used') {
     return textCell(`Event ${entry.position - 1}`, eventPath(entry.position - 1))
   }
   const subject = subjectCellOf(row)
   const approval = approvalOf(row)
-  return approval === null ? subject : withBeside(subject, proposalCell(approval.proposal_id))
+  return approval === null ? subject : withSuffix(subject, proposalCell(approval.proposal_id))
 }
 
 function subjectCellOf({ entry, fields }: Row): Cell {
