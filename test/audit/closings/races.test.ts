@@ -18,6 +18,7 @@ import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, superuserUrl } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
+import { holdVerifications } from '../hold-verifications.ts'
 import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
 
@@ -60,21 +61,6 @@ function instance(t: Test, { database }: TestApp, closingsFolder: string): Runni
   return steps
 }
 
-/** Makes every verification wait until the function that it answers is called. */
-async function holdVerifications(t: Test, { database }: TestApp): Promise<() => Promise<void>> {
-  const client = await connect(database.ownerUrl, 'test')
-  let isOpen = true
-  const release = async (): Promise<void> => {
-    if (!isOpen) return
-    isOpen = false
-    await client.query('rollback')
-    await client.end()
-  }
-  t.teardown(release)
-  await client.query('begin; lock table replies in access exclusive mode')
-  return release
-}
-
 const ended = (steps: RunningSteps): Promise<void> => until(() => steps.current === null)
 
 test('a month is not recorded while a step runs, and no step runs while it is recorded', async (t) => {
@@ -84,7 +70,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   await steps.start(month, closingSteps, url, 'staff:fin')
   await ended(steps)
 
-  const gate = await holdVerifications(t, opened)
+  const gate = await holdVerifications(t, opened.database)
   await steps.start(month, ['draws', 'verify'], url, 'staff:fin')
   await until(() => stateOf('verify').state === 'running')
   t.match(await record(), running)
@@ -116,7 +102,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
 test('of two instances that start a step at once, one runs it', async (t) => {
   const opened = await openMonth(t)
   const { url, closingsFolder, stateOf } = opened
-  const gate = await holdVerifications(t, opened)
+  const gate = await holdVerifications(t, opened.database)
   const instances = [1, 2].map(() => instance(t, opened, closingsFolder))
   const starts = await Promise.allSettled(instances.map((one, i) => one.start(month, ['verify'], url, `staff:${i}`)))
   t.same(starts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
@@ -145,7 +131,7 @@ test('a step whose process died, or lost its lock, can be run again at once', as
   await ended(steps)
   t.match(stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
 
-  const gate = await holdVerifications(t, opened)
+  const gate = await holdVerifications(t, opened.database)
   await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
   await until(() => stateOf('verify').state === 'running')
   const drawn = readFileSync(join(folder, 'steps/draws.json'), 'utf8')
@@ -190,7 +176,7 @@ test('the verification of a closing is one of those that run one at a time', asy
   t.match(stateOf('verify'), { state: 'failed', error: 'A verification is running. Wait for its end, or stop it.' })
   await queryRows(database, 'delete from verification_runs')
 
-  const gate = await holdVerifications(t, opened)
+  const gate = await holdVerifications(t, opened.database)
   t.equal((await browser.submit(page, `${page}/steps/verify/run`)).status, 303)
   await until(async () => (await runs()).length === 1)
   t.match(await finance('POST', verifications, {}), { status: 422, body: { code: 'verification_running' } })
@@ -218,7 +204,7 @@ test('an aborted task is over when it says so: its thread writes no more', async
   }
   subscribe('worker_threads', onWorker)
   t.teardown(() => unsubscribe('worker_threads', onWorker))
-  await holdVerifications(t, opened)
+  await holdVerifications(t, opened.database)
   const abort = new AbortController()
   const verification = auditWorker.verify(opened.url, null, abort.signal, () => {})
   t.equal(workers.length, 1)

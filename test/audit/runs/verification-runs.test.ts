@@ -3,13 +3,13 @@ import { test } from 'tap'
 import type { VerificationRun } from '../../../schema/finance.ts'
 import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { until } from '../../harness/until.ts'
+import { holdVerifications } from '../hold-verifications.ts'
 import { seedLedger } from '../seed-ledger.ts'
 import { tamper } from '../verify-database.ts'
 
@@ -98,7 +98,7 @@ test('one verification at a time on all instances; it is stopped from any of the
   t.match(runOf(await finance('POST', `${path}/${other}/stop`)), { outcome: 'running', stopped_by: 'staff:fin' })
   await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
 
-  const gate = await holdReplies(t, database.ownerUrl)
+  const gate = await holdVerifications(t, database)
   const id = runOf(await finance('POST', path, {})).id
   t.match(await finance('POST', path, {}), { status: 422, body: { code: 'verification_running' } })
   // As another instance asks for it.
@@ -128,7 +128,7 @@ test('the run of a crashed instance does not block the next one, and a stopped s
 
   const db = readDb(t, database)
   const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
-  const gate = await holdReplies(t, database.ownerUrl)
+  const gate = await holdVerifications(t, database)
   const closing = new VerificationRuns({ url: database.serviceUrl, reads, log: { warn: () => {} } })
   const run = await closing.start('staff:ann', { checkpoint: null, key: null })
   t.equal(run?.outcome, 'running')
@@ -244,18 +244,3 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
   t.same((await finance('POST', path, {}, key('refused'))).body, refused.body, 'a refusal is remembered too')
 })
-
-/** Makes every verification wait until the function that it answers is called. */
-async function holdReplies(t: Test, ownerUrl: string): Promise<() => Promise<void>> {
-  const client = await connect(ownerUrl, 'test')
-  let isOpen = true
-  const release = async (): Promise<void> => {
-    if (!isOpen) return
-    isOpen = false
-    await client.query('rollback')
-    await client.end()
-  }
-  t.teardown(release)
-  await client.query('begin; lock table replies in access exclusive mode')
-  return release
-}
