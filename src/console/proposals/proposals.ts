@@ -2,12 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
-import { type NamedHold, readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
+import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
 import { isSamePerson } from '../../features/proposals/staff-name.ts'
 import { encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
-import { canBeHeld } from '../../ledger/rules/account.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import { bodyOf } from '../admin-request.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
@@ -15,7 +14,6 @@ import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import {
   actorCell,
-  amountCell,
   type Cell,
   codeCell,
   formatWord,
@@ -32,6 +30,7 @@ import { addExports } from '../lists/exports.ts'
 import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { type Deed, deedText, subjectCell } from './deed.ts'
+import { amountOf, effectsTable } from './effects-table.ts'
 import { type Decision, readDecision } from './read-decision.ts'
 
 interface ListData {
@@ -230,89 +229,6 @@ function effectCell({ position, events, requestId }: Decision): Cell {
     : textCell(`events ${first} to ${position + events}`, addressWith('/console/events', { request_id: requestId }))
 }
 
-type Effect = ProposalRecord['effects'][number]
-
-const effectColumns: readonly Column<Effect>[] = [
-  { name: 'account', title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
-  {
-    name: 'before',
-    title: 'Before',
-    isNumber: true,
-    cell: ({ account, before }) => unitsCell(currencyIn(account), before),
-  },
-  {
-    name: 'change',
-    title: 'Change',
-    isNumber: true,
-    cell: ({ account, before, after }) => {
-      const currency = currencyIn(account)
-      const change = unitsOf(currency, after) - unitsOf(currency, before)
-      const cell = amountCell(currency, change)
-      return change > 0n ? { ...cell, text: `+${cell.text}` } : cell
-    },
-  },
-  {
-    name: 'after',
-    title: 'After',
-    isNumber: true,
-    cell: ({ account, after }) => unitsCell(currencyIn(account), after),
-  },
-]
-
-/** Of an account with something on hold, which stays there. */
-interface Held {
-  readonly effect: Effect
-  readonly held: bigint
-}
-
-const heldColumn = (
-  name: string,
-  title: string,
-  units: (currency: string, row: Held) => bigint | null,
-): Column<Held> => ({
-  name,
-  title,
-  isNumber: true,
-  cell: (row) => {
-    const currency = currencyIn(row.effect.account)
-    return amountCell(currency, canBeHeld(row.effect.account) ? units(currency, row) : null)
-  },
-})
-
-const holdColumns: readonly Column<Held>[] = [
-  heldColumn('held', 'On hold', (_currency, { held }) => held),
-  heldColumn(
-    'available_before',
-    'Can be spent before',
-    (currency, { effect, held }) => unitsOf(currency, effect.before) - held,
-  ),
-  heldColumn(
-    'available_after',
-    'Can be spent after',
-    (currency, { effect, held }) => unitsOf(currency, effect.after) - held,
-  ),
-]
-
-/** With what can be spent, where a part of a balance is on hold. */
-function effectsTable({ effects, status, id }: ProposalRecord, holds: readonly NamedHold[]): Table {
-  const heldBy = Map.groupBy(holds, ({ account }) => account)
-  const rows = effects.map((effect): Held => {
-    const held = (heldBy.get(effect.account) ?? []).reduce((sum, { amount }) => sum + amount, 0n)
-    return { effect, held }
-  })
-  const columns = effectColumns.map(
-    ({ cell, ...column }): Column<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
-  )
-  return showTable(
-    {
-      label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
-      empty: 'It would move nothing.',
-      columns: holds.length === 0 ? columns : [...columns, ...holdColumns],
-    },
-    { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
-  )
-}
-
 type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
 
 const notPaidColumns: readonly Column<UnpaidRow>[] = [
@@ -329,28 +245,3 @@ const notPaidTable = ({ status, id }: ProposalRecord, rows: readonly UnpaidRow[]
     },
     { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
   )
-
-const amountOf = ({ currency, amount }: ProposalRecord): Cell =>
-  amount === null || currency === null ? textCell(null) : unitsCell(currency, amount)
-
-const unitsCell = (currency: string, value: Effect['before']): Cell => amountCell(currency, unitsOf(currency, value))
-
-/** In the smallest unit: dollars come with cents, everything else in ones. */
-function unitsOf(currency: string, value: Effect['before']): bigint {
-  const text = String(typeof value === 'object' ? value.rawJSON : value)
-  if (!isDollars(currency)) return BigInt(text)
-  const [whole = '0', cents = ''] = text.replace('-', '').split('.')
-  const units = BigInt(whole + cents.padEnd(2, '0').slice(0, 2))
-  return text.startsWith('-') ? -units : units
-}
-
-const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
-
-/** Of an account of the ledger; stored cards and a bag are counted in ones. */
-const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''
-
-/** Stored cards and bags are no accounts of the ledger: they are on their user's page. */
-function accountAddress(account: string): string {
-  const [, id = '', ...rest] = account.split(':')
-  return rest[0] === 'cards' || rest[0] === 'bag' ? `/console/users/${id}` : `/console/accounts/${account}`
-}
