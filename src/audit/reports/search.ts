@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { isNameWord } from '../../../schema/search.ts'
-import { headOf } from '../../db/head.ts'
 import { beginsWith } from '../../db/queries/begins-with.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -49,10 +48,16 @@ interface Requester {
   readonly text: string
   /** The text as an id; null when it is none. */
   readonly id: number | null
-  /** The end of the ledger for this search. */
-  readonly upTo: number
+  /** The end of the ledger for this search, and of what its indexes are asked for. */
+  readonly ends: SearchEnds
   /** Whether a word before the text says what it is: `gift 3`. */
   readonly isNamed: boolean
+}
+
+export interface SearchEnds {
+  readonly head: number
+  /** Requests, keys, and acts of staff are looked for up to here: after the end of the indexes each event is read. */
+  readonly searched: number
 }
 
 type Finder = (db: Kysely<Tables>, asked: Requester) => Promise<SearchHit[]>
@@ -93,13 +98,12 @@ const finderOf: Readonly<Record<HitKind, Finder>> = {
 }
 
 /** Everything that a text may be meant to find, in the order of kinds; what a word before it names comes first. */
-export async function searchAll(db: Kysely<Tables>, q: string): Promise<readonly SearchHit[]> {
+export async function searchAll(db: Kysely<Tables>, q: string, ends: SearchEnds): Promise<readonly SearchHit[]> {
   const text = q.trim()
   if (text === '' || text.length > MAX_TEXT || text.includes('\0')) return []
-  const upTo = await headOf(db)
-  const asked = { text, id: parseId(text), upTo, isNamed: false }
+  const asked = { text, id: parseId(text), ends, isNamed: false }
   const [named, ...found] = await Promise.all([
-    findNamed(db, text, upTo),
+    findNamed(db, text, ends),
     ...finders.map((finder) => finder(db, asked)),
   ])
   const hits = [...named, ...found.flat()]
@@ -107,11 +111,11 @@ export async function searchAll(db: Kysely<Tables>, q: string): Promise<readonly
 }
 
 /** `withdrawal 55`, `gift #3`: a kind and what is wanted of it. */
-async function findNamed(db: Kysely<Tables>, q: string, upTo: number): Promise<SearchHit[]> {
+async function findNamed(db: Kysely<Tables>, q: string, ends: SearchEnds): Promise<SearchHit[]> {
   const [, word = '', text = ''] = /^([a-z]+)(?:\s+#?|#)\s*(\S.*)$/i.exec(q) ?? []
   const kind = kindOf(word.toLowerCase())
   if (kind === undefined) return []
-  const hits = await finderOf[kind](db, { text, id: parseId(text), upTo, isNamed: true })
+  const hits = await finderOf[kind](db, { text, id: parseId(text), ends, isNamed: true })
   return hits.filter((hit) => hit.kind === kind)
 }
 
@@ -135,7 +139,7 @@ async function findRooms(db: Kysely<Tables>, { text, id }: Requester): Promise<S
   return rows.map(({ room_id, uid, name }) => ({ kind: 'room', id: String(room_id), label: `${name} (${uid})` }))
 }
 
-async function findAccounts(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
+async function findAccounts(db: Kysely<Tables>, { text, ends: { searched: upTo } }: Requester): Promise<SearchHit[]> {
   // A number alone is found as what it is the number of.
   if (!text.includes(':')) return []
   const { accounts } = await listAccounts(db, { q: text, sort: 'account', limit: MAX_HITS, upTo })
@@ -147,8 +151,8 @@ async function findAccounts(db: Kysely<Tables>, { text, upTo }: Requester): Prom
 }
 
 /** The event at a position, and what has the position of its first event as its id. */
-async function findByPosition(db: Kysely<Tables>, { id, upTo }: Requester): Promise<SearchHit[]> {
-  if (id === null || id > upTo) return []
+async function findByPosition(db: Kysely<Tables>, { id, ends }: Requester): Promise<SearchHit[]> {
+  if (id === null || id > ends.head) return []
   const event = await eventAt(db, id)
   if (event === undefined) return []
   const own = await madeBy(db, event.type, id)
@@ -252,21 +256,21 @@ const monthOf = (at: number): string => isoMicros(at).slice(0, 7)
  * Members of staff who caused something. Their names in tokens are mostly written in lower case; a text that looks like
  * none is one only where that is said.
  */
-async function findStaff(db: Kysely<Tables>, { text, upTo, isNamed }: Requester): Promise<SearchHit[]> {
+async function findStaff(db: Kysely<Tables>, { text, ends, isNamed }: Requester): Promise<SearchHit[]> {
   const name = text.replace(/^staff:/i, '')
   const pattern = isNamed || name !== text ? /^[ -~]{1,100}$/ : /^[a-z][\w.@+-]{0,99}$/i
   if (!pattern.test(name)) return []
   const pages = await Promise.all(
-    [...new Set([name, name.toLowerCase()])].map((sub) => listStaffActs(db, { sub, upTo, limit: 1 })),
+    [...new Set([name, name.toLowerCase()])].map((sub) => listStaffActs(db, { sub, upTo: ends.searched, limit: 1 })),
   )
   return pages
     .flatMap(({ acts }) => acts)
     .map(({ sub, entry }) => ({ kind: 'staff', id: sub, label: `last act ${timeText(entry.at)}` }))
 }
 
-async function findOrder(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
+async function findOrder(db: Kysely<Tables>, { text, ends }: Requester): Promise<SearchHit[]> {
   const position = parseOrderId(text)
-  if (position === undefined || position > upTo) return []
+  if (position === undefined || position > ends.head) return []
   const event = await eventAt(db, position)
   return event?.type === 'gift-drawn' || event?.type === 'gift-sent'
     ? [{ kind: 'order', id: text, label: eventText(event), position }]
@@ -274,7 +278,7 @@ async function findOrder(db: Kysely<Tables>, { text, upTo }: Requester): Promise
 }
 
 /** Commands by their request id or idempotency key. */
-async function findCauses(db: Kysely<Tables>, { text, upTo }: Requester): Promise<SearchHit[]> {
+async function findCauses(db: Kysely<Tables>, { text, ends: { searched: upTo } }: Requester): Promise<SearchHit[]> {
   const [requests, keys] = await Promise.all([
     searchEvents(db, { requestId: text, upTo, limit: 1 }),
     searchEvents(db, { idempotencyKey: text, upTo, limit: MAX_HITS }),

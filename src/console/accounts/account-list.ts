@@ -26,6 +26,7 @@ export interface AccountRow extends ListedAccount {
 export const accountList: List<typeof filters, AccountRow> = {
   label: 'Accounts',
   filters,
+  needsIndex: () => true,
   // Sorted by balance, each page reads and sorts all balances.
   exportPageRows: 5_000,
   empty: 'No account matches. Take away a filter, or search for a number of a user, room, game or withdrawal.',

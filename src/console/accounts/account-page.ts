@@ -27,8 +27,8 @@ import { accountCell, accountPath, eventCell, holderPath } from '../frame/links.
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, PAGE_ROWS, pinnedPosition, querySchemaOf, showTable, type Table } from '../lists/list.ts'
-import { indexNote, upToIndex } from '../lists/up-to-index.ts'
+import { type List, PAGE_ROWS, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { readHolderNames } from './holder-names.ts'
 import { requireAccount } from './require-account.ts'
@@ -79,6 +79,7 @@ function accountOf(request: FastifyRequest): string {
 const movementList: List<typeof accountFilters, NumberedEntry> = {
   label: 'Movements',
   filters: accountFilters,
+  needsIndex: () => true,
   empty: 'No movements here. Choose another period, or go back to all accounts.',
   columns: [
     { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
@@ -137,21 +138,17 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     const { account } = request.params
     const { query } = request
     const { reports: db } = await services.reads.reportsFor(request)
-    await requireAccount(db, account)
-    const asked = await pinnedPosition(db, query.at)
-    const asksForPosition = Boolean(query.at || query.as_of || query.to)
-    const [{ result, at }, names] = await Promise.all([
-      upToIndex(db, asked, asksForPosition, async (end) => {
-        const period = await resolveAccountPeriod(db, query, end)
-        const [read, times] = await Promise.all([
-          readPageAndSeries(db, account, period, query.cursor ?? null),
-          readTimes(db, period),
-        ])
-        return { ...read, period, times }
-      }),
+    const [ends, names] = await Promise.all([
+      readLedgerEnds(db),
       readHolderNames(db, [account]),
+      requireAccount(db, account),
     ])
-    const { page, series, period, times } = result
+    const { at, note } = pageEnd(ends, query.at, !query.as_of && !query.to)
+    const period = await resolveAccountPeriod(db, query, at)
+    const [{ page, series }, times] = await Promise.all([
+      readPageAndSeries(db, account, period, query.cursor ?? null),
+      readTimes(db, period),
+    ])
     const path = accountPath(account)
     const currency = currencyOf(account)
     const part = { path, query: {}, at, next: null, hasExports: false }
@@ -181,7 +178,7 @@ export function accountPage(scope: App, services: ConsoleServices): void {
         ),
         isComplete: series.isComplete,
         movements: showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) }),
-        note: indexNote(at, asked),
+        note,
         statements: [
           { title: 'CSV', href: statementOf('csv') },
           { title: 'JSONL', href: statementOf('jsonl') },

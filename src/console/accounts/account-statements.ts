@@ -9,7 +9,8 @@ import type { App } from '../../features/services.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { pinnedPosition, querySchemaOf } from '../lists/list.ts'
+import { querySchemaOf } from '../lists/list.ts'
+import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
@@ -41,7 +42,7 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
       const { account } = request.params
       const { reports: db } = await reads.reportsFor(request)
       await requireAccount(db, account)
-      const at = await pinnedPosition(db, request.query.at)
+      const { at } = pageEnd(await readLedgerEnds(db), request.query.at, false)
       const period = await resolveAccountPeriod(db, request.query, at)
       const openedAt = (await readEventTime(db, period.first - 1)) ?? 0
       const context = await exportLimiter.acquire(reply)

@@ -11,7 +11,7 @@ import type { ProofStep } from '../frame/proof.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, pinnedPosition, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { type List, listEnd, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
 import { readPeriod, type ShownPeriod } from '../lists/period-query.ts'
 import { type DrawDetails, readDrawDetails } from './draw-details.ts'
 import { drawSteps } from './draw-steps.ts'
@@ -104,7 +104,7 @@ export const drawPages: ConsolePages = (scope, services) => {
     async (request, reply) => {
       const { query } = request
       const { reports: db } = await reads.reportsFor(request)
-      const at = await pinnedPosition(db, query.at)
+      const { at } = await listEnd(db, resultList, query)
       const period = await readPeriod(db, query, at)
       const { from, to } = period
       const isGoingOn = query.count === 'on'

@@ -38,6 +38,7 @@ const wonBy = ({ draws }: EventData<'gift-drawn'>): bigint =>
 export const sendList: List<typeof Filters, Row> = {
   label: 'Lucky sends',
   filters: Filters,
+  needsIndex: () => true,
   columns: [
     {
       name: 'draw',

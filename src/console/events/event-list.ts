@@ -38,6 +38,8 @@ export const eventColumns: readonly Column<LedgerEntry>[] = [
 export const eventList: List<typeof filters, LedgerEntry> = {
   label: 'Events',
   filters,
+  needsIndex: ({ type, actor, user, account, request_id, key }) =>
+    [type, actor, user, account, request_id, key].some((filter) => filter !== undefined),
   empty: 'No event matches. Take away a filter, or choose another time.',
   columns: eventColumns,
   read: async ({ query, db, at, cursor, limit }) => {

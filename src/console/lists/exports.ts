@@ -8,7 +8,7 @@ import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { isoNow } from '../frame/iso-now.ts'
 import { staffOf } from '../session/session-check.ts'
-import { type List, type ListRows, ofNowNote, pinnedPosition, querySchemaOf } from './list.ts'
+import { type List, type ListRows, listEnd, ofNowNote, querySchemaOf } from './list.ts'
 
 /** Rows that are read at a time. */
 const EXPORT_PAGE_ROWS = 500
@@ -26,9 +26,8 @@ export function addExports<Filters extends TObject, Row>(
   const schema = { querystring: querySchemaOf(list) }
 
   const rowsOf = async (request: FastifyRequest, reply: FastifyReply) => {
-    const query = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
-    const at = await pinnedPosition(db, query['at'])
+    const { at } = await listEnd(db, list, request.query as never)
     const { signal } = await exportLimiter.acquire(reply)
     const limit = list.exportPageRows ?? EXPORT_PAGE_ROWS
     const pageAfter = (cursor: string | null): Promise<ListRows<Row>> => {
@@ -87,9 +86,9 @@ export function addExports<Filters extends TObject, Row>(
     }),
   )
   scope.get(`${path}/export.json`, { schema }, async (request, reply) => {
-    const { at: asked, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
+    const { at: _at, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
-    const at = await pinnedPosition(db, asked)
+    const { at } = await listEnd(db, list, request.query as never)
     await exportLimiter.acquire(reply)
     // What cannot be exported has nothing said about it, either.
     await list.read({ query: request.query as never, db, at, cursor: null, limit: 1 }, request)

@@ -1,12 +1,11 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { headOf } from '../../db/head.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith, type QueryValues } from '../frame/address.ts'
 import type { Cell } from '../frame/cells.ts'
-import { indexNote, upToIndex } from './up-to-index.ts'
+import { type PageEnd, pageEnd, readLedgerEnds } from './page-end.ts'
 
 export const PAGE_ROWS = 50
 
@@ -60,6 +59,8 @@ export interface List<Filters extends TObject, Row> {
   readonly exportPageRows?: number
   /** That rows are shown as they are now; `at` leaves out only those that came after it. */
   readonly isOfNow?: true
+  /** Whether its rows are found by the indexes of the ledger, which are a little behind. Default: no. */
+  readonly needsIndex?: (query: Static<Filters>) => boolean
   readonly read: (
     request: ListRequest<Static<Filters> & { readonly sort?: string }>,
     fastifyRequest: FastifyRequest,
@@ -96,11 +97,12 @@ type QueryOf<Filters extends TObject> = Static<Filters> & {
 export const querySchemaOf = <Filters extends TObject>({ filters }: List<Filters, never> | { filters: Filters }) =>
   Type.Composite([filters, Type.Object(listQuery)])
 
-/** The position that a page is pinned to: the one of its address, and else the end of the ledger now. */
-export async function pinnedPosition(db: Kysely<Tables>, at: string | undefined): Promise<number> {
-  const head = await headOf(db)
-  return at === undefined ? head : Math.min(head, Number(at))
-}
+/** The event that a list of this query ends with. */
+export const listEnd = async <Filters extends TObject>(
+  db: Kysely<Tables>,
+  { needsIndex }: Pick<List<Filters, never>, 'needsIndex'>,
+  query: QueryOf<Filters>,
+): Promise<PageEnd> => pageEnd(await readLedgerEnds(db), query.at, needsIndex?.(query) ?? false)
 
 /** Reads a page of a list for a request, and shows it as a table. `path` is the page's, without its query. */
 export async function readTable<Filters extends TObject, Row>(
@@ -112,13 +114,10 @@ export async function readTable<Filters extends TObject, Row>(
   // The schema of the route has checked it.
   const query = request.query as QueryOf<Filters>
   const { reports: db } = await reads.reportsFor(request)
-  const asked = await pinnedPosition(db, query.at)
-  const { result, at } = await upToIndex(db, asked, query.at !== undefined, (end) =>
-    list.read({ query, db, at: end, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request),
-  )
-  const { rows, next } = result
+  const { at, note: endNote } = await listEnd(db, list, query)
+  const { rows, next } = await list.read({ query, db, at, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request)
   const ofNow = list.isOfNow === true && query.at !== undefined ? ofNowNote(at) : undefined
-  const note = indexNote(at, asked) ?? ofNow
+  const note = endNote ?? ofNow
   const table = showTable(list, { path, query: Object(query), at, rows, next, note })
   return { table, rows, at }
 }

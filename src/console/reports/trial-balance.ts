@@ -22,7 +22,7 @@ import { eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, pinnedPosition, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
 import { isForPart } from '../session/session-check.ts'
 
 const PATH = '/console/reports/trial-balance'
@@ -127,7 +127,7 @@ export function trialBalancePages(scope: App, services: ConsoleServices): void {
   const list = kindList(services)
   scope.get('/reports/trial-balance', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
     const { reports: db } = await services.reads.reportsFor(request)
-    const position = await pinnedPosition(db, request.query.at)
+    const { at: position } = await listEnd(db, list, request.query)
     const [balance, at] = await Promise.all([balanceAt(services, request, position), readEventTime(db, position)])
     const data = showBalance(services, balance, at)
     if (isForPart(request)) return sendPart(request, reply, partTemplate, { page: request.url, read: () => data })

@@ -9,6 +9,7 @@ import { accountPath, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type Column, showTable, type Table } from '../lists/list.ts'
+import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { monthPath } from '../reports/months.ts'
 
 interface SearchData {
@@ -46,14 +47,16 @@ export const searchPages: ConsolePages = (scope, { reads }) => {
   scope.get('/search', { schema }, async (request, reply) => {
     const q = (request.query.q ?? '').trim()
     const { reports: db } = await reads.reportsFor(request)
-    const hits = await searchAll(db, q)
+    const ends = await readLedgerEnds(db)
+    const { at, note } = pageEnd(ends, undefined, true)
+    const hits = await searchAll(db, q, { head: ends.head, searched: at })
     const [only, ...others] = hits
     if (only !== undefined && others.length === 0) return reply.redirect(pageOf(only), 303)
     const part = { path: '/console/search', query: { q }, at: 0, next: null, hasExports: false }
     const found = { label: 'What was found', empty: `Nothing was found for “${q}”.`, columns }
     return sendPage(request, reply, template, {
       title: 'Search',
-      data: { q, hits: showTable(found, { ...part, rows: hits }) },
+      data: { q, hits: showTable(found, { ...part, rows: hits, note }) },
     })
   })
 }

@@ -35,6 +35,7 @@ interface Row extends StaffAct {
 export const actList = (vault: Vault): List<typeof Filters, Row> => ({
   label: 'Acts of staff',
   filters: Filters,
+  needsIndex: ({ sub = '' }) => sub !== '',
   columns: [
     { name: 'at', title: 'When', cell: ({ entry }) => timeCell(entry.at) },
     { name: 'staff', title: 'Who', cell: ({ sub }) => textCell(sub, addressWith('/console/staff', { sub })) },

@@ -163,7 +163,8 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
   const entries = await readLedger(database)
   const drawn = entries.find(({ type }) => type === 'gift-drawn')
   const keyed = entries.find(({ idempotencyKey }) => idempotencyKey === 'lucky')
-  const find = async (q: string) => (await searchAll(db, q)).map(({ kind, id }) => `${kind} ${id}`)
+  const ends = { head: entries.length, searched: entries.length }
+  const find = async (q: string) => (await searchAll(db, q, ends)).map(({ kind, id }) => `${kind} ${id}`)
   t.same(await find('2'), ['user 2', 'event 2'])
   t.same(await find('BELLA'), ['user 2'])
   t.same(await find(' änd'), ['user 2'])

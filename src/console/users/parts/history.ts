@@ -15,6 +15,7 @@ const filters = Type.Object({ currency: Type.Optional(CurrencyName) })
 const history: List<typeof filters, NumberedEntry> = {
   label: 'History',
   filters,
+  needsIndex: () => true,
   empty: 'Nothing has moved here yet. A credit, a gift or a salary would be the first movement.',
   columns: [
     {

@@ -20,6 +20,7 @@ import { accountCell, accountPath, eventCell, userPath } from '../../frame/links
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'
+import { pageEnd, readLedgerEnds } from '../../lists/page-end.ts'
 import { personName } from '../person.ts'
 import { explainHolds, type HoldsExplained } from './balance-tables.ts'
 import { readBalances } from './balances.ts'
@@ -40,8 +41,9 @@ interface BalanceData {
   readonly account: string
   readonly holds: readonly HoldsExplained[]
   readonly facts: readonly (readonly [string, Cell])[]
-  /** Null for an account with too many movements. */
+  /** Null for an account with too many movements, and while they are being indexed. */
   readonly sums: { readonly sources: Table; readonly latest: Table; readonly isExplained: boolean } | null
+  readonly isBeingIndexed: boolean
 }
 
 const template = defineTemplate<BalanceData>('/users/user/balance-page.eta')
@@ -54,10 +56,14 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
     const { reports: db } = await services.reads.reportsFor(request)
     const user = await findUser(db, request.params)
     const id = user.user_id
-    const balances = await readBalances(db, id)
+    const [balances, ends] = await Promise.all([readBalances(db, id), readLedgerEnds(db)])
+    // Sums that end before the balance would not explain it.
+    const isBeingIndexed = pageEnd(ends, undefined, true).at < ends.head
     const wallet = balances.wallets.find((one) => one.currency === currency)
     if (wallet === undefined) throw new Error(`there is no wallet of ${currency}`)
-    const explanation = await orTooMany((context) => explainBalance(db, id, currency, context))
+    const explanation = isBeingIndexed
+      ? null
+      : await orTooMany((context) => explainBalance(db, id, currency, context))
     const name = personName(user)
     const { available, account } = wallet
     const question = `Why can ${name} spend ${formatUnits(currency, available)} ${formatWord(currency)}?`
@@ -76,6 +82,7 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
           ['As of event', eventCell(balances.position)],
         ],
         sums: explanation === null ? null : sumsOf(explanation),
+        isBeingIndexed,
       },
     })
   })

@@ -9,7 +9,7 @@ import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
 import { type List, querySchemaOf, readTable, showTable, type Table } from '../../lists/list.ts'
-import { indexNote, upToIndex } from '../../lists/up-to-index.ts'
+import { type LedgerEnds, pageEnd } from '../../lists/page-end.ts'
 import { personName } from '../person.ts'
 import { findUser } from './find-user.ts'
 
@@ -32,7 +32,7 @@ export interface PartOptions {
 /** Something that a user has many of: its newest on the user's page, and all on a page of their own. */
 export interface Part extends PartOptions {
   /** The newest rows, for the user's page. */
-  readonly readNewest: (request: FastifyRequest, db: Kysely<Tables>, at: number) => Promise<Table>
+  readonly readNewest: (request: FastifyRequest, db: Kysely<Tables>, ends: LedgerEnds) => Promise<Table>
   readonly addPages: (scope: App, services: ConsoleServices) => void
 }
 
@@ -53,15 +53,13 @@ const template = defineTemplate<PartData>('/users/user/part.eta')
 export function definePart<Filters extends TObject, Row>(options: PartOptions, list: List<Filters, Row>): Part {
   return {
     ...options,
-    async readNewest(request, db, asked) {
-      const { result, at } = await upToIndex(db, asked, false, (end) =>
-        list.read({ query: Object(null), db, at: end, cursor: null, limit: NEWEST_ROWS }, request),
-      )
-      const { rows, next } = result
+    async readNewest(request, db, ends) {
+      const query = Object(null)
+      const { at, note } = pageEnd(ends, undefined, list.needsIndex?.(query) ?? false)
+      const { rows, next } = await list.read({ query, db, at, cursor: null, limit: NEWEST_ROWS }, request)
       const page = `${request.url.split('?', 1)[0] ?? ''}/${options.path}`
       // A long search ends early; its own page goes on.
       const empty = next === null ? list.empty : 'None among the newest events. Follow the link to search on.'
-      const note = indexNote(at, asked)
       return showTable({ ...list, empty }, { path: page, query: {}, at, rows, next: null, hasExports: false, note })
     },
     addPages(scope, services) {

@@ -5,6 +5,7 @@ import { userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'
+import { readLedgerEnds } from '../../lists/page-end.ts'
 import { activationsPart, validUntilCell } from '../parts/activations.ts'
 import { bagPart } from '../parts/bag.ts'
 import { cardsPart } from '../parts/cards.ts'
@@ -56,7 +57,7 @@ const template = defineTemplate<UserData>('/users/user/user-page.eta')
 export function addUserPage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id', async (request, reply) => {
     const { reports: db } = await services.reads.reportsFor(request)
-    const user = await findUser(db, request.params)
+    const [user, { indexed }] = await Promise.all([findUser(db, request.params), readLedgerEnds(db)])
     const id = user.user_id
     const [balances, privilege, devices] = await Promise.all([
       readBalances(db, id),
@@ -68,7 +69,7 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
     const newest = parts.map(async ({ path, title, readNewest }) => ({
       path,
       title,
-      table: await readNewest(request, db, position),
+      table: await readNewest(request, db, { head: position, indexed }),
     }))
     return sendPage(request, reply, template, {
       title: `${name}, user ${id}`,

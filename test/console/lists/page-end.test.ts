@@ -8,7 +8,7 @@ import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-f
 const INDEXED = 40
 const note = new RegExp(`Up to event ${INDEXED}\\.`)
 
-test('while the index of accounts is far behind, pages show what it covers, and say so', async (t) => {
+test('while the indexes are far behind, pages that need them show what they cover, and say so', async (t) => {
   const { app, database } = await appWithLedger(t)
   await indexUpTo(database, INDEXED)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, INDEXED + MAX_UNINDEXED_EVENTS + 1)
@@ -19,6 +19,12 @@ test('while the index of accounts is far behind, pages show what it covers, and 
     '/console/accounts/user:1:diamonds',
     '/console/users/1',
     '/console/users/1/history',
+    '/console/events?user=1',
+    '/console/events?type=gift-drawn',
+    '/console/events?account=user:1:diamonds',
+    '/console/draws/sends',
+    '/console/staff?sub=ann',
+    '/console/search?q=nothing-of-this-name',
   ]
 
   for (const page of pages) {
@@ -27,6 +33,11 @@ test('while the index of accounts is far behind, pages show what it covers, and 
     t.match(html, note, page)
     t.notMatch(html, `at=${head}`, `${page}: its links go on where it ends`)
   }
+  for (const page of ['/console/events', '/console/withdrawals', '/console/staff', '/console/games']) {
+    t.notMatch((await browser.get(page)).html, note, `${page} needs no index`)
+  }
+  t.match((await browser.get('/console/users/1/balances/diamonds')).html, 'are being indexed')
+
   const account = (query: string) => browser.get(`/console/accounts/user:1:diamonds${query}`)
   t.match((await account('')).html, `as of <a href="/console/events/${INDEXED}">`)
   t.match((await account('?from=1')).html, note)
