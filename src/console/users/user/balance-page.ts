@@ -61,9 +61,7 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
     const isBeingIndexed = pageEnd(ends, undefined, true).at < ends.head
     const wallet = balances.wallets.find((one) => one.currency === currency)
     if (wallet === undefined) throw new Error(`there is no wallet of ${currency}`)
-    const explanation = isBeingIndexed
-      ? null
-      : await orTooMany((context) => explainBalance(db, id, currency, context))
+    const explanation = isBeingIndexed ? null : await orTooMany((context) => explainBalance(db, id, currency, context))
     const name = personName(user)
     const { available, account } = wallet
     const question = `Why can ${name} spend ${formatUnits(currency, available)} ${formatWord(currency)}?`
