@@ -39,7 +39,12 @@ test('the trial balance, and months of a young ledger', async (t) => {
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'dollars', amount: 123_456, reason: 'a test' })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'dollars', amount: 1, reason: 'a test' })
-  const young = await finance.get('/console/reports')
+  let young = empty
+  await until(async () => {
+    young = await finance.get('/console/reports')
+    // What was read a moment ago is shown to all.
+    return young.html.includes('at=3"')
+  })
   t.match(young.html, `The first month is not over. ${now} can be closed from ${nextMonth(now)}-01 00:00:00 UTC on`)
   t.match(young.html, 'href="/console/accounts?kind=user&amp;currency=dollars&amp;at=3"')
   t.match(young.html, /123,457\.00/)

@@ -71,7 +71,7 @@ const drawTemplate = defineTemplate<{
 }>('/draws/draw.eta')
 
 /** What a page counts before it is shown, and what the request that goes on counts. */
-const FIRST_COUNT_MS = 10
+const FIRST_COUNT_MS = 2
 const NEXT_COUNT_MS = 1_500
 
 /** /console/draws: what the house won or lost by each gift, lucky sends, and each of them step by step. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import type { Instance } from '../../db/queries/instances.ts'
-import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import { RecentRead } from '../../db/queries/recent-read.ts'
+import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import {
   amountCell,
@@ -51,15 +51,15 @@ interface HomeData {
 const template = defineTemplate<HomeData>('/home/home.eta')
 const figuresTemplate = defineTemplate<HomeData>('/home/figures.eta')
 
-/** How long all who look share what was read. */
-const MAX_AGE_MS = 1_000
-const MAX_SHARED = 1_000
 /** An instance says every few seconds that it is there. */
 const SILENT_SECONDS = 30
 
 /** /console: the state of the books and of the service. */
 export const homePages: ConsolePages = (scope, services) => {
-  const read = sharedFigures(services)
+  const { reads, audit } = services
+  // Many look at this page at once, and every account is added up for it.
+  const figuresFor = reads.each((db) => new RecentRead(async () => show(await readHomeFigures(db, audit), Date.now())))
+  const read = (request: FastifyRequest): Promise<HomeData> => figuresFor(request).current()
   scope.get('/', async (request, reply) =>
     sendPage(request, reply, template, { title: 'Home', data: await read(request), scripts: ['htmx'] }),
   )
@@ -67,26 +67,6 @@ export const homePages: ConsolePages = (scope, services) => {
     sendPart(request, reply, figuresTemplate, { page: '/console', read: () => read(request) }),
   )
 }
-
-/** What was read last, for all who ask within a second: many look at this page at once. */
-function sharedFigures({
-  reads,
-  audit,
-}: Pick<ConsoleServices, 'reads' | 'audit'>): (request: FastifyRequest) => Promise<HomeData> {
-  const readerFor = reads.each((db) => {
-    let latest: { readonly data: HomeData; readonly readAt: number } | undefined
-    const lookup = new BatchedLookup(MAX_SHARED, async (askers: readonly null[]) => {
-      const data = show(await readHomeFigures(db, audit), Date.now())
-      latest = { data, readAt: performance.now() }
-      return askers.map(() => data)
-    })
-    return { read: (): Promise<HomeData> => (isFresh(latest) ? Promise.resolve(latest.data) : lookup.load(null)) }
-  })
-  return (request) => readerFor(request).read()
-}
-
-const isFresh = <Latest extends { readonly readAt: number }>(latest: Latest | undefined): latest is Latest =>
-  latest !== undefined && performance.now() - latest.readAt < MAX_AGE_MS
 
 const kindTitles: Readonly<Record<(typeof shownKinds)[number], string>> = {
   issuance: 'Issued',

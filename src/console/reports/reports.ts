@@ -5,7 +5,7 @@ import { readEventTime, resolveAsOf } from '../../audit/reports/period.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
 import { headOf } from '../../db/head.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { RecentRead } from '../../db/queries/recent-read.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
@@ -44,12 +44,9 @@ const Query = Type.Object({
   before: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
 })
 
-/** How many may share one reading. */
-const MAX_SHARED = 1_000
-
 /** /console/reports: the trial balance as of a moment, and closing months. */
 export const reportPages: ConsolePages = (scope, services) => {
-  const presentFor = services.reads.each((db) => sharedBalance(services, db))
+  const presentFor = services.reads.each((db) => new RecentRead(() => readPresent(services, db)))
   scope.get('/reports', { schema: { querystring: Query } }, async (request, reply) => {
     const { as_of = '', before } = request.query
     const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
@@ -58,7 +55,7 @@ export const reportPages: ConsolePages = (scope, services) => {
     const [months, firstAt, present] = await Promise.all([
       readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
       readEventTime(db, 1),
-      period === null ? presentFor(request).load(null) : null,
+      period === null ? presentFor(request).current() : null,
     ])
     const past = period && {
       position: period.last,
@@ -95,10 +92,7 @@ function chipsOf(asOf: string, firstAt: number | null, now: string): readonly Ch
   }))
 }
 
-/** The present balance, read once for all who ask for it at the same moment: every account is added up. */
-const sharedBalance = (services: ConsoleServices, db: Kysely<Tables>): BatchedLookup<null, BalanceData> =>
-  new BatchedLookup(MAX_SHARED, async (askers: readonly null[]) => {
-    const balance = await readTrialBalance(db)
-    const data = showBalance(services, balance, await readEventTime(db, balance.position))
-    return askers.map(() => data)
-  })
+async function readPresent(services: ConsoleServices, db: Kysely<Tables>): Promise<BalanceData> {
+  const balance = await readTrialBalance(db)
+  return showBalance(services, balance, await readEventTime(db, balance.position))
+}

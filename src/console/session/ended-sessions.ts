@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
+import { PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 
 /** Longer than any session lasts: after that its cookie is over by itself. */
@@ -13,15 +14,13 @@ export interface EndedSessions {
   readonly add: (sessionId: string) => Promise<void>
 }
 
+const findEnded = new PreparedStatement<{ id: string }>(
+  'ended console session',
+  'select id from ended_console_sessions where id = $1',
+)
+
 export const endedSessionsIn = (db: Kysely<Tables>): EndedSessions => ({
-  async has(sessionId) {
-    const found = await db
-      .selectFrom('ended_console_sessions')
-      .select('id')
-      .where('id', '=', sessionId)
-      .executeTakeFirst()
-    return found !== undefined
-  },
+  has: async (sessionId) => (await findEnded.execute(db, [sessionId])).length > 0,
   async add(sessionId) {
     await sql`
       insert into ended_console_sessions (id, ended_at) values (${sessionId}, now()) on conflict (id) do nothing

@@ -24,10 +24,10 @@ export interface CountedPeriod {
   readonly of: number
 }
 
-/** Events of one statement, some 8 ms of work: a page is shown after one of them. */
-const RANGE_EVENTS = 2_000
+/** Events of one statement, a few milliseconds of work: a page is shown after one of them. */
+const RANGE_EVENTS = 500
 /** Ranges that are kept: those of 10,000,000 events. */
-const MAX_RANGES = 5_000
+const MAX_RANGES = 20_000
 
 /**
  * Counts gifts range by range. What is counted once is kept, as stored events never change: a long period takes several
