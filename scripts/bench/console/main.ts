@@ -13,6 +13,7 @@ import { type Server, Servers } from '../run/servers.ts'
 import { seed } from '../seed.ts'
 import { type BenchedPage, benchedPages } from './paths.ts'
 import { StaffBrowser } from './staff-browser.ts'
+import { approvals, makeStaffWork } from './staff-work.ts'
 
 /** Staff who click at the same moment. */
 const STAFF = 20
@@ -37,7 +38,8 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   await seed(database)
   progress(`writing books of ${options.events} events`)
   await growBooks(database, options.events)
-  const server = await new Servers(cluster.folder, cleanUp).ours(database)
+  const server = await new Servers(cluster.folder, cleanUp).ours(database, [], approvals)
+  await makeStaffWork(server.port)
   progress('indexing')
   await untilIndexed(cluster)
   await cluster.asOwner(database, 'vacuum (analyze)')

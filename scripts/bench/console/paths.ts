@@ -22,6 +22,7 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
   )
   const games = await numbersOf(`select game_id as n from roulette_games order by random() limit ${SAMPLES}`)
   const withdrawals = await numbersOf(`select withdrawal_id as n from withdrawals order by random() limit ${SAMPLES}`)
+  const proposals = await numbersOf(`select proposal_id as n from proposals order by random() limit ${SAMPLES}`)
   const [middle = 1] = await numbersOf(`select position / 2 as n from ledger_head`)
   const same = (name: string, ...paths: readonly string[]): BenchedPage => ({ name, paths })
   const each = (name: string, ids: readonly number[], pathOf: (id: number) => string): BenchedPage => ({
@@ -31,6 +32,7 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
   return [
     same('home', '/console'),
     same('accounts', '/console/accounts', '/console/accounts?kind=user&currency=diamonds'),
+    same('accounts by balance', '/console/accounts?currency=target&sort=-balance'),
     each('account of a user', users, (id) => `/console/accounts/user:${id}:diamonds`),
     same('account of the house', '/console/accounts/house:gifts:diamonds'),
     same('events', '/console/events', `/console/events?at=${middle}`),
@@ -44,22 +46,35 @@ export async function benchedPages(cluster: BenchCluster, database: string): Pro
     each('a balance explained', users, (id) => `/console/users/${id}/balances/diamonds`),
     each('cards of a user', users, (id) => `/console/users/${id}/cards`),
     each('games of a user', users, (id) => `/console/users/${id}/games`),
+    each('rooms of a user', users, (id) => `/console/users/${id}/rooms`),
+    each('bag of a user', users, (id) => `/console/users/${id}/bag`),
+    each('activated cards of a user', users, (id) => `/console/users/${id}/activations`),
+    each('notifications of a user', users, (id) => `/console/users/${id}/notifications`),
+    each('withdrawals of a user', users, (id) => `/console/users/${id}/withdrawals`),
     each('search', users, (id) => `/console/search?q=nobody-${id}`),
+    same('search by name', '/console/search?q=us', '/console/users?q=us'),
     each('search for a number', users, (id) => `/console/search?q=${id}`),
-    same('withdrawals', '/console/withdrawals'),
+    same('withdrawals', '/console/withdrawals', '/console/withdrawals?status=transferred'),
     each('a withdrawal', withdrawals, (id) => `/console/withdrawals/${id}`),
     same('proposals', '/console/proposals'),
+    each('a proposal', proposals, (id) => `/console/proposals/${id}`),
     same('games', '/console/games'),
     each('a game', games, (id) => `/console/games/${id}`),
     same('draws', '/console/draws'),
+    same('draws of a gift', '/console/draws?gift=2'),
     same('lucky sends', '/console/draws/sends'),
     each('a draw', draws, (position) => `/console/draws/${position}`),
-    same('catalogue', '/console/catalogue'),
+    same('catalogue', '/console/catalogue', '/console/catalogue/app-mode'),
+    same(
+      'lists of the catalogue',
+      ...['gifts', 'packages', 'countries', 'releases'].map((one) => `/console/catalogue/${one}`),
+    ),
     same('a gift', '/console/catalogue/gifts/1'),
     same('staff', '/console/staff'),
     same('live', '/console/live'),
     same('verify', '/console/verify'),
     same('reports', '/console/reports'),
+    same('a trial balance', `/console/reports/trial-balance?at=${middle}`),
     same('a past trial balance', `/console/reports?as_of=${middle}`),
     same('a month', `/console/reports/${new Date().toISOString().slice(0, 7)}`),
   ]

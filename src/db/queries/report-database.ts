@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Log } from '../log.ts'
 import { openPool, readPool } from '../pool.ts'
 import type { Tables } from '../tables.ts'
@@ -8,18 +9,25 @@ import { type NameStatement, queryBuilder } from './query-builder.ts'
 /** Two reports run at a time, and short reads of the ledger need a third. */
 const MAX_CONNECTIONS = 3
 
-/** Texts that each connection keeps parsed: more than all pages have, also with lists of different lengths. */
+/** Texts that each connection keeps parsed: all pages together have some 150. */
 const MAX_NAMED_TEXTS = 300
+/** Texts that were seen once and are remembered. */
+const MAX_SEEN_TEXTS = 300
 
 /**
- * Names every text, the first ones only: pages ask the same again and again, and to parse and plan their statements took
- * PostgreSQL a fifth of its time for them.
+ * Names each text that is asked again, until there are so many: pages ask the same again and again, and to parse and plan
+ * their statements took PostgreSQL a fifth of its time for them.
  */
-export function nameFirst(maxTexts: number): NameStatement {
+export function nameRepeated(maxTexts: number): NameStatement {
   const names = new Map<string, string>()
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN_TEXTS })
   return (text) => {
     const known = statementName(text) ?? names.get(text)
     if (known !== undefined || names.size >= maxTexts) return known
+    if (!seen.delete(text)) {
+      seen.set(text, true)
+      return undefined
+    }
     const name = `report ${names.size + 1}`
     names.set(text, name)
     return name
@@ -35,5 +43,5 @@ export const openReportDatabase = (url: string, applicationName: string, log: Lo
     readPool(
       openPool(url, { max: MAX_CONNECTIONS, application_name: applicationName, settings: 'set jit = off' }, log),
     ),
-    nameFirst(MAX_NAMED_TEXTS),
+    nameRepeated(MAX_NAMED_TEXTS),
   )

@@ -1,9 +1,13 @@
 import { test } from 'tap'
 import { PreparedStatement } from '../../../src/db/queries/prepared-statement.ts'
-import { nameFirst } from '../../../src/db/queries/report-database.ts'
+import { nameRepeated } from '../../../src/db/queries/report-database.ts'
 
-test('the first texts have names, each its own, and later ones have none', (t) => {
-  const nameOf = nameFirst(2)
+test('the first texts that are repeated have names, each its own, and others have none', (t) => {
+  const nameOf = nameRepeated(2)
+  t.same(
+    ['select 1', 'select 2', 'select 3', 'select 4'].map((text) => nameOf(text)),
+    [undefined, undefined, undefined, undefined],
+  )
   const [a, b] = [nameOf('select 1'), nameOf('select 2')]
   t.ok(a !== undefined && b !== undefined && a !== b)
   t.equal(nameOf('select 1'), a)
@@ -15,6 +19,6 @@ test('the first texts have names, each its own, and later ones have none', (t) =
 test('a prepared statement keeps its name', (t) => {
   const text = 'select 4 as four'
   t.ok(new PreparedStatement('four', text))
-  t.equal(nameFirst(0)(text), 'four')
+  t.equal(nameRepeated(0)(text), 'four')
   t.end()
 })

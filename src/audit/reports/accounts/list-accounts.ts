@@ -171,9 +171,11 @@ async function namesByBalance(
       : sql`b.account collate "C" like any (${patterns}::text[])`
   const balance = isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)
   const { rows } = await sql<{ account: string; total: string }>`
-    with changes as materialized (
+    with bounds as materialized (
+      select ${upTo}::bigint as up_to, case when ${isRecent} then position else ${upTo} end as later from ledger_head
+    ), changes as materialized (
       select account, sum(change) as change
-      from (${sql.raw(accountRowsSql(String(upTo), isRecent ? '(select position from ledger_head)' : String(upTo)))}) later
+      from (${sql.raw(accountRowsSql('(select up_to from bounds)', '(select later from bounds)'))}) later
       group by account
     ), unindexed as materialized (
       select distinct unnest(debit || credit) as account from ledger_events
