@@ -5,6 +5,7 @@ import { HelperProcess } from '../../../test/harness/process/child-process-rpc.t
 import { growBooks } from '../audit/books.ts'
 import { progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
+import { cpuOf, cpuOfCluster } from '../profile/cpu.ts'
 import { type BenchCluster, startCluster } from '../run/cluster.ts'
 import { keys } from '../run/keys.ts'
 import { describeRun } from '../run/machine.ts'
@@ -51,11 +52,12 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   const pages = all.filter(({ name, paths }) => paths.length > 0 && (options.only ?? name) === name)
 
   const lines = [
-    `| page, of ${STAFF} staff who click at once | median ms | p95 ms | at most ${MAX_PAGE_MS} |`,
-    '|---|---:|---:|---|',
+    `| page, of ${STAFF} staff who click at once | median ms | p95 ms | at most ${MAX_PAGE_MS} | CPU ms a page | of PostgreSQL |`,
+    '|---|---:|---:|---|---:|---:|',
   ]
-  for (const page of pages) lines.push(await measurePage(page, staff, options.clicks))
-  lines.push(await measureMix(pages, staff, options.clicks))
+  const usage = () => ({ service: cpuOf(server.pid), postgres: cpuOfCluster(cluster.postmaster) })
+  for (const page of pages) lines.push(await measurePage(page, staff, options.clicks, usage))
+  lines.push(await measureMix(pages, staff, options.clicks, usage))
   if (options.only === undefined) lines.push('', ...(await measureGifts(server, pages, staff, options, cleanUp)))
   return ['# The console', '', ...(await describeRun(cluster)).map((line) => `- ${line}`), '', ...lines].join('\n')
 }
@@ -65,21 +67,21 @@ async function untilIndexed(cluster: BenchCluster): Promise<void> {
   while ((await cluster.ask(behind, 'books')).length > 0) await sleep(INDEX_POLL_MS)
 }
 
+/** Microseconds of CPU so far. */
+type Usage = () => { readonly service: number; readonly postgres: number }
+
 /** All staff open addresses of one page at the same moment, again and again. */
 async function measurePage(
   { name, paths }: BenchedPage,
   staff: readonly StaffBrowser[],
   clicks: number,
+  usage: Usage,
 ): Promise<string> {
   let next = 0
-  const times: number[] = []
-  for (let click = 0; click <= clicks; click += 1) {
-    const answers = await Promise.all(staff.map((browser) => browser.open(paths[next++ % paths.length] ?? '')))
-    // The first ones warm up.
-    if (click > 0) times.push(...answers)
-    await sleep(PAUSE_MS)
-  }
-  return rowOf(name, times)
+  const click = () => Promise.all(staff.map((browser) => browser.open(paths[next++ % paths.length] ?? '')))
+  // The first ones warm up.
+  await click()
+  return measureClicks(name, click, clicks, usage)
 }
 
 /** Each of the staff opens another page. */
@@ -87,25 +89,37 @@ async function measureMix(
   pages: readonly BenchedPage[],
   staff: readonly StaffBrowser[],
   clicks: number,
+  usage: Usage,
 ): Promise<string> {
+  const click = () => Promise.all(staff.map((browser) => browser.open(anyPathOf(pages))))
+  return measureClicks('any page', click, clicks * 5, usage)
+}
+
+async function measureClicks(
+  name: string,
+  click: () => Promise<readonly number[]>,
+  clicks: number,
+  usage: Usage,
+): Promise<string> {
+  const before = usage()
   const times: number[] = []
-  for (let click = 0; click < clicks * 5; click += 1) {
-    times.push(...(await Promise.all(staff.map((browser) => browser.open(anyPathOf(pages))))))
+  for (let i = 0; i < clicks; i += 1) {
+    times.push(...(await click()))
     await sleep(PAUSE_MS)
   }
-  return rowOf('any page', times)
+  const after = usage()
+  const sorted = times.toSorted((a, b) => a - b)
+  const [p50, p95] = [percentile(sorted, 50), percentile(sorted, 95)]
+  const cpu = [after.service - before.service, after.postgres - before.postgres].map((micros) =>
+    (micros / 1_000 / times.length).toFixed(1),
+  )
+  progress(`${name}: median ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`)
+  return `| ${name} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${p95 <= MAX_PAGE_MS ? 'met' : 'missed'} | ${cpu.join(' | ')} |`
 }
 
 function anyPathOf(pages: readonly BenchedPage[]): string {
   const { paths = [] } = pages[Math.floor(Math.random() * pages.length)] ?? {}
   return paths[Math.floor(Math.random() * paths.length)] ?? '/console'
-}
-
-function rowOf(name: string, times: readonly number[]): string {
-  const sorted = times.toSorted((a, b) => a - b)
-  const p95 = percentile(sorted, 95)
-  progress(`${name}: median ${percentile(sorted, 50).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`)
-  return `| ${name} | ${percentile(sorted, 50).toFixed(1)} | ${p95.toFixed(1)} | ${p95 <= MAX_PAGE_MS ? 'met' : 'missed'} |`
 }
 
 /** Gifts with and without staff, in turns; each of the staff opens a page a second. */
