@@ -160,6 +160,26 @@ if (pauseButton instanceof HTMLButtonElement) {
   })
 }
 
+// A part that cannot be read stays as it was, and htmx goes on asking for it.
+const updateState = document.querySelector('[data-update-state]')
+if (updateState !== null) {
+  /** @type {Set<string>} */
+  const failing = new Set()
+  /** @param {Event} event */
+  const onAnswer = (event) => {
+    const { ctx } = Object(event instanceof CustomEvent ? event.detail : null)
+    if (ctx === undefined) return
+    const isRead = event.type === 'htmx:after:swap' && ctx.response.status < 400
+    if (isRead) failing.delete(ctx.request.action)
+    else failing.add(ctx.request.action)
+    updateState.textContent =
+      failing.size === 0 ? '' : 'A part of this page could not be brought up to date. If this stays, reload the page.'
+  }
+  for (const type of ['htmx:after:swap', 'htmx:response:error', 'htmx:error']) {
+    document.addEventListener(type, onAnswer)
+  }
+}
+
 /**
  * @param {ParentNode} parent
  * @param {string} selector
