@@ -86,7 +86,10 @@ test('the CSV export has every posting: they sum to zero, and those of an accoun
 
 test('a text in CSV never begins a formula', (t) => {
   const cells = ['=1+1', '＝1', '+1', '-1', '@sum', '\tx', 'a "b", c', 'staff:ann'].map(csvText)
-  t.same(cells, ["'=1+1", "'＝1", "'+1", "'-1", "'@sum", "'\tx", '"a ""b"", c"', 'staff:ann'])
+  t.same(cells, ["'=1+1", "'＝1", "'+1", "'-1", "'@sum", `"'\tx"`, '"a ""b"", c"', 'staff:ann'])
+  // Where `;` or a tab separates cells, or quotes do not hold a line break.
+  const inner = ['Ann;=cmd()', 'Ann\t＠sum', 'a\r\n-1', 'a;b', 'a;"=1', 'a; -1', 'a-1'].map(csvText)
+  t.same(inner, [`"Ann;'=cmd()"`, `"Ann\t'＠sum"`, `"a\r\n'-1"`, '"a;b"', `"a;'""=1"`, '"a; -1"', 'a-1'])
   t.end()
 })
 

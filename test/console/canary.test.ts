@@ -48,9 +48,12 @@ function canaryPlaces(value: unknown, place: string): readonly string[] {
 
 const MARK = '=cmd()|'
 
-/** A text that is a formula, HTML, a script and three kinds of templates, reads from right to left, and is 100 long. */
+/**
+ * A text that is a formula, also where `;` separates cells, HTML, a script and three kinds of templates, reads from right
+ * to left, and is 100 long.
+ */
 const textOf = (tag: number): string =>
-  `${MARK}${tag} "><script>alert(1)</script>{{7*7}}<%= 7*7 %>\${7*7}'&amp;أحمد\u2067x\u2069`.padEnd(100, 'x')
+  `${MARK}${tag} "><script>alert(1)</script>{{7*7}}<%= 7*7 %>\${7*7}';=1&amp;أحمد\u2067x\u2069`.padEnd(100, 'x')
 
 const unescape = (html: string): string =>
   html
@@ -229,9 +232,11 @@ test('what people wrote is text on every page and in every export', { timeout: 6
     if (String(headers['content-type']).startsWith('text/csv')) {
       const formulas = cellsOf(html).filter((cell) => /^(?:[=+@\t\r]|-(?!\d))/.test(cell))
       t.same(formulas, [], `${address}: no cell begins a formula`)
+      const cells = html.split(/[;\t\r\n]/).filter((cell) => /^"*(?:[=+@]|-(?!\d))/.test(cell))
+      t.same(cells, [], `${address}: nor where a semicolon or a tab separates cells`)
     }
     // In JSON, which pages show too, quotes have backslashes.
-    const text = (isPage ? unescape(html) : html).replaceAll('\\"', '"').replaceAll('""', '"')
+    const text = (isPage ? unescape(html) : html).replaceAll('\\"', '"').replaceAll('""', '"').replaceAll(";'=", ';=')
     for (const [, digits = ''] of text.matchAll(/=cmd\(\)\|(\d+) /g)) {
       const tag = Number(digits)
       const wanted = kept.get(tag)?.text
