@@ -51,6 +51,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const shown = await ben.get(address)
   t.match(shown.html, '−229.50', 'the account of issues after the credit')
   t.match(shown.html, '+229.50', "the change of the user's balance")
+  t.match(shown.html, '<dd><a href="/console/staff?sub=ann"><code><bdi>staff:ann</bdi></code></a></dd>')
   t.match(shown.html, 'user:7:dollars')
   t.notMatch(shown.html, '<dt>Decided by</dt>', 'nobody decided yet')
   t.match(shown.html, `action="${address}/approve"`)
@@ -95,6 +96,10 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
       { user_id: 999, dollars: 1, agent_dollars: 0 },
     ],
   })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'agent_dollars', amount: 1, reason: 'r' })
+  const rows = (await ben.get('/console/proposals/export.jsonl')).html.trim().split('\n')
+  t.match(JSON.parse(rows[0] ?? ''), { action: 'credit', currency: 'agent_dollars' }, 'as filters have them')
+  t.match(JSON.parse(rows[1] ?? ''), { action: 'salary_file' })
   const page = (await ben.get(`/console/proposals/${Object(file.body).data.id}`)).html
   t.match(page, 'Rows that an approval would not pay now')
   t.match(page, /href="\/console\/users\/999"[\s\S]*unknown user/i)

@@ -75,7 +75,7 @@ test('the trial balance, and months of a young ledger', async (t) => {
     const csv = await finance.get('/console/reports/trial-balance/export.csv?at=2')
     t.equal(csv.html, 'currency,kind,balance,accounts\r\ndollars,issuance,-123456.00,1\r\ndollars,user,123456.00,1\r\n')
     const lines = (await finance.get('/console/reports/trial-balance/export.jsonl?at=3')).html.trim().split('\n')
-    t.same(JSON.parse(lines[1] ?? ''), { currency: 'dollars', kind: 'user', balance: '123457.00', accounts: '1' })
+    t.strictSame(JSON.parse(lines[1] ?? ''), { currency: 'dollars', kind: 'user', balance: '123457.00', accounts: 1 })
     const about = JSON.parse((await finance.get('/console/reports/trial-balance/export.json?at=2')).html)
     t.match(about, { position: 2, exported_by: 'staff:fin' })
     t.equal((await finance.get('/console/reports/trial-balance?at=x')).status, 422)

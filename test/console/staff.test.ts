@@ -66,6 +66,9 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.match(csv, "'=cmd()")
     const lines = (await ann.get('/console/staff/export.jsonl?sub=bob')).html.trim().split('\n')
     t.match(JSON.parse(lines[0] ?? ''), { staff: 'bob', reason: CANARY, amount: '20.00' })
+    await operator('POST', '/admin/v1/users/9/credits', { currency: 'agent_dollars', amount: 1, reason: 'r' })
+    const newest = (await ann.get('/console/staff/export.jsonl')).html.split('\n')[0] ?? ''
+    t.match(JSON.parse(newest), { currency: 'agent_dollars' }, 'the word, as filters have it')
   })
 
   await t.test('sessions are ended after a review, by operators only', async (t) => {

@@ -4,7 +4,7 @@ import { type AccountCursor, type ListedAccount, listAccounts } from '../../audi
 import { httpMessages } from '../../http/messages.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { currencies, currencyOf, isAccount } from '../../ledger/rules/account.ts'
-import { amountCell, currencyCell, textCell } from '../frame/cells.ts'
+import { amountCell, textCell, wordCell } from '../frame/cells.ts'
 import { accountCell, holderPath } from '../frame/links.ts'
 import type { List } from '../lists/list.ts'
 import { readHolderNames } from './holder-names.ts'
@@ -37,7 +37,7 @@ export const accountList: List<typeof filters, AccountRow> = {
       title: 'Holder',
       cell: ({ account, name }) => textCell(name, name === null ? undefined : holderPath(account)),
     },
-    { name: 'currency', title: 'Currency', cell: ({ account }) => currencyCell(currencyOf(account)) },
+    { name: 'currency', title: 'Currency', cell: ({ account }) => wordCell(currencyOf(account)) },
     {
       name: 'balance',
       title: 'Balance',

@@ -22,7 +22,7 @@ import { currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
 import { accountCell, accountPath, eventCell, holderPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -84,7 +84,7 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
   columns: [
     { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
     { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-    { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
+    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
     { name: 'counter_account', title: 'Counter-account', cell: ({ counter }) => accountCell(counter) },
     {
       name: 'amount',
@@ -115,7 +115,7 @@ const holdColumns: List<typeof accountFilters, NamedHold>['columns'] = [
     title: 'Withdrawal',
     cell: ({ position }) => codeCell(String(position), `/console/withdrawals/${position}`),
   },
-  { name: 'reason', title: 'For', cell: ({ reason }) => textCell(reason.replaceAll('_', ' ')) },
+  { name: 'reason', title: 'For', cell: ({ reason }) => wordCell(reason) },
   { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
   {
     name: 'amount',
@@ -255,7 +255,7 @@ function chartOf(
     ...(ends === null ? [] : [{ at: ends, balance: last.balance }]),
   ]
   return {
-    label: `Balance in ${currency.replaceAll('_', ' ')}`,
+    label: `Balance in ${formatWord(currency)}`,
     decimals,
     times: drawn.map(({ at }) => at / 1_000_000),
     values: drawn.map(({ balance }) => Number(balance) / 10 ** decimals),

@@ -9,7 +9,7 @@ import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { periodFilters, resolveTexts } from '../accounts/account-period.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell } from '../frame/cells.ts'
+import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
 import { actorCell, eventCell } from '../frame/links.ts'
 import type { Column, List } from '../lists/list.ts'
 
@@ -29,7 +29,7 @@ const filters = Type.Object({
 export const eventColumns: readonly Column<LedgerEntry>[] = [
   { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
   { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-  { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
+  { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
   { name: 'actor', title: 'Actor', cell: ({ actor }) => actorCell(actor) },
   { name: 'movements', title: 'Movements', cell: ({ movements }) => textCell(movementsText(movements)) },
   { name: 'request_id', title: 'Request', cell: ({ requestId }) => requestCell(requestId) },

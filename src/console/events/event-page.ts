@@ -9,7 +9,7 @@ import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, currencyCell, formatWord, textCell, timeCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
 import { accountCell, actorCell, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -41,7 +41,7 @@ const template = defineTemplate<EventPageData>('/events/event.eta')
 const movementColumns: readonly Column<Movement>[] = [
   { name: 'debit', title: 'From', cell: ({ debit }) => accountCell(debit) },
   { name: 'credit', title: 'To', cell: ({ credit }) => accountCell(credit) },
-  { name: 'currency', title: 'Currency', cell: ({ debit }) => currencyCell(currencyOf(debit)) },
+  { name: 'currency', title: 'Currency', cell: ({ debit }) => wordCell(currencyOf(debit)) },
   {
     name: 'amount',
     title: 'Amount',
@@ -105,7 +105,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
 }
 
 const factsOf = (entry: LedgerEntry): Facts => [
-  ['Type', textCell(formatWord(entry.type), addressWith('/console/events', { type: entry.type }))],
+  ['Type', wordCell(entry.type, addressWith('/console/events', { type: entry.type }))],
   ['Version', textCell(String(entry.version))],
   ['Time', timeCell(entry.at)],
   ['Actor', actorCell(entry.actor)],

@@ -1,12 +1,11 @@
 import { formatAmount, formatDecimal } from '../../audit/format.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { addressWith } from './address.ts'
 
 /** One value of a table or a list of facts: what people read, and what exports write. */
 export interface Cell {
   readonly kind: 'text' | 'number' | 'time' | 'code' | 'status'
   readonly text: string
-  /** For an export: numbers as such, amounts as decimals, times in ISO 8601. */
+  /** For an export: counts as numbers, but decimal texts beyond 2^53-1; amounts as decimal texts; times in ISO 8601. */
   readonly value: string | number | null
   /** A page that the value leads to. */
   readonly href?: string
@@ -29,6 +28,12 @@ export const textCell = (text: string | null | undefined, href?: string): Cell =
   ...linkTo(href),
 })
 
+/** A word of the wire as people read it. Exports have the word itself, as filters do. */
+export const wordCell = (word: string | null | undefined, href?: string): Cell => ({
+  ...textCell(word && formatWord(word), href),
+  value: word ?? null,
+})
+
 /** An identifier, a hash or a code, in letters of one width. */
 export const codeCell = (text: string | null | undefined, href?: string): Cell =>
   text === null || text === undefined || text === '' ? textCell(text, href) : { ...textCell(text, href), kind: 'code' }
@@ -36,9 +41,12 @@ export const codeCell = (text: string | null | undefined, href?: string): Cell =
 export const numberCell = (value: number | bigint | null | undefined, href?: string): Cell => ({
   kind: 'number',
   text: value === null || value === undefined ? EMPTY : formatCount(value),
-  value: value === null || value === undefined ? null : String(value),
+  value: value === null || value === undefined ? null : exactNumber(value),
   ...linkTo(href),
 })
+
+const exactNumber = (value: number | bigint): number | string =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 
 /** An amount in the currency's smallest unit; dollars, which are kept in cents, are shown with them. */
 export const amountCell = (currency: string, units: bigint | number | null | undefined, href?: string): Cell => ({
@@ -62,14 +70,6 @@ export const statusCell = (word: string, tone: Tone = 'neutral', href?: string):
   tone,
   ...linkTo(href),
 })
-
-/** Who did something, as the ledger names them: `staff:ann`, `user:7`, `system`. */
-export function actorCell(actor: string | null | undefined): Cell {
-  const [kind, ...rest] = (actor ?? '').split(':')
-  const name = rest.join(':')
-  if (kind === 'staff') return { ...textCell(name, addressWith('/console/staff', { sub: name })), value: actor ?? null }
-  return kind === 'user' ? textCell(actor, `/console/users/${name}`) : textCell(actor)
-}
 
 /** A cell with another one after it. Exports have both. */
 export const withSuffix = (cell: Cell, suffix: Cell): Cell => ({
@@ -97,9 +97,6 @@ export function formatAge(ms: number): string {
   if (seconds < 48 * 3_600) return `${Math.floor(seconds / 3_600)} h`
   return `${Math.floor(seconds / 86_400)} days`
 }
-
-/** A currency as people read it; exports have its name. */
-export const currencyCell = (currency: string): Cell => ({ ...textCell(formatWord(currency)), value: currency })
 
 /** A word of the wire as people read it: `agent_dollars` is `agent dollars`. */
 export const formatWord = (word: string): string => word.replaceAll(/[_-]/g, ' ')

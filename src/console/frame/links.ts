@@ -9,8 +9,9 @@ export const accountPath = (account: string): string => `/console/accounts/${acc
 
 export const userPath = (id: number): string => `/console/users/${id}`
 
+/** 0 stands for the time before the first event. */
 export const eventCell = (position: number | null): Cell =>
-  position === null ? codeCell(null) : codeCell(String(position), eventPath(position))
+  position === null || position === 0 ? codeCell(null) : codeCell(String(position), eventPath(position))
 
 export const accountCell = (account: string): Cell => codeCell(account, accountPath(account))
 
@@ -19,8 +20,8 @@ export const personCell = (id: number | null, name: string | null | undefined): 
   id === null ? textCell(null) : textCell(name ? `${name} (${id})` : `User ${id}`, userPath(id))
 
 /** Who caused an event: `user:3`, `staff:ann`, `system`. */
-export function actorCell(actor: string): Cell {
-  const [kind = '', id = ''] = actor.split(/:(.*)/s)
+export function actorCell(actor: string | null | undefined): Cell {
+  const [kind, id = ''] = (actor ?? '').split(/:(.*)/s)
   if (kind === 'user') return codeCell(actor, `/console/users/${id}`)
   return kind === 'staff' ? codeCell(actor, addressWith('/console/staff', { sub: id })) : codeCell(actor)
 }

@@ -10,11 +10,11 @@ import {
   amountCell,
   type Cell,
   codeCell,
-  formatWord,
   numberCell,
   statusCell,
   textCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
 import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/links.ts'
 import type { ProofStep } from '../frame/proof.ts'
@@ -119,7 +119,7 @@ const eventsOf = ({ events, names }: GameDetails): Table =>
     empty: 'There are no events.',
     columns: [
       { title: 'When', cell: ({ at }: StoredEvent) => timeCell(at) },
-      { title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
+      { title: 'What', cell: ({ type }) => wordCell(type) },
       { title: 'Who', cell: ({ entry }) => actorCell(entry.actor) },
       {
         title: 'Player',

@@ -14,6 +14,7 @@ import {
   statusCell,
   textCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -82,7 +83,7 @@ const currencyColumns: readonly Column<CurrencyFigures>[] = [
   {
     name: 'currency',
     title: 'Currency',
-    cell: ({ currency }) => textCell(currency.replaceAll('_', ' '), addressWith('/console/accounts', { currency })),
+    cell: ({ currency }) => wordCell(currency, addressWith('/console/accounts', { currency })),
   },
   ...shownKinds.map((kind) => ({
     name: kind,
@@ -105,7 +106,7 @@ const withdrawalColumns: readonly Column<WaitingWithdrawals>[] = [
     title: 'Status',
     cell: ({ status }) => statusCell(status, 'waiting', addressWith('/console/withdrawals', { status })),
   },
-  { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => textCell(wallet.replaceAll('_', ' ')) },
+  { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
   { name: 'count', title: 'Requests', isNumber: true, cell: ({ count }) => numberCell(count) },
   { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
   { name: 'oldest', title: 'Oldest', cell: ({ oldest }) => timeCell(oldest) },
@@ -175,7 +176,7 @@ function show(figures: HomeFigures, now: number): HomeData {
       { path: '/console', query: {}, at: position, rows, next: null, hasExports: false },
     )
   return {
-    unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => currency.replaceAll('_', ' ')),
+    unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => formatWord(currency)),
     maintenance,
     figures: [
       {

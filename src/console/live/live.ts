@@ -13,11 +13,11 @@ import {
   type Cell,
   codeCell,
   formatAge,
-  formatWord,
   numberCell,
   statusCell,
   textCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
 import { format } from '../frame/format.ts'
 import { accountCell, actorCell, eventPath } from '../frame/links.ts'
@@ -175,7 +175,7 @@ function shownEvent({ position, at, type, actor, movements }: LedgerEntry): Show
   return {
     position: numberCell(position, eventPath(position)),
     at: timeCell(at),
-    type: textCell(formatWord(type)),
+    type: wordCell(type),
     actor: actorCell(actor),
     movements: movements.slice(0, MAX_MOVEMENTS).map(({ debit, credit, amount }) => ({
       amount: amountCell(currencyOf(debit), amount),

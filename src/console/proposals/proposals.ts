@@ -12,17 +12,8 @@ import { bodyOf } from '../admin-request.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
-import {
-  actorCell,
-  type Cell,
-  codeCell,
-  formatWord,
-  statusCell,
-  type Tone,
-  textCell,
-  timeCell,
-} from '../frame/cells.ts'
-import { eventPath } from '../frame/links.ts'
+import { type Cell, codeCell, formatWord, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { actorCell, eventPath } from '../frame/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
@@ -166,10 +157,10 @@ function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): 
     columns: [
       { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
       { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, tones[status]) },
-      { name: 'action', title: 'Action', cell: ({ action }) => textCell(formatWord(action)) },
+      { name: 'action', title: 'Action', cell: ({ action }) => wordCell(action) },
       { name: 'subject', title: 'For', cell: subjectCell },
       { name: 'amount', title: 'Amount', isNumber: true, cell: amountOf },
-      { name: 'currency', title: 'Currency', cell: ({ currency }) => textCell(currency && formatWord(currency)) },
+      { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
       { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
       { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
       { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
@@ -202,10 +193,10 @@ function factsOf(proposal: NamedProposal, decision: Decision | null): ProposalDa
   return [
     ['Proposal', codeCell(String(id))],
     ['Status', statusCell(status, tones[status])],
-    ['Action', textCell(formatWord(action))],
+    ['Action', wordCell(action)],
     ['For', subjectCell(proposal)],
     ['Amount', amountOf(proposal)],
-    ['Currency', textCell(proposal.currency && formatWord(proposal.currency))],
+    ['Currency', wordCell(proposal.currency)],
     ['Reason', textCell(reason)],
     ['Made by', actorCell(maker)],
     ['Made', timeCell(created_at, `/console/events/${id}`)],
@@ -233,7 +224,7 @@ type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
 
 const notPaidColumns: readonly Column<UnpaidRow>[] = [
   { name: 'user_id', title: 'User', cell: ({ user_id }) => codeCell(String(user_id), `/console/users/${user_id}`) },
-  { name: 'code', title: 'Why', cell: ({ code }) => textCell(formatWord(code)) },
+  { name: 'code', title: 'Why', cell: ({ code }) => wordCell(code) },
 ]
 
 const notPaidTable = ({ status, id }: ProposalRecord, rows: readonly UnpaidRow[]): Table =>

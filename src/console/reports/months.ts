@@ -5,7 +5,8 @@ import type { Tables } from '../../db/tables.ts'
 import { nextMonth } from '../../features/closings/month.ts'
 import { newestClosings } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { actorCell, codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { actorCell } from '../frame/links.ts'
 import { partTable, type Table } from '../lists/list.ts'
 
 /** Closed months on a page, and open ones. */

@@ -2,10 +2,8 @@ import type { MadeFile, StepResult, StepState } from '../../audit/closings/step-
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
-  actorCell,
   type Cell,
   codeCell,
-  currencyCell,
   formatAge,
   formatCount,
   formatWord,
@@ -15,8 +13,9 @@ import {
   type Tone,
   textCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
-import { accountCell, eventCell, userPath } from '../frame/links.ts'
+import { accountCell, actorCell, eventCell, userPath } from '../frame/links.ts'
 import { partTable, type Table } from '../lists/list.ts'
 import { monthPath } from './months.ts'
 
@@ -158,7 +157,7 @@ function resultCell(column: string, text: string): Cell {
   if (numberColumns.includes(column)) return { kind: 'number', text: text.replace(/^-/, '\u2212'), value: text }
   switch (column) {
     case 'currency':
-      return currencyCell(text)
+      return wordCell(text)
     case 'position':
       return eventCell(Number(text))
     case 'account':
@@ -170,7 +169,7 @@ function resultCell(column: string, text: string): Cell {
     case 'about':
       return subjectCell(text)
     case 'what':
-      return { ...textCell(formatWord(text)), value: text }
+      return wordCell(text)
     case 'withdrawal':
       return codeCell(text, `/console/withdrawals/${text}`)
     case 'user':

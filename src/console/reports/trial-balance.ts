@@ -11,12 +11,12 @@ import { addressWith } from '../frame/address.ts'
 import {
   amountCell,
   type Cell,
-  currencyCell,
   formatUnits,
   formatWord,
   numberCell,
   statusCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
 import { eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
@@ -81,7 +81,7 @@ const kindList = (services: Pick<ConsoleServices, 'adminRequest'>): List<typeof 
   filters: noFilters,
   empty: 'Nothing has moved yet. Balances stand here once something was credited.',
   columns: [
-    { name: 'currency', title: 'Currency', cell: ({ currency }) => currencyCell(currency) },
+    { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
     {
       name: 'kind',
       title: 'Kind of account',

@@ -9,7 +9,16 @@ import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, withSuffix } from '../frame/cells.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  formatWord,
+  textCell,
+  timeCell,
+  withSuffix,
+  wordCell,
+} from '../frame/cells.ts'
 import { accountPath, eventCell, eventPath, userPath } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
@@ -42,7 +51,7 @@ export const actList = (vault: Vault): List<typeof Filters, Row> => ({
     { name: 'act', title: 'What', cell: actCell },
     { name: 'about', title: 'About', cell: aboutCell },
     { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).cell },
-    { name: 'currency', title: 'Currency', cell: (row) => textCell(amountOf(row).currency) },
+    { name: 'currency', title: 'Currency', cell: (row) => wordCell(amountOf(row).currency) },
     { name: 'reason', title: 'Reason or note', cell: ({ reasonOrNote }) => textCell(reasonOrNote) },
     { name: 'event', title: 'Event', cell: ({ entry }) => eventCell(entry.position) },
   ],
@@ -179,12 +188,12 @@ function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; read
   if (proposal !== null) {
     const { action, amount, currency } = proposal
     if (amount === null || currency === null) return none
-    return { cell: limitedAmountCell(action, currency, amount), currency: formatWord(currency) }
+    return { cell: limitedAmountCell(action, currency, amount), currency }
   }
   if (entry.type === 'approval-limit-used' && limitUse.Check(fields)) {
     const [use, ...others] = fields.amounts
     if (use === undefined || others.length > 0) return none
-    return { cell: amountCell(use.limit, use.amount), currency: formatWord(use.limit) }
+    return { cell: amountCell(use.limit, use.amount), currency: use.limit }
   }
   const [movement, ...others] = entry.movements
   if (movement === undefined || others.length > 0) return none
@@ -192,6 +201,6 @@ function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; read
   const currency = currencyOf(debit)
   return {
     cell: amountCell(currency, isSystem(credit) && !isSystem(debit) ? -amount : amount),
-    currency: formatWord(currency),
+    currency,
   }
 }

@@ -10,18 +10,18 @@ import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import {
-  actorCell,
   type Cell,
   codeCell,
   formatAge,
   formatCount,
-  formatWord,
   numberCell,
   statusCell,
   type Tone,
   textCell,
   timeCell,
+  wordCell,
 } from '../frame/cells.ts'
+import { actorCell, eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
@@ -213,13 +213,10 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
   },
 })
 
-const eventCell = (position: number | null): Cell =>
-  position === null || position === 0 ? textCell(null) : codeCell(String(position), `/console/events/${position}`)
-
 type Found = VerificationRun['findings'][number]
 
 const findingColumns: readonly Column<Found>[] = [
-  { name: 'check', title: 'Check', cell: ({ check }) => textCell(formatWord(check)) },
+  { name: 'check', title: 'Check', cell: ({ check }) => wordCell(check) },
   { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
   { name: 'table', title: 'Table', cell: ({ table }) => codeCell(table) },
   { name: 'row', title: 'Row', cell: ({ table, id }) => codeCell(id, rowAddress(table, id)) },

@@ -5,7 +5,7 @@ import { micros } from '../../db/queries/micros.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, codeCell, formatAge, formatWord, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { amountCell, codeCell, formatAge, statusCell, textCell, timeCell, wordCell } from '../frame/cells.ts'
 import { personCell } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { isWaiting, toneOf, withdrawalPath } from './withdrawal-cells.ts'
@@ -57,8 +57,8 @@ export const withdrawalList: List<typeof Filters, Row> = {
       sort: 'amount',
       cell: ({ wallet, amount }) => amountCell(wallet, amount),
     },
-    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => textCell(formatWord(wallet)) },
-    { name: 'type', title: 'Type', cell: ({ type }) => textCell(formatWord(type)) },
+    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
+    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
     { name: 'user', title: 'Requester', cell: ({ user_id, user_name }) => personCell(user_id, user_name) },
     { name: 'agent', title: 'Addressed to', cell: ({ target_id, target_name }) => personCell(target_id, target_name) },
     { name: 'requested_at', title: 'Requested', sort: 'requested', cell: ({ requested_at }) => timeCell(requested_at) },

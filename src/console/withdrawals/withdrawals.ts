@@ -11,7 +11,17 @@ import { idInPath } from '../../http/validation/ids.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
-import { amountCell, type Cell, codeCell, formatWord, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  formatWord,
+  statusCell,
+  textCell,
+  timeCell,
+  withSuffix,
+  wordCell,
+} from '../frame/cells.ts'
 import type { DoneCode } from '../frame/done/done-messages.ts'
 import { accountCell, actorCell, eventCell, personCell } from '../frame/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
@@ -222,7 +232,7 @@ function factsOf({ withdrawal, user, target, beneficiary, country }: WithdrawalD
     ['Requester', personCell(user.id, user.name)],
     [type === 'cash' ? 'Business manager' : 'Charging agent', personCell(target.id, target.name)],
     ...(beneficiary === null ? [] : [['Diamonds go to', personCell(beneficiary.id, beneficiary.name)] as const]),
-    ['Type', textCell(formatWord(type))],
+    ['Type', wordCell(type)],
     ...(diamonds_per_dollar === null
       ? []
       : [['Rate', textCell(`${diamonds_per_dollar.toLocaleString('en')} diamonds a dollar`)] as const]),
@@ -233,7 +243,7 @@ function factsOf({ withdrawal, user, target, beneficiary, country }: WithdrawalD
 
 const decisionFact = ({ to, actor, at }: StatusChange): readonly [string, Cell] => [
   to === 'pending' ? 'Requested by' : `${to.charAt(0).toUpperCase()}${to.slice(1)} by`,
-  to === 'pending' ? actorCell(actor) : { ...actorCell(actor), text: `${actor}, ${timeCell(at).text}` },
+  to === 'pending' ? actorCell(actor) : withSuffix(actorCell(actor), timeCell(at)),
 ]
 
 function writtenFacts({ bank_details, payment_method, user_notice }: WithdrawalDetails['written']): Facts | null {

@@ -3,7 +3,7 @@ import { currencies } from '../../../../schema/account.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
-import { amountCell, formatUnits, formatWord, textCell } from '../../frame/cells.ts'
+import { amountCell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells.ts'
 import { accountPath } from '../../frame/links.ts'
 import { readBalances } from '../user/balances.ts'
 import { type Change, numberOrText, reasonErrors, reasonInput, type UserAct, type Values } from './user-act.ts'
@@ -72,7 +72,7 @@ const moveAct = (
     return {
       given: [
         ['Amount', amountCell(currency, units)],
-        ['Currency', textCell(formatWord(currency))],
+        ['Currency', wordCell(currency)],
         ['Reason', textCell(values['reason'])],
       ],
       changes: [

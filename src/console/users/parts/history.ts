@@ -4,7 +4,7 @@ import { CurrencyName } from '../../../../schema/operator.ts'
 import { decodeCursor, encodeCursor } from '../../../http/pages.ts'
 import { type NumberedEntry, readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
-import { amountCell, formatWord, textCell, timeCell } from '../../frame/cells.ts'
+import { amountCell, formatWord, textCell, timeCell, wordCell } from '../../frame/cells.ts'
 import { accountCell, accountPath, eventCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
@@ -24,7 +24,7 @@ const history: List<typeof filters, NumberedEntry> = {
       cell: ({ position }) => eventCell(position),
     },
     { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-    { name: 'type', title: 'What', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
+    { name: 'type', title: 'What', cell: ({ type }) => wordCell(type) },
     {
       name: 'account',
       title: 'Currency',

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from '../../../../schema/agency-events.ts'
 import { micros } from '../../../db/queries/micros.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { amountCell, codeCell, formatWord, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { amountCell, codeCell, statusCell, timeCell, wordCell } from '../../frame/cells.ts'
 import { eventPath, personCell } from '../../frame/links.ts'
 import type { List } from '../../lists/list.ts'
 import { toneOf, withdrawalPath } from '../../withdrawals/withdrawal-cells.ts'
@@ -42,10 +42,10 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
       title: 'Request',
       cell: ({ withdrawal_id: id }) => codeCell(String(id), withdrawalPath(id)),
     },
-    { name: 'type', title: 'Type', cell: ({ type }) => ({ ...textCell(formatWord(type)), value: type }) },
+    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
     { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, toneOf(status)) },
     { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
-    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => ({ ...textCell(formatWord(wallet)), value: wallet }) },
+    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
     { name: 'other', title: 'Other side', cell: ({ other_id, other_name }) => personCell(other_id, other_name) },
     { name: 'created_at', title: 'Requested', cell: ({ created_at }) => timeCell(created_at) },
     {

@@ -13,8 +13,8 @@ import {
   formatUnits,
   formatWord,
   numberCell,
-  textCell,
   timeCell,
+  wordCell,
 } from '../../frame/cells.ts'
 import { accountCell, accountPath, eventCell, userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
@@ -110,8 +110,7 @@ function sumsOf({ account, currency, sources, latest, sum, balance, position }: 
       columns: [
         {
           title: 'What',
-          cell: ({ type }: Source) =>
-            textCell(formatWord(type), addressWith('/console/events', { account, type, at: position })),
+          cell: ({ type }: Source) => wordCell(type, addressWith('/console/events', { account, type, at: position })),
         },
         { title: 'From or to', cell: ({ counter }) => codeCell(counter) },
         { title: 'Movements', isNumber: true, cell: ({ count }) => numberCell(count) },
@@ -127,7 +126,7 @@ function sumsOf({ account, currency, sources, latest, sum, balance, position }: 
       columns: [
         { title: 'Event', cell: ({ position: at }: StatementLine) => eventCell(at) },
         { title: 'Time', cell: ({ at }) => timeCell(at) },
-        { title: 'What', cell: ({ type }) => textCell(formatWord(type)) },
+        { title: 'What', cell: ({ type }) => wordCell(type) },
         { title: 'Amount', isNumber: true, cell: ({ amount }) => amountCell(currency, amount) },
         { title: 'Balance after', isNumber: true, cell: (line) => amountCell(currency, line.balance) },
         { title: 'From or to', cell: ({ counter_account: counter }) => accountCell(counter) },

@@ -1,4 +1,4 @@
-import { amountCell, type Cell, formatUnits, formatWord, textCell } from '../../frame/cells.ts'
+import { amountCell, type Cell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells.ts'
 import { accountPath, userPath } from '../../frame/links.ts'
 import { partTable, type Table } from '../../lists/list.ts'
 import type { UserBalances, Wallet } from './balances.ts'
@@ -8,7 +8,7 @@ export function balancesTable(user: number, { wallets }: UserBalances): Table {
   const columns = [
     {
       title: 'Currency',
-      cell: ({ currency, account }: Wallet) => textCell(formatWord(currency), accountPath(account)),
+      cell: ({ currency, account }: Wallet) => wordCell(currency, accountPath(account)),
     },
     amountColumn('Balance', ({ balance }) => balance),
     amountColumn('On hold', ({ held }) => held),
