@@ -27,7 +27,15 @@ import { accountCell, accountPath, eventCell, holderPath } from '../frame/links.
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, PAGE_ROWS, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import {
+  type List,
+  PAGE_ROWS,
+  type PartColumn,
+  partTable,
+  querySchemaOf,
+  showTable,
+  type Table,
+} from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { readHolderNames } from './holder-names.ts'
@@ -109,26 +117,24 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
   },
 }
 
-const holdColumns: List<typeof accountFilters, NamedHold>['columns'] = [
+const holdColumns: readonly PartColumn<NamedHold>[] = [
   {
-    name: 'withdrawal',
     title: 'Withdrawal',
     cell: ({ position }) => codeCell(String(position), `/console/withdrawals/${position}`),
   },
-  { name: 'reason', title: 'For', cell: ({ reason }) => wordCell(reason) },
-  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
+  { title: 'For', cell: ({ reason }) => wordCell(reason) },
+  { title: 'Event', cell: ({ position }) => eventCell(position) },
   {
-    name: 'amount',
     title: 'Amount',
     isNumber: true,
     cell: ({ account, amount }) => amountCell(currencyOf(account), amount),
   },
 ]
 
-const pointColumns = (currency: string): List<typeof accountFilters, BalancePoint>['columns'] => [
-  { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
-  { name: 'balance', title: 'Balance', isNumber: true, cell: ({ balance }) => amountCell(currency, balance) },
+const pointColumns = (currency: string): readonly PartColumn<BalancePoint>[] => [
+  { title: 'Time', cell: ({ at }) => timeCell(at) },
+  { title: 'Event', cell: ({ position }) => eventCell(position) },
+  { title: 'Balance', isNumber: true, cell: ({ balance }) => amountCell(currency, balance) },
 ]
 
 /** /console/accounts/{account}: why it holds what it holds. */
@@ -151,7 +157,6 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     ])
     const path = accountPath(account)
     const currency = currencyOf(account)
-    const part = { path, query: {}, at, next: null, hasExports: false }
     const { from, to, as_of } = query
     const statementOf = (format: string) => addressWith(`${path}/statement.${format}`, { from, to, as_of, at })
     return sendPage(request, reply, template, {
@@ -167,15 +172,19 @@ export function accountPage(scope: App, services: ConsoleServices): void {
         balance: page.balance,
         held: page.balance - page.available,
         available: page.available,
-        holds: showTable(
-          { label: 'Holds', empty: 'Nothing is on hold.', columns: holdColumns },
-          { ...part, rows: page.holds },
-        ),
+        holds: partTable({
+          label: 'Holds',
+          empty: 'Nothing is on hold.',
+          columns: holdColumns,
+          rows: page.holds,
+        }),
         chart: chartOf(currency, series, times),
-        points: showTable(
-          { label: 'Balance over time', empty: 'No movements in this period.', columns: pointColumns(currency) },
-          { ...part, rows: series.points },
-        ),
+        points: partTable({
+          label: 'Balance over time',
+          empty: 'No movements in this period.',
+          columns: pointColumns(currency),
+          rows: series.points,
+        }),
         isComplete: series.isComplete,
         movements: showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) }),
         note,

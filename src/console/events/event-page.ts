@@ -13,7 +13,7 @@ import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCe
 import { accountCell, actorCell, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
-import { type Column, showTable, type Table } from '../lists/list.ts'
+import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 import { dataFacts } from './data-facts.ts'
 import { eventColumns } from './event-list.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
@@ -38,12 +38,11 @@ interface EventPageData {
 
 const template = defineTemplate<EventPageData>('/events/event.eta')
 
-const movementColumns: readonly Column<Movement>[] = [
-  { name: 'debit', title: 'From', cell: ({ debit }) => accountCell(debit) },
-  { name: 'credit', title: 'To', cell: ({ credit }) => accountCell(credit) },
-  { name: 'currency', title: 'Currency', cell: ({ debit }) => wordCell(currencyOf(debit)) },
+const movementColumns: readonly PartColumn<Movement>[] = [
+  { title: 'From', cell: ({ debit }) => accountCell(debit) },
+  { title: 'To', cell: ({ credit }) => accountCell(credit) },
+  { title: 'Currency', cell: ({ debit }) => wordCell(currencyOf(debit)) },
   {
-    name: 'amount',
     title: 'Amount',
     isNumber: true,
     cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount),
@@ -63,7 +62,6 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
     if (event === undefined) throw notFound()
     const { entry, hashedText, next, command, subjects } = event
     const { position, type, movements } = entry
-    const part = { path: eventPath(position), query: {}, at: position, next: null, hasExports: false }
     return sendPage(request, reply, template, {
       title: `Event ${position}`,
       scripts: ['hash'],
@@ -74,14 +72,18 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
         nextPath: next === null ? null : eventPath(next.entry.position),
         facts: factsOf(entry),
         data: dataFacts(type, entry.data),
-        movements: showTable(
-          { label: 'Movements', empty: 'This event moved nothing.', columns: movementColumns },
-          { ...part, rows: movements },
-        ),
-        command: showTable(
-          { label: 'Events of the same command', empty: '', columns: commandColumns },
-          { ...part, rows: command.length > 1 ? command : [] },
-        ),
+        movements: partTable({
+          label: 'Movements',
+          empty: 'This event moved nothing.',
+          columns: movementColumns,
+          rows: movements,
+        }),
+        command: partTable({
+          label: 'Events of the same command',
+          empty: '',
+          columns: commandColumns,
+          rows: command.length > 1 ? command : [],
+        }),
         subjects: subjects.map(subjectLink),
         hash: entry.hash,
         hashedText,

@@ -18,7 +18,7 @@ import {
 } from '../frame/cells.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
-import { type Column, showTable, type Table } from '../lists/list.ts'
+import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 import { type MonthsToClose, monthPath } from '../reports/months.ts'
 import {
   type CurrencyFigures,
@@ -79,54 +79,48 @@ const kindTitles: Readonly<Record<(typeof shownKinds)[number], string>> = {
   settled: 'Settled',
 }
 
-const currencyColumns: readonly Column<CurrencyFigures>[] = [
+const currencyColumns: readonly PartColumn<CurrencyFigures>[] = [
   {
-    name: 'currency',
     title: 'Currency',
     cell: ({ currency }) => wordCell(currency, addressWith('/console/accounts', { currency })),
   },
   ...shownKinds.map((kind) => ({
-    name: kind,
     title: kindTitles[kind],
     isNumber: true,
     cell: ({ currency, byKind }: CurrencyFigures) =>
       amountCell(currency, byKind[kind], addressWith('/console/accounts', { kind, currency })),
   })),
   {
-    name: 'sum',
     title: 'Sum',
     cell: ({ currency, total }) =>
       total === 0n ? statusCell('0 balanced', 'good') : { ...amountCell(currency, total), kind: 'status', tone: 'bad' },
   },
 ]
 
-const withdrawalColumns: readonly Column<WaitingWithdrawals>[] = [
+const withdrawalColumns: readonly PartColumn<WaitingWithdrawals>[] = [
   {
-    name: 'status',
     title: 'Status',
     cell: ({ status }) => statusCell(status, 'waiting', addressWith('/console/withdrawals', { status })),
   },
-  { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
-  { name: 'count', title: 'Requests', isNumber: true, cell: ({ count }) => numberCell(count) },
-  { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
-  { name: 'oldest', title: 'Oldest', cell: ({ oldest }) => timeCell(oldest) },
-  { name: 'over_one_day', title: 'Over a day', isNumber: true, cell: ({ overOneDay }) => numberCell(overOneDay) },
-  { name: 'over_one_week', title: 'Over a week', isNumber: true, cell: ({ overOneWeek }) => numberCell(overOneWeek) },
+  { title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
+  { title: 'Requests', isNumber: true, cell: ({ count }) => numberCell(count) },
+  { title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
+  { title: 'Oldest', cell: ({ oldest }) => timeCell(oldest) },
+  { title: 'Over a day', isNumber: true, cell: ({ overOneDay }) => numberCell(overOneDay) },
+  { title: 'Over a week', isNumber: true, cell: ({ overOneWeek }) => numberCell(overOneWeek) },
 ]
 
-const instanceColumns: readonly Column<Instance>[] = [
-  { name: 'host', title: 'Instance', cell: ({ host, pid }) => textCell(`${host}, process ${pid}`) },
+const instanceColumns: readonly PartColumn<Instance>[] = [
+  { title: 'Instance', cell: ({ host, pid }) => textCell(`${host}, process ${pid}`) },
   {
-    name: 'role',
     title: 'Role',
     cell: ({ role }) => statusCell(role === 'writer' ? 'writes' : 'forwards', role === 'writer' ? 'good' : 'neutral'),
   },
-  { name: 'queue', title: 'Queue', isNumber: true, cell: ({ queue }) => numberCell(queue) },
-  { name: 'lag', title: 'Lag in events', isNumber: true, cell: ({ lag }) => numberCell(lag) },
-  { name: 'sockets', title: 'Sockets', isNumber: true, cell: ({ sockets }) => numberCell(sockets) },
-  { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
+  { title: 'Queue', isNumber: true, cell: ({ queue }) => numberCell(queue) },
+  { title: 'Lag in events', isNumber: true, cell: ({ lag }) => numberCell(lag) },
+  { title: 'Sockets', isNumber: true, cell: ({ sockets }) => numberCell(sockets) },
+  { title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
   {
-    name: 'seen',
     title: 'Seen',
     cell: ({ silent_seconds }) =>
       silent_seconds > SILENT_SECONDS
@@ -170,11 +164,6 @@ function show(figures: HomeFigures, now: number): HomeData {
   } = figures
   const waiting = withdrawals.reduce((sum, { count }) => sum + count, 0)
   const oldest = Math.min(...withdrawals.map((row) => row.oldest))
-  const tableOf = <Row>(label: string, empty: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table =>
-    showTable(
-      { label, empty, columns },
-      { path: '/console', query: {}, at: position, rows, next: null, hasExports: false },
-    )
   return {
     unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => formatWord(currency)),
     maintenance,
@@ -229,19 +218,24 @@ function show(figures: HomeFigures, now: number): HomeData {
         note: maintenance ? 'clients are turned away' : 'clients may run',
       },
     ],
-    currencies: tableOf(
-      'What each currency comes to',
-      'No value was issued yet. Operators credit users on the users’ pages.',
-      currencyColumns,
-      currencies,
-    ),
-    withdrawals: tableOf(
-      'Withdrawals waiting',
-      'No withdrawal waits. Requests appear here as soon as users make them.',
-      withdrawalColumns,
-      withdrawals,
-    ),
+    currencies: partTable({
+      label: 'What each currency comes to',
+      empty: 'No value was issued yet. Operators credit users on the users’ pages.',
+      columns: currencyColumns,
+      rows: currencies,
+    }),
+    withdrawals: partTable({
+      label: 'Withdrawals waiting',
+      empty: 'No withdrawal waits. Requests appear here as soon as users make them.',
+      columns: withdrawalColumns,
+      rows: withdrawals,
+    }),
     withdrawalsNote: waiting === 0 ? null : whereWaiting(withdrawals),
-    instances: tableOf('Instances', 'No instance has said that it runs.', instanceColumns, instances),
+    instances: partTable({
+      label: 'Instances',
+      empty: 'No instance has said that it runs.',
+      columns: instanceColumns,
+      rows: instances,
+    }),
   }
 }

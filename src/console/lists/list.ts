@@ -126,7 +126,7 @@ export async function readTable<Filters extends TObject, Row>(
 export const ofNowNote = (at: number): string =>
   `Shown as it is now: only what came after event ${at.toLocaleString('en')} is left out.`
 
-/** A table of rows that were read already. */
+/** A table of rows of a list that were read already. */
 export function showTable<Filters extends TObject, Row>(
   { label, empty, columns }: Pick<List<Filters, Row>, 'label' | 'empty' | 'columns'>,
   shown: {
@@ -135,12 +135,10 @@ export function showTable<Filters extends TObject, Row>(
     readonly at: number
     readonly rows: readonly Row[]
     readonly next: string | null
-    /** False for a table that is a part of a page without exports of its own. */
-    readonly hasExports?: boolean
     readonly note?: string | undefined
   },
 ): Table {
-  const { path, query, at, rows, next, hasExports = true, note } = shown
+  const { path, query, at, rows, next, note } = shown
   const { cursor, ...filters } = query
   const sort = typeof query['sort'] === 'string' ? query['sort'] : ''
   const pinned = { ...filters, at }
@@ -162,7 +160,7 @@ export function showTable<Filters extends TObject, Row>(
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     ...(cursor === undefined || cursor === null ? {} : { firstHref: addressWith(path, pinned) }),
     ...(next === null ? {} : { nextHref: addressWith(path, { ...pinned, cursor: next }) }),
-    ...(hasExports && rows.length > 0
+    ...(rows.length > 0
       ? {
           pinnedHref: addressWith(path, { ...pinned, cursor }),
           exports: {
@@ -175,20 +173,26 @@ export function showTable<Filters extends TObject, Row>(
   }
 }
 
+/** A column of a table that is a part of a page. */
+export type PartColumn<Row> = Omit<Column<Row>, 'name' | 'sort'>
+
 /** A table that is a part of a page, without sorting, pages or exports of its own. */
 export const partTable = <Row>({
   label,
   empty,
+  note,
   columns,
   rows,
 }: {
   readonly label: string
   readonly empty: string
-  readonly columns: readonly Omit<Column<Row>, 'name' | 'sort'>[]
+  readonly note?: string | undefined
+  readonly columns: readonly PartColumn<Row>[]
   readonly rows: readonly Row[]
 }): Table => ({
   label,
   empty,
+  note,
   columns: columns.map(({ title, isNumber = false }) => ({ title, isNumber })),
   rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
 })

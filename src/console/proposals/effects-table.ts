@@ -2,20 +2,18 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { amountCell, type Cell, codeCell, textCell } from '../frame/cells.ts'
-import { type Column, showTable, type Table } from '../lists/list.ts'
+import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]
 
-const effectColumns: readonly Column<Effect>[] = [
-  { name: 'account', title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
+const effectColumns: readonly PartColumn<Effect>[] = [
+  { title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
   {
-    name: 'before',
     title: 'Before',
     isNumber: true,
     cell: ({ account, before }) => unitsCell(currencyIn(account), before),
   },
   {
-    name: 'change',
     title: 'Change',
     isNumber: true,
     cell: ({ account, before, after }) => {
@@ -26,7 +24,6 @@ const effectColumns: readonly Column<Effect>[] = [
     },
   },
   {
-    name: 'after',
     title: 'After',
     isNumber: true,
     cell: ({ account, after }) => unitsCell(currencyIn(account), after),
@@ -39,12 +36,7 @@ interface Held {
   readonly held: bigint
 }
 
-const heldColumn = (
-  name: string,
-  title: string,
-  units: (currency: string, row: Held) => bigint | null,
-): Column<Held> => ({
-  name,
+const heldColumn = (title: string, units: (currency: string, row: Held) => bigint | null): PartColumn<Held> => ({
   title,
   isNumber: true,
   cell: (row) => {
@@ -53,38 +45,28 @@ const heldColumn = (
   },
 })
 
-const holdColumns: readonly Column<Held>[] = [
-  heldColumn('held', 'On hold', (_currency, { held }) => held),
-  heldColumn(
-    'available_before',
-    'Can be spent before',
-    (currency, { effect, held }) => unitsOf(currency, effect.before) - held,
-  ),
-  heldColumn(
-    'available_after',
-    'Can be spent after',
-    (currency, { effect, held }) => unitsOf(currency, effect.after) - held,
-  ),
+const holdColumns: readonly PartColumn<Held>[] = [
+  heldColumn('On hold', (_currency, { held }) => held),
+  heldColumn('Can be spent before', (currency, { effect, held }) => unitsOf(currency, effect.before) - held),
+  heldColumn('Can be spent after', (currency, { effect, held }) => unitsOf(currency, effect.after) - held),
 ]
 
 /** With what can be spent, where a part of a balance is on hold. */
-export function effectsTable({ effects, status, id }: ProposalRecord, holds: readonly NamedHold[]): Table {
+export function effectsTable({ effects, status }: ProposalRecord, holds: readonly NamedHold[]): Table {
   const heldBy = Map.groupBy(holds, ({ account }) => account)
   const rows = effects.map((effect): Held => {
     const held = (heldBy.get(effect.account) ?? []).reduce((sum, { amount }) => sum + amount, 0n)
     return { effect, held }
   })
   const columns = effectColumns.map(
-    ({ cell, ...column }): Column<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
+    ({ cell, ...column }): PartColumn<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
   )
-  return showTable(
-    {
-      label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
-      empty: 'It would move nothing.',
-      columns: holds.length === 0 ? columns : [...columns, ...holdColumns],
-    },
-    { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
-  )
+  return partTable({
+    label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
+    empty: 'It would move nothing.',
+    columns: holds.length === 0 ? columns : [...columns, ...holdColumns],
+    rows,
+  })
 }
 
 /** What a proposal asks for; of a salary file in several currencies no amount. */

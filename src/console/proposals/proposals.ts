@@ -18,7 +18,7 @@ import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { type Deed, deedText, subjectCell } from './deed.ts'
 import { amountOf, effectsTable } from './effects-table.ts'
@@ -222,17 +222,15 @@ function effectCell({ position, events, requestId }: Decision): Cell {
 
 type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
 
-const notPaidColumns: readonly Column<UnpaidRow>[] = [
-  { name: 'user_id', title: 'User', cell: ({ user_id }) => codeCell(String(user_id), `/console/users/${user_id}`) },
-  { name: 'code', title: 'Why', cell: ({ code }) => wordCell(code) },
+const notPaidColumns: readonly PartColumn<UnpaidRow>[] = [
+  { title: 'User', cell: ({ user_id }) => codeCell(String(user_id), `/console/users/${user_id}`) },
+  { title: 'Why', cell: ({ code }) => wordCell(code) },
 ]
 
-const notPaidTable = ({ status, id }: ProposalRecord, rows: readonly UnpaidRow[]): Table =>
-  showTable(
-    {
-      label: status === 'open' ? 'Rows that an approval would not pay now' : 'Rows that are not paid by it',
-      empty: 'All rows are paid.',
-      columns: notPaidColumns,
-    },
-    { path: `/console/proposals/${id}`, query: {}, at: id, rows, next: null, hasExports: false },
-  )
+const notPaidTable = ({ status }: ProposalRecord, rows: readonly UnpaidRow[]): Table =>
+  partTable({
+    label: status === 'open' ? 'Rows that an approval would not pay now' : 'Rows that are not paid by it',
+    empty: 'All rows are paid.',
+    columns: notPaidColumns,
+    rows,
+  })

@@ -8,7 +8,7 @@ import { textCell } from '../frame/cells.ts'
 import { accountPath, eventPath } from '../frame/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
-import { type Column, showTable, type Table } from '../lists/list.ts'
+import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { monthPath } from '../reports/months.ts'
 
@@ -19,9 +19,9 @@ interface SearchData {
 
 const template = defineTemplate<SearchData>('/search/search.eta')
 
-const columns: readonly Column<SearchHit>[] = [
-  { name: 'id', title: 'What', cell: (hit) => textCell(`${kindNames[hit.kind]} ${hit.id}`, pageOf(hit)) },
-  { name: 'label', title: 'Description', cell: ({ label }) => textCell(label) },
+const columns: readonly PartColumn<SearchHit>[] = [
+  { title: 'What', cell: (hit) => textCell(`${kindNames[hit.kind]} ${hit.id}`, pageOf(hit)) },
+  { title: 'Description', cell: ({ label }) => textCell(label) },
 ]
 
 const kindNames: Readonly<Record<HitKind, string>> = {
@@ -52,12 +52,9 @@ export const searchPages: ConsolePages = (scope, { reads }) => {
     const hits = await searchAll(db, q, { head: ends.head, searched: at })
     const [only, ...others] = hits
     if (only !== undefined && others.length === 0) return reply.redirect(pageOf(only), 303)
-    const part = { path: '/console/search', query: { q }, at: 0, next: null, hasExports: false }
-    const found = { label: 'What was found', empty: `Nothing was found for “${q}”.`, columns }
-    return sendPage(request, reply, template, {
-      title: 'Search',
-      data: { q, hits: showTable(found, { ...part, rows: hits, note }) },
-    })
+    const empty = `Nothing was found for “${q}”.`
+    const table = partTable({ label: 'What was found', empty, note, columns, rows: hits })
+    return sendPage(request, reply, template, { title: 'Search', data: { q, hits: table } })
   })
 }
 

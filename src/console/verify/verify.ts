@@ -25,7 +25,7 @@ import { actorCell, eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type Column, type List, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { verifyMessages } from './messages.ts'
 
 type Facts = readonly (readonly [string, Cell])[]
@@ -215,12 +215,12 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
 
 type Found = VerificationRun['findings'][number]
 
-const findingColumns: readonly Column<Found>[] = [
-  { name: 'check', title: 'Check', cell: ({ check }) => wordCell(check) },
-  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
-  { name: 'table', title: 'Table', cell: ({ table }) => codeCell(table) },
-  { name: 'row', title: 'Row', cell: ({ table, id }) => codeCell(id, rowAddress(table, id)) },
-  { name: 'message', title: 'What is wrong', cell: ({ message }) => textCell(message) },
+const findingColumns: readonly PartColumn<Found>[] = [
+  { title: 'Check', cell: ({ check }) => wordCell(check) },
+  { title: 'Event', cell: ({ position }) => eventCell(position) },
+  { title: 'Table', cell: ({ table }) => codeCell(table) },
+  { title: 'Row', cell: ({ table, id }) => codeCell(id, rowAddress(table, id)) },
+  { title: 'What is wrong', cell: ({ message }) => textCell(message) },
 ]
 
 /** The page of a row, where its table has one. */
@@ -259,16 +259,14 @@ function show(run: VerificationRun): RunData {
       ...(stopped_by === null ? [] : [['Stopped by', actorCell(stopped_by)] as const]),
       ['Compared with checkpoint', checkpoint === null ? textCell('none') : eventCell(checkpoint.position)],
     ],
-    findings: showTable(
-      {
-        label: 'Findings',
-        empty:
-          outcome === 'clean'
-            ? 'Nothing was found: every event, table and draw is as the ledger says.'
-            : 'Nothing was found so far.',
-        columns: findingColumns,
-      },
-      { path: `/console/verify/${id}`, query: {}, at: run.up_to ?? 0, rows: findings, next: null, hasExports: false },
-    ),
+    findings: partTable({
+      label: 'Findings',
+      empty:
+        outcome === 'clean'
+          ? 'Nothing was found: every event, table and draw is as the ledger says.'
+          : 'Nothing was found so far.',
+      columns: findingColumns,
+      rows: findings,
+    }),
   }
 }

@@ -8,7 +8,7 @@ import { userPath } from '../../frame/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
-import { type List, querySchemaOf, readTable, showTable, type Table } from '../../lists/list.ts'
+import { type List, partTable, querySchemaOf, readTable, type Table } from '../../lists/list.ts'
 import { type LedgerEnds, pageEnd } from '../../lists/page-end.ts'
 import { personName } from '../person.ts'
 import { findUser } from './find-user.ts'
@@ -57,10 +57,9 @@ export function definePart<Filters extends TObject, Row>(options: PartOptions, l
       const query = Object(null)
       const { at, note } = pageEnd(ends, undefined, list.needsIndex?.(query) ?? false)
       const { rows, next } = await list.read({ query, db, at, cursor: null, limit: NEWEST_ROWS }, request)
-      const page = `${request.url.split('?', 1)[0] ?? ''}/${options.path}`
       // A long search ends early; its own page goes on.
       const empty = next === null ? list.empty : 'None among the newest events. Follow the link to search on.'
-      return showTable({ ...list, empty }, { path: page, query: {}, at, rows, next: null, hasExports: false, note })
+      return partTable({ ...list, empty, rows, note })
     },
     addPages(scope, services) {
       scope.get(
