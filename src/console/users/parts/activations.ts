@@ -35,7 +35,7 @@ const filters = Type.Object({})
 const activations: List<typeof filters, Activation> = {
   label: 'Activated cards',
   filters,
-  empty: 'No card has been activated by this user.',
+  empty: 'No card has been activated by this user. Cards that wait to be are under “Stored cards”.',
   columns: [
     { name: 'at', title: 'Activated', cell: ({ at, position }) => timeCell(at, eventPath(position)) },
     {

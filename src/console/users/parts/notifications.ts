@@ -23,7 +23,7 @@ const notifications: List<typeof filters, InboxNotification> = {
   label: 'Notifications',
   filters,
   isOfNow: true,
-  empty: 'Nothing was ever pushed to this user.',
+  empty: 'Nothing was ever pushed to this user. What was done to the account is in its history.',
   columns: [
     { name: 'id', title: 'Event', cell: ({ id }) => eventCell(id) },
     { name: 'created_at', title: 'Time', cell: ({ created_at }) => timeCell(created_at) },

@@ -26,7 +26,7 @@ const rooms: List<typeof filters, RoomRow> = {
   label: 'Rooms',
   filters,
   isOfNow: true,
-  empty: 'A member of no room.',
+  empty: 'A member of no room. Rooms are joined in the app, and appear here then.',
   columns: [
     { name: 'room_id', title: 'Room', cell: ({ room_id }) => codeCell(String(room_id)) },
     { name: 'name', title: 'Name', cell: ({ name }) => textCell(name) },

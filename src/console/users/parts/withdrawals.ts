@@ -35,7 +35,7 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
   label: 'Withdrawals',
   filters,
   isOfNow: true,
-  empty: 'No such request.',
+  empty: 'No such request. On the page of all withdrawals, choose another status or those addressed to the user.',
   columns: [
     {
       name: 'withdrawal_id',

@@ -145,5 +145,5 @@ const devicesTable = (devices: readonly DeviceRow[]): Table =>
       { title: 'Registered', cell: ({ registered_at }) => timeCell(registered_at) },
     ],
     rows: devices,
-    empty: 'No device is registered.',
+    empty: 'No device is registered. The app registers one when the user allows notifications.',
   })
