@@ -55,19 +55,12 @@ interface ShownGroup {
   readonly items: readonly (NavigationItem & { readonly isCurrent: boolean })[]
 }
 
-/** The menu as the page at this path shows it; only pages that this service has. */
-export const navigationFor = (path: string, has: (path: string) => boolean): readonly ShownGroup[] =>
-  groups
-    .map(({ title, items }) => ({
-      title,
-      items: items
-        .filter((item) => has(item.path))
-        .map((item) => ({
-          ...item,
-          isCurrent: isWithin(path, item),
-        })),
-    }))
-    .filter(({ items }) => items.length > 0)
+/** The menu as the page at this path shows it. */
+export const navigationFor = (path: string): readonly ShownGroup[] =>
+  groups.map(({ title, items }) => ({
+    title,
+    items: items.map((item) => ({ ...item, isCurrent: isWithin(path, item) })),
+  }))
 
 /** How the frame names a role. */
 export const roleNames: Readonly<Record<StaffRole, string>> = { finance: 'Finance', operator: 'Operator' }

@@ -50,7 +50,7 @@ export async function sendPage<Data extends object>(
     csrf: reply.generateCsrf({ userInfo: staff?.token ?? 'nobody' }),
     formKey: () => randomUUID(),
     done: takeDone(request, reply),
-    navigation: staff === null ? [] : navigationFor(path, (url) => request.server.hasRoute({ method: 'GET', url })),
+    navigation: staff === null ? [] : navigationFor(path),
     staff:
       staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },
     // Other pages have a filter of that name.
