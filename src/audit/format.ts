@@ -1,4 +1,4 @@
-import { serializeBalance } from '../ledger/rules/money.ts'
+import { isDollars, serializeBalance } from '../ledger/rules/money.ts'
 
 /** An amount for a terminal: `1,234`; dollars, which are kept in cents, as `12.34`. */
 export function formatAmount(currency: string, amount: bigint): string {
@@ -15,9 +15,6 @@ export function formatDecimal(currency: string, amount: bigint | number): string
   const cents = String(amount).replace('-', '').padStart(3, '0')
   return `${amount < 0 ? '-' : ''}${cents.slice(0, -2)}.${cents.slice(-2)}`
 }
-
-/** Dollars of either wallet are kept in cents. */
-const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** JSON; a `bigint` becomes an integer, or a decimal string beyond 2^53-1. */
 export const toJson = (value: unknown): string =>

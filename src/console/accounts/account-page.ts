@@ -19,6 +19,7 @@ import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { NumberedEntry } from '../../ledger/indexes/latest-entries.ts'
 import { currencyOf, isAccount } from '../../ledger/rules/account.ts'
+import { isDollars } from '../../ledger/rules/money.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
@@ -257,7 +258,7 @@ function chartOf(
 ): Chart | null {
   const last = points.at(-1)
   if (last === undefined) return null
-  const decimals = currency.endsWith('dollars') ? 2 : 0
+  const decimals = isDollars(currency) ? 2 : 0
   const drawn = [
     ...(begins === null ? [] : [{ at: begins, balance: opening }]),
     ...points,

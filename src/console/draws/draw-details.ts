@@ -12,6 +12,7 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { readUserNames } from '../users/user-names.ts'
 
 export type DrawEvent = Extract<StoredEvent, { type: 'gift-drawn' }>
 
@@ -44,7 +45,7 @@ export async function readDrawDetails(db: Kysely<Tables>, position: number): Pro
   const { data } = event
   const { sender_id, receiver_ids, chain, k, odds_hash, decoration_id } = data
   const [names, gifts, table, chainRow, previousLink, opening, odds, verdict] = await Promise.all([
-    readNames(db, [sender_id, ...receiver_ids]),
+    readUserNames(db, [sender_id, ...receiver_ids]),
     decorationNames(db, [decoration_id]),
     publishedOddsTable(db, odds_hash),
     db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst(),
@@ -163,13 +164,4 @@ async function findNewest(
     before = page.next
   }
   return null
-}
-
-async function readNames(db: Kysely<Tables>, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const rows = await db
-    .selectFrom('user_profiles')
-    .select(['user_id', 'name'])
-    .where('user_id', 'in', [...new Set(ids)])
-    .execute()
-  return new Map(rows.map(({ user_id, name }) => [user_id, name]))
 }

@@ -1,7 +1,7 @@
 import { account, currencyOf } from '../../ledger/rules/account.ts'
 import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells.ts'
 import { accountCell, eventCell, eventPath, personCell } from '../frame/links.ts'
-import type { ProofStep } from '../frame/proof.ts'
+import { checkedStep, type ProofStep } from '../frame/proof.ts'
 import { partTable } from '../lists/list.ts'
 import type { DrawDetails } from './draw-details.ts'
 
@@ -11,7 +11,7 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
   const { position, data, movements } = event
   const { chain, k, link, client_seed, odds_hash, sender_id, receiver_ids, draws } = data
   const checkOf = (name: string) => verdict.steps.find(({ step }) => step === name)
-  const sayOf = (name: string) => ({ ok: checkOf(name)?.ok ?? false, why: sentence(checkOf(name)?.why) })
+  const sayOf = (name: string) => checkedStep(verdict, name)
   const valueOf = (name: string, value: string): unknown => checkOf(name)?.values[value]
   const hashes = valueOf('link', 'hashes')
   const first = committed.announced ?? committed.opened
@@ -173,7 +173,6 @@ function paymentOf({ event: { data, movements } }: DrawDetails): Pick<ProofStep,
   return { ok, why: `${counts}, by the event of the draw.` }
 }
 
-const sentence = (text = ''): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const wordsOf = (value: unknown): string | null => (Array.isArray(value) ? value.join(' ') : null)
 const multiplierCell = (value: unknown): Cell => textCell(typeof value === 'number' ? `${value} × stake` : null)

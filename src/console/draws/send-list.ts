@@ -11,6 +11,7 @@ import { amountCell, codeCell, numberCell, statusCell, textCell, timeCell } from
 import { eventCell, personCell } from '../frame/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readPeriod } from '../lists/period-query.ts'
+import { readUserNames } from '../users/user-names.ts'
 
 const Filters = Type.Object({
   ...periodFilters,
@@ -111,15 +112,13 @@ async function readSends({ query, db, at, cursor, limit }: ListRequest<Query>): 
 
 async function named(db: Kysely<Tables>, rows: readonly Omit<Row, 'sender' | 'gift'>[]): Promise<Row[]> {
   if (rows.length === 0) return []
-  const [people, gifts] = await Promise.all([
-    db
-      .selectFrom('user_profiles')
-      .select(['user_id', 'name'])
-      .where('user_id', 'in', [...new Set(rows.map(({ data }) => data.sender_id))])
-      .execute(),
+  const [names, gifts] = await Promise.all([
+    readUserNames(
+      db,
+      rows.map(({ data }) => data.sender_id),
+    ),
     decorationNames(db, [...new Set(rows.map(({ data }) => data.decoration_id))]),
   ])
-  const names = new Map(people.map(({ user_id, name }) => [user_id, name]))
   return rows.map((row) => ({
     ...row,
     sender: names.get(row.data.sender_id) ?? null,

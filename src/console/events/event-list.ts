@@ -7,11 +7,11 @@ import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
-import { periodFilters, resolveTexts } from '../accounts/account-period.ts'
 import { addressWith } from '../frame/address.ts'
 import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
 import { actorCell, eventCell } from '../frame/links.ts'
 import type { Column, List } from '../lists/list.ts'
+import { periodFilters, readBounds } from '../lists/period-query.ts'
 
 /** Events that are searched for a page, a few milliseconds of work: what is rare is looked for on the next pages, too. */
 const MAX_SEARCHED_EVENTS = 4_000
@@ -44,7 +44,7 @@ export const eventList: List<typeof filters, LedgerEntry> = {
   columns: eventColumns,
   read: async ({ query, db, at, cursor, limit }) => {
     const { type, actor, user, account, request_id, key } = query
-    const { first, last } = await resolveTexts(db, query, at)
+    const { first, last } = await readBounds(db, query, at)
     const [before] = cursor === null ? [] : decodeCursor(cursor, 1)
     const { events, next } = await searchEvents(db, {
       type,

@@ -1,5 +1,6 @@
+import type { Verdict } from '../../features/fairness/verdict.ts'
 import type { Table } from '../lists/list.ts'
-import type { Cell } from './cells.ts'
+import { type Cell, sentenceCase } from './cells.ts'
 
 /** One step of a draw: what it took, what it gave, and whether that can be computed again. */
 export interface ProofStep {
@@ -13,4 +14,10 @@ export interface ProofStep {
   /** Text that is hashed, to the letter. */
   readonly text?: string
   readonly table?: Table
+}
+
+/** What a verdict says of one of its steps; not right where it has no such step. */
+export function checkedStep({ steps }: Verdict, name: string): Pick<ProofStep, 'ok' | 'why'> {
+  const found = steps.find(({ step }) => step === name)
+  return found === undefined ? { ok: false, why: '' } : { ok: found.ok, why: `${sentenceCase(found.why)}.` }
 }

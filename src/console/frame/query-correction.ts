@@ -3,7 +3,7 @@ import { auditMessages } from '../../audit/messages.ts'
 import { AS_OF_FORMAT } from '../../audit/reports/as-of.ts'
 import { violationMessages } from '../../http/validation/messages.ts'
 import type { FieldErrors } from '../../language/messages.ts'
-import { formatWord } from './cells.ts'
+import { formatWord, sentenceCase } from './cells.ts'
 
 /** A field of a page's address, to be written again. */
 interface CorrectedField {
@@ -53,7 +53,7 @@ const examples: Readonly<Record<string, string>> = {
 /** The ends of a period depend on each other. */
 const periodNames = new Set(['from', 'to', 'as_of'])
 /** What links have and nobody writes; `cursor` also goes on in a list that the correction changes. */
-const linkNames = new Set(['at', 'cursor', 'before', 'count', 'sort', 'done'])
+const linkNames = new Set(['at', 'cursor', 'before', 'count', 'sort'])
 /** Messages that say no more than the example. */
 const formMessages = new Set([auditMessages.as_of(AS_OF_FORMAT).en, violationMessages.invalid_format.en])
 
@@ -65,7 +65,7 @@ export function correctionOf(request: FastifyRequest, errors: FieldErrors): Quer
   // A file has no page to write in: its list has.
   const path = address.replace(/\/(export|statement)\.[a-z]+$/, '')
   const query = new URLSearchParams(texts.join('?'))
-  const written = new Map([...query].filter(([name]) => name !== 'cursor' && name !== 'done'))
+  const written = new Map([...query].filter(([name]) => name !== 'cursor'))
   const isWrong = (name: string): boolean => Object.hasOwn(errors, name)
   const wrong = Object.keys(errors).filter((name) => !linkNames.has(name) && written.has(name))
   if (wrong.length === 0) return null
@@ -89,8 +89,7 @@ export function correctionOf(request: FastifyRequest, errors: FieldErrors): Quer
 }
 
 function labelOf(name: string): string {
-  const word = formatWord(name)
-  return labels[name] ?? `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
+  return labels[name] ?? sentenceCase(formatWord(name))
 }
 
 /** `It must be at most 7. Write a number, such as 7.` */
@@ -102,8 +101,6 @@ function messageOf(name: string, messages: readonly string[]): string {
 
 /** A message about a field begins with its verb. */
 function sentenceOf(message: string): string {
-  const sentence = /^(must|is|has) /.test(message)
-    ? `It ${message}`
-    : `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`
+  const sentence = /^(must|is|has) /.test(message) ? `It ${message}` : sentenceCase(message)
   return sentence.endsWith('.') ? sentence : `${sentence}.`
 }

@@ -12,6 +12,7 @@ import type { Micros } from '../../ledger/rules/time.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { readUserNames } from '../users/user-names.ts'
 
 const Entries = TypeCompiler.Compile(Type.Array(RouletteEntry))
 const StoredSpin = TypeCompiler.Compile(
@@ -95,7 +96,7 @@ export async function readGameDetails(db: Kysely<Tables>, id: number): Promise<G
     entries,
     spin,
     pot,
-    names: await readNames(db, named),
+    names: await readUserNames(db, named),
     events: events.slice(0, MAX_EVENTS),
     hasMoreEvents: events.length > MAX_EVENTS,
     verdict,
@@ -115,13 +116,4 @@ async function readEvents(db: Kysely<Tables>, id: number, end: number | null): P
     select ${sql.raw(eventColumns)} from ledger_events e where e.position = any (${first}::bigint[])
     order by e.position`.execute(db)
   return rows.map((row) => parseStoredEvent(parseEntry(row)))
-}
-
-async function readNames(db: Kysely<Tables>, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const rows = await db
-    .selectFrom('user_profiles')
-    .select(['user_id', 'name'])
-    .where('user_id', 'in', [...new Set(ids)])
-    .execute()
-  return new Map(rows.map(({ user_id, name }) => [user_id, name]))
 }

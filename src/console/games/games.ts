@@ -17,7 +17,7 @@ import {
   wordCell,
 } from '../frame/cells.ts'
 import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/links.ts'
-import type { ProofStep } from '../frame/proof.ts'
+import { checkedStep, type ProofStep } from '../frame/proof.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
@@ -143,7 +143,7 @@ function stepsOf(game: GameDetails): readonly ProofStep[] {
     const text = checkOf(name)?.values[value]
     return typeof text === 'string' ? text : ''
   }
-  const sayOf = (name: string) => ({ ok: checkOf(name)?.ok ?? false, why: sentence(checkOf(name)?.why) })
+  const sayOf = (name: string) => checkedStep(verdict, name)
   const words: unknown = checkOf('draw')?.values['words']
   const winner = entries[spin.draw]
   const finished = events.find((event) => event.type === 'roulette-finished')
@@ -202,5 +202,3 @@ function stepsOf(game: GameDetails): readonly ProofStep[] {
     { title: 'The ledger says the same', ...sayOf('ledger'), facts: [['Event of the spin', eventCell(end)]] },
   ]
 }
-
-const sentence = (text = ''): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

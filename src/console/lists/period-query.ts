@@ -1,14 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import type { Kysely } from 'kysely'
+import { Text } from '../../../schema/common.ts'
 import { type ResolvedPeriod, readEventTime, resolvePeriod } from '../../audit/reports/period.ts'
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 
-/** Days, times or positions, both included. */
+/** Days, times or positions, both included; the empty text of a form's field is none. */
 export const periodFilters = {
-  from: Type.Optional(Type.String({ maxLength: 40 })),
-  to: Type.Optional(Type.String({ maxLength: 40 })),
+  from: Type.Optional(Text(40)),
+  to: Type.Optional(Text(40)),
 }
 
 export interface PeriodQuery {

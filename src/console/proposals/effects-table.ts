@@ -1,6 +1,7 @@
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
+import { isDollars } from '../../ledger/rules/money.ts'
 import { amountCell, type Cell, codeCell, textCell } from '../frame/cells.ts'
 import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 
@@ -83,8 +84,6 @@ function unitsOf(currency: string, value: Effect['before']): bigint {
   const units = BigInt(whole + cents.padEnd(2, '0').slice(0, 2))
   return text.startsWith('-') ? -units : units
 }
-
-const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** Of an account of the ledger; stored cards and a bag are counted in ones. */
 const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''

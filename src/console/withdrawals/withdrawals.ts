@@ -16,6 +16,7 @@ import {
   type Cell,
   codeCell,
   formatWord,
+  sentenceCase,
   statusCell,
   textCell,
   timeCell,
@@ -242,7 +243,7 @@ function factsOf({ withdrawal, user, target, beneficiary, country }: WithdrawalD
 }
 
 const decisionFact = ({ to, actor, at }: StatusChange): readonly [string, Cell] => [
-  to === 'pending' ? 'Requested by' : `${to.charAt(0).toUpperCase()}${to.slice(1)} by`,
+  to === 'pending' ? 'Requested by' : `${sentenceCase(to)} by`,
   to === 'pending' ? actorCell(actor) : withSuffix(actorCell(actor), timeCell(at)),
 ]
 

@@ -1,6 +1,6 @@
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
-import { centsToDollars, type ExactNumber } from '../../ledger/rules/money.ts'
+import { centsToDollars, type ExactNumber, isDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { keptPreview, type Preview } from './effects.ts'
 import type { Proposal } from './proposal.ts'
@@ -36,7 +36,7 @@ export const proposalRecord = (
 
 /** Dollars as such, and everything else in ones; beyond 2^53-1 units as a decimal string. */
 function formatUnits(currency: string, units: number | string): number | string | ExactNumber {
-  if (!currency.endsWith('dollars')) return units
+  if (!isDollars(currency)) return units
   const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(String(units)) ?? []
   if (typeof units === 'string') return `${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`
   const dollars = centsToDollars(Math.abs(units))

@@ -1,9 +1,7 @@
 import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Currency } from '../../ledger/rules/account.ts'
-import { centsToDollars, dollarsToCents, type ExactNumber } from '../../ledger/rules/money.ts'
+import { centsToDollars, dollarsToCents, type ExactNumber, isDollars } from '../../ledger/rules/money.ts'
 import { walletMessages } from './messages.ts'
-
-const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** An amount as sent, in whole units (cents for dollars) from 1; null when it is invalid. */
 export function parseAmount(currency: Currency, sent: string | number): number | null {

@@ -26,6 +26,9 @@ export function serializeBalance(balance: bigint): number | string {
   return balance >= -BigInt(MAX_INTEGER) && balance <= BigInt(MAX_INTEGER) ? Number(balance) : balance.toString()
 }
 
+/** Whether amounts of a currency are kept in cents: dollars of either wallet are. */
+export const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
+
 /**
  * Parses dollars from a request: a string of up to 13 digits and up to 2 decimals, or a number whose shortest decimal
  * form is such a string; null for anything else. Joins digits instead of multiplying, which could round.

@@ -3,6 +3,7 @@ import { currencies } from '../../../../schema/account.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
+import { isDollars } from '../../../ledger/rules/money.ts'
 import { amountCell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells.ts'
 import { accountPath } from '../../frame/links.ts'
 import { readBalances } from '../user/balances.ts'
@@ -20,10 +21,8 @@ const inputs = [
 
 const names = inputs.map(({ name }) => name)
 
-const isDollars = (currency: string | undefined): boolean => currency === 'dollars' || currency === 'agent_dollars'
-
 /** As the route takes it: dollars as a text with their decimals, and whole units as a number. */
-const amountOf = ({ currency, amount = '' }: Values): number | string =>
+const amountOf = ({ currency = '', amount = '' }: Values): number | string =>
   isDollars(currency) ? amount : numberOrText(amount)
 
 async function balanceOf(db: Kysely<Tables>, name: string): Promise<bigint> {

@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+
+/** Names of users, by id; without those of users who have none. */
+export async function readUserNames(db: Kysely<Tables>, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('user_profiles')
+    .select(['user_id', 'name'])
+    .where('user_id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ user_id, name }) => [user_id, name]))
+}
