@@ -22,7 +22,7 @@ import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices }
 import { drawPages } from './draws/draws.ts'
 import { eventPages } from './events/events.ts'
 import { decorateDone } from './frame/done/done-cookie.ts'
-import { sendErrorPage } from './frame/error-page.ts'
+import { sendErrorPage } from './frame/errors/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'

@@ -4,8 +4,8 @@ import { type AccountCursor, type ListedAccount, listAccounts } from '../../audi
 import { httpMessages } from '../../http/messages.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { currencies, currencyOf, isAccount } from '../../ledger/rules/account.ts'
-import { amountCell, textCell, wordCell } from '../frame/cells.ts'
-import { accountCell, holderPath } from '../frame/links.ts'
+import { amountCell, textCell, wordCell } from '../frame/cells/cells.ts'
+import { accountCell, holderPath } from '../frame/cells/links.ts'
 import type { List } from '../lists/list.ts'
 import { readHolderNames } from './holder-names.ts'
 

@@ -1,6 +1,6 @@
 import { account, currencyOf } from '../../ledger/rules/account.ts'
-import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells.ts'
-import { accountCell, eventCell, eventPath, personCell } from '../frame/links.ts'
+import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells/cells.ts'
+import { accountCell, eventCell, eventPath, personCell } from '../frame/cells/links.ts'
 import { checkedStep, type ProofStep } from '../frame/proof.ts'
 import { partTable } from '../lists/list.ts'
 import type { DrawDetails } from './draw-details.ts'

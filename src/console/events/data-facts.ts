@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ClosingFile } from '../../../schema/events.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
-import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells.ts'
-import { eventPath } from '../frame/links.ts'
+import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells/cells.ts'
+import { eventPath } from '../frame/cells/links.ts'
 
 type Fact = readonly [string, Cell]
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../features/fairness/verdict.ts'
 import type { Table } from '../lists/list.ts'
-import { type Cell, sentenceCase } from './cells.ts'
+import { type Cell, sentenceCase } from './cells/cells.ts'
 
 /** One step of a draw: what it took, what it gave, and whether that can be computed again. */
 export interface ProofStep {

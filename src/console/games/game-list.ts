@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../frame/cells.ts'
-import { eventCell, personCell } from '../frame/links.ts'
+import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../frame/cells/cells.ts'
+import { eventCell, personCell } from '../frame/cells/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 
 const Status = Type.Union([Type.Literal('open'), Type.Literal('finished'), Type.Literal('cancelled')])

@@ -15,8 +15,8 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/cells/links.ts'
 import { checkedStep, type ProofStep } from '../frame/proof.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'

@@ -15,7 +15,7 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
+} from '../frame/cells/cells.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type PartColumn, partTable, type Table } from '../lists/list.ts'

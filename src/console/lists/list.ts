@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith, type QueryValues } from '../frame/address.ts'
-import type { Cell } from '../frame/cells.ts'
+import type { Cell } from '../frame/cells/cells.ts'
 import { type PageEnd, pageEnd, readLedgerEnds } from './page-end.ts'
 
 export const PAGE_ROWS = 50

@@ -18,9 +18,9 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { format } from '../frame/format.ts'
-import { accountCell, actorCell, eventPath } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { format } from '../frame/cells/format.ts'
+import { accountCell, actorCell, eventPath } from '../frame/cells/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate, templates } from '../frame/template.ts'
 import type { Table } from '../lists/list.ts'

@@ -1,7 +1,7 @@
 import type { ProposalAction } from '../../../schema/proposal-events.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, formatWord, textCell } from '../frame/cells.ts'
-import { personCell } from '../frame/links.ts'
+import { amountCell, type Cell, formatWord, textCell } from '../frame/cells/cells.ts'
+import { personCell } from '../frame/cells/links.ts'
 
 /** What a proposal asks for. */
 export interface Deed {

@@ -2,7 +2,7 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
-import { amountCell, type Cell, codeCell, textCell } from '../frame/cells.ts'
+import { amountCell, type Cell, codeCell, textCell } from '../frame/cells/cells.ts'
 import { type PartColumn, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]

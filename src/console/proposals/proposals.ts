@@ -12,8 +12,17 @@ import { bodyOf } from '../admin-request.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, formatWord, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
-import { actorCell, eventPath } from '../frame/links.ts'
+import {
+  type Cell,
+  codeCell,
+  formatWord,
+  statusCell,
+  type Tone,
+  textCell,
+  timeCell,
+  wordCell,
+} from '../frame/cells/cells.ts'
+import { actorCell, eventPath } from '../frame/cells/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'

@@ -14,8 +14,8 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { accountCell, actorCell, eventCell, userPath } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { accountCell, actorCell, eventCell, userPath } from '../frame/cells/links.ts'
 import { partTable, type Table } from '../lists/list.ts'
 import { monthPath } from './months.ts'
 

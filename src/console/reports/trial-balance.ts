@@ -17,8 +17,8 @@ import {
   statusCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { eventCell } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { eventCell } from '../frame/cells/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'

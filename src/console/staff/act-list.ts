@@ -18,8 +18,8 @@ import {
   timeCell,
   withSuffix,
   wordCell,
-} from '../frame/cells.ts'
-import { accountPath, eventCell, eventPath, userPath } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { accountPath, eventCell, eventPath, userPath } from '../frame/cells/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
 import { deedCell, limitedAmountCell } from '../proposals/deed.ts'

@@ -20,8 +20,8 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { actorCell, eventCell } from '../frame/links.ts'
+} from '../frame/cells/cells.ts'
+import { actorCell, eventCell } from '../frame/cells/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'

@@ -1,4 +1,4 @@
-import type { Tone } from '../frame/cells.ts'
+import type { Tone } from '../frame/cells/cells.ts'
 
 const tones: Readonly<Record<string, Tone>> = {
   pending: 'waiting',

@@ -22,9 +22,9 @@ import {
   timeCell,
   withSuffix,
   wordCell,
-} from '../frame/cells.ts'
+} from '../frame/cells/cells.ts'
+import { accountCell, actorCell, eventCell, personCell } from '../frame/cells/links.ts'
 import type { DoneCode } from '../frame/done/done-messages.ts'
-import { accountCell, actorCell, eventCell, personCell } from '../frame/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { givenName, type StoredName } from '../../../language/names.ts'
-import { type Cell, statusCell, textCell } from '../../frame/cells.ts'
+import { type Cell, statusCell, textCell } from '../../frame/cells/cells.ts'
 import type { Table } from '../../lists/list.ts'
 
 /** What was typed into a form, by the name of its field; an empty text where nothing was. */

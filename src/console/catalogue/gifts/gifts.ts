@@ -7,7 +7,7 @@ import { allDecorations, decorationById } from '../../../features/gifts/reads.ts
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
 import { addressWith } from '../../frame/address.ts'
-import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import type { Table } from '../../lists/list.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
 import { type Field, nameFields, nameIn, numberIn, type Values } from '../editor/fields.ts'

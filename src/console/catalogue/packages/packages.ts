@@ -3,7 +3,7 @@ import { type PrivilegePackage, packageVersion } from '../../../features/privile
 import { packageById, packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
-import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { type Editor, editorPages } from '../editor/editor.ts'
 import { type Field, nameFields, nameIn, numberIn } from '../editor/fields.ts'
 import { wholeList } from '../whole-list.ts'

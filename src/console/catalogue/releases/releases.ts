@@ -6,7 +6,7 @@ import { findRelease, newestReleases } from '../../../features/app-status/reads.
 import { type Release, releaseVersion } from '../../../features/app-status/releases/release.ts'
 import { isOlder, parseVersion } from '../../../features/app-status/releases/version.ts'
 import type { ConsolePages } from '../../console-services.ts'
-import { codeCell, statusCell, textCell, timeCell } from '../../frame/cells.ts'
+import { codeCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { releaseViews } from '../client-views.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
 import { type Field, textIn, textsIn, type Values } from '../editor/fields.ts'

@@ -4,7 +4,7 @@ import { type ChiSquare, chiSquare } from '../../../audit/verify/draws/chi-squar
 import type { Tables } from '../../../db/tables.ts'
 import { decorationNames, publishedOddsTable } from '../../../features/gifts/reads.ts'
 import { addressWith } from '../../frame/address.ts'
-import { amountCell, codeCell, numberCell, statusCell, textCell } from '../../frame/cells.ts'
+import { amountCell, codeCell, numberCell, statusCell, textCell } from '../../frame/cells/cells.ts'
 import type { Column } from '../../lists/list.ts'
 import { periodFilters } from '../../lists/period-query.ts'
 import type { GiftCounts } from './gift-counts.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
-import { formatCount, numberCell, textCell } from '../../frame/cells.ts'
+import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
 import { numberOrText, reasonErrors, reasonInput, type UserAct } from './user-act.ts'
 
 /** The catalogue by name, which is bounded when gifts are defined. */

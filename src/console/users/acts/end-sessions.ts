@@ -1,4 +1,4 @@
-import { textCell, timeCell } from '../../frame/cells.ts'
+import { textCell, timeCell } from '../../frame/cells/cells.ts'
 import type { UserAct } from './user-act.ts'
 
 /** Ends a user's sessions. */

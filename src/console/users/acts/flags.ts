@@ -1,7 +1,7 @@
 import { type UserRow, userById } from '../../../features/users/reads.ts'
 import { userVersion } from '../../../features/users/user.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
-import { textCell } from '../../frame/cells.ts'
+import { textCell } from '../../frame/cells/cells.ts'
 import type { User } from '../user/find-user.ts'
 import type { UserAct } from './user-act.ts'
 

@@ -1,7 +1,7 @@
 import { MAX_STORED_CARDS } from '../../../features/privilege/card.ts'
 import { packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
-import { formatCount, numberCell, textCell } from '../../frame/cells.ts'
+import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
 import { numberOrText, reasonErrors, reasonInput, type UserAct } from './user-act.ts'
 
 const MAX_QUANTITY = 1_000

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { LimitedAmount } from '../../../ledger/rules/covered-verb.ts'
-import type { Cell } from '../../frame/cells.ts'
+import type { Cell } from '../../frame/cells/cells.ts'
 import type { DoneCode } from '../../frame/done/done-messages.ts'
 import type { User } from '../user/find-user.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { codeCell, numberCell, textCell } from '../../frame/cells.ts'
-import { eventCell } from '../../frame/links.ts'
+import { codeCell, numberCell, textCell } from '../../frame/cells/cells.ts'
+import { eventCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
 import { definePart } from '../user/part.ts'

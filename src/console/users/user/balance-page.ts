@@ -15,8 +15,8 @@ import {
   numberCell,
   timeCell,
   wordCell,
-} from '../../frame/cells.ts'
-import { accountCell, accountPath, eventCell, userPath } from '../../frame/links.ts'
+} from '../../frame/cells/cells.ts'
+import { accountCell, accountPath, eventCell, userPath } from '../../frame/cells/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'

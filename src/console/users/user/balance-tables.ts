@@ -1,5 +1,5 @@
-import { amountCell, type Cell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells.ts'
-import { accountPath, userPath } from '../../frame/links.ts'
+import { amountCell, type Cell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells/cells.ts'
+import { accountPath, userPath } from '../../frame/cells/links.ts'
 import { partTable, type Table } from '../../lists/list.ts'
 import type { UserBalances, Wallet } from './balances.ts'
 

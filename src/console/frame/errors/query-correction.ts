@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { auditMessages } from '../../audit/messages.ts'
-import { AS_OF_FORMAT } from '../../audit/reports/as-of.ts'
-import { violationMessages } from '../../http/validation/messages.ts'
-import type { FieldErrors } from '../../language/messages.ts'
-import { formatWord, sentenceCase } from './cells.ts'
+import { auditMessages } from '../../../audit/messages.ts'
+import { AS_OF_FORMAT } from '../../../audit/reports/as-of.ts'
+import { violationMessages } from '../../../http/validation/messages.ts'
+import type { FieldErrors } from '../../../language/messages.ts'
+import { formatWord, sentenceCase } from '../cells/cells.ts'
 
 /** A field of a page's address, to be written again. */
 interface CorrectedField {

@@ -1,5 +1,5 @@
+import { templates } from '../template.ts'
 import type { Cell } from './cells.ts'
-import { templates } from './template.ts'
 
 const { escapeFunction: escape } = templates.config
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpError } from '../../http/errors/http-error.ts'
-import { staffOrNull } from '../session/session-check.ts'
-import { type NavigationItem, sectionOf } from './navigation.ts'
+import type { HttpError } from '../../../http/errors/http-error.ts'
+import { staffOrNull } from '../../session/session-check.ts'
+import { type NavigationItem, sectionOf } from '../navigation.ts'
+import { sendPage } from '../send-page.ts'
+import { defineTemplate } from '../template.ts'
 import { correctionOf, type QueryCorrection } from './query-correction.ts'
-import { sendPage } from './send-page.ts'
-import { defineTemplate } from './template.ts'
 
 interface ErrorData {
   readonly heading: string
@@ -19,7 +19,7 @@ interface ErrorData {
   readonly isOurs: boolean
 }
 
-const template = defineTemplate<ErrorData>('/frame/error-page.eta')
+const template = defineTemplate<ErrorData>('/frame/errors/error-page.eta')
 
 const headings: Readonly<Record<number, string>> = {
   403: 'You may not do this',

@@ -1,4 +1,4 @@
-import { addressWith } from './address.ts'
+import { addressWith } from '../address.ts'
 import { type Cell, codeCell, textCell } from './cells.ts'
 
 // Where numbers and names lead to.

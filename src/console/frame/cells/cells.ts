@@ -1,5 +1,5 @@
-import { formatAmount, formatDecimal } from '../../audit/format.ts'
-import { isoMicros } from '../../ledger/rules/time.ts'
+import { formatAmount, formatDecimal } from '../../../audit/format.ts'
+import { isoMicros } from '../../../ledger/rules/time.ts'
 
 /** One value of a table or a list of facts: what people read, and what exports write. */
 export interface Cell {
