@@ -107,6 +107,25 @@ export const plainTables = {
     hash: text(),
     idempotency_key: nullable(text()),
   },
+  closing_steps: {
+    month: text(),
+    step: text(),
+    run_id: uuid(),
+    state: text(),
+    made_by: text(),
+    started_at: micros(),
+    heartbeat_at: micros(),
+    first_position: integer(),
+    last_position: integer(),
+    events_read: nullable(integer()),
+    events_total: nullable(integer()),
+    queued: text(),
+    stopped_by: nullable(text()),
+    kept_in: text(),
+    result: nullable(text()),
+    files: text(),
+    error: nullable(text()),
+  },
 }
 
 /**

@@ -2,14 +2,14 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { readStep } from '../../src/audit/closings/step-state.ts'
+import { readStep, readSteps } from '../../src/audit/closings/step-rows.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
-import { createTestApp } from '../harness/app/test-app.ts'
+import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
 
@@ -135,10 +135,11 @@ test('finance closes a month, from its first step to the next month', async (t) 
   const finance = await signedIn(app, 'finance', 'fin')
   const head = Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
   const folder = join(closingsFolder, month)
+  const db = readDb(t, database)
   const settled = async (): Promise<string> => {
     // Each step has its own time: together they take long on a busy machine.
     for (const step of closingSteps) {
-      await until(async () => !['waiting', 'running'].includes(readStep(folder, step).state))
+      await until(async () => !['waiting', 'running'].includes((await readStep(db, month, step)).state))
     }
     await until(async () => !(await finance.get(page)).html.includes('/stop"'))
     return (await finance.get(page)).html
@@ -281,11 +282,11 @@ test('finance closes a month, from its first step to the next month', async (t) 
 
 test('a step that runs ends with the service', async (t) => {
   const database = await oldLedger(t)
-  const { app, closingsFolder } = await createTestApp(t, slices, database)
+  const { app } = await createTestApp(t, slices, database)
   const finance = await signedIn(app, 'finance', 'fin')
   t.equal((await finance.submit(page, `${page}/run`)).status, 303)
   await app.close()
-  const states = closingSteps.map((step) => readStep(join(closingsFolder, month), step))
+  const states = await readSteps(readDb(t, database), month)
   t.match(states[0], { state: 'failed', error: 'it was stopped' })
   t.equal(states[1]?.state, 'waiting', 'no further one begins')
 })

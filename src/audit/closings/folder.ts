@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 import { DEFAULT_SCHEMA } from '../../config/ledger-schema.ts'
 
 /** The folder of month closings in DATA_DIR. Ledgers in other schemas have their own. */
@@ -8,6 +9,9 @@ export const closingsFolder = (dataDir: string, schema: string): string =>
 
 /** The folder of one month, `2026-10`, in that of all closings. */
 export const monthFolder = (closings: string, month: string): string => join(closings, month)
+
+/** Where a folder is, for people and for other instances: `host-a:/data/closings/2026-10`. */
+export const locationOf = (folder: string): string => `${hostname()}:${resolve(folder)}`
 
 /** Names that steps give to files; none of them leads out of its folder. */
 export const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl|journal)$'

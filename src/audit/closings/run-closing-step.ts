@@ -3,48 +3,54 @@ import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'
-import { readStep, type StepState, type StoredState, writeStep } from './step-state.ts'
+import { locationOf } from './folder.ts'
+import { beginStep, endStep, readStep, recordStepProgress } from './step-rows.ts'
+import type { StepState } from './step-state.ts'
 import type { StepOptions, StepOutcome } from './step-task.ts'
 import { checkpointStep } from './steps/checkpoint-step.ts'
 import { verifyStep } from './steps/verify-step.ts'
-import { writeManifest } from './write-manifest.ts'
+import { writeManifest } from './steps/write-manifest.ts'
 
-/** How often a running step writes how far it is. */
+/** How often a running step writes how far it is, and looks whether it is to stop. */
 const HEARTBEAT_MS = 1_000
 
+/** A step whose row says that it runs. */
+export interface RunningStep {
+  /** Rejects with an Error when the lock was lost: the row and the files may be another's then. */
+  readonly ended: Promise<StepState>
+}
+
 /**
- * Runs a step of a month's closing and keeps its state, its result and its files in the folder; what reads many events
- * runs in the audit worker. Answers `failed` when it found something or did not reach its end. A state `running` that is
- * found is of a process that died, as the lock is held here. Throws `ClosingRefused` when the month is closed or cannot
- * be, and an Error when the lock was lost: whatever is in the folder then is another's.
+ * Begins a step of a month's closing, which `queued` follow. Its state and its result are in the table of steps, its files
+ * in the folder; what reads many events runs in the audit worker. It ends as `failed` when it found something or did not
+ * reach its end. A state `running` that is found is of a process that died, as the lock is held here. Throws
+ * `ClosingRefused` when the month is closed or cannot be.
  */
-export async function runClosingStep(step: ClosingStep, given: StepOptions): Promise<StepState> {
-  const { books, folder, madeBy, lock, progress: onProgress } = given
+export async function beginClosingStep(
+  step: ClosingStep,
+  given: StepOptions,
+  queued: readonly ClosingStep[],
+): Promise<RunningStep> {
+  const { db, books, folder, madeBy } = given
+  const { month, first, last } = books
   if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
-  const options = { ...given, signal: AbortSignal.any([given.signal, lock.lost]) }
   makeFolder(folder)
-  const { first, last } = books
-  let state: StoredState = {
-    state: 'running',
-    made_by: madeBy,
-    started_at: now(),
-    heartbeat_at: now(),
-    first,
-    last,
-    progress: null,
-    result: null,
-    files: [],
-    error: null,
-  }
-  const save = (change: Partial<StoredState>): void => {
-    lock.lost.throwIfAborted()
-    state = { ...state, ...change, heartbeat_at: now() }
-    writeStep(folder, step, state)
-  }
-  save({})
+  given.lock.lost.throwIfAborted()
+  const id = await beginStep(db, { month, step, made_by: madeBy, first, last, queued, kept_in: locationOf(folder) })
+  return { ended: run(id, step, given) }
+}
+
+async function run(id: string, step: ClosingStep, given: StepOptions): Promise<StepState> {
+  const { db, books, lock, log, onStop, progress: onProgress } = given
+  const options = { ...given, signal: AbortSignal.any([given.signal, lock.lost]) }
   let latest: Progress | null = null
+  const beat = async (): Promise<void> => {
+    if (lock.lost.aborted) return
+    const stoppedBy = await recordStepProgress(db, id, latest)
+    if (stoppedBy !== null) onStop(stoppedBy)
+  }
   const heartbeat = setInterval(() => {
-    if (!lock.lost.aborted) save({ progress: latest })
+    beat().catch((err: unknown) => log.warn({ err, step }, 'the progress of a closing step was not stored'))
   }, HEARTBEAT_MS)
   const progress = (made: Progress): void => {
     latest = made
@@ -59,21 +65,18 @@ export async function runClosingStep(step: ClosingStep, given: StepOptions): Pro
   } finally {
     clearInterval(heartbeat)
   }
-  if (outcome === undefined) save({ state: 'failed', error: messageOf(failure, given.signal) })
-  else
-    save({
-      state: outcome.passed ? 'done' : 'failed',
-      progress: null,
-      result: outcome.result,
-      files: [...outcome.files],
-    })
-  return readStep(folder, step)
+  lock.lost.throwIfAborted()
+  if (outcome === undefined) {
+    await endStep(db, id, { state: 'failed', result: null, files: [], error: messageOf(failure, given.signal) })
+  } else {
+    const { passed, result, files } = outcome
+    await endStep(db, id, { state: passed ? 'done' : 'failed', result, files, error: null })
+  }
+  return readStep(db, books.month, step)
 }
 
 const messageOf = (error: unknown, signal: AbortSignal): string =>
   signal.aborted ? 'it was stopped' : error instanceof Error ? error.message : String(error)
-
-const now = (): string => new Date().toISOString()
 
 async function work(
   step: ClosingStep,

@@ -6,9 +6,11 @@ import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { StoppedBy } from '../runs/run-verification.ts'
 import { ClosingRefused } from './closing-refused.ts'
 import { monthFolder } from './folder.ts'
-import { type MonthBooks, readMonthBooks } from './month-books.ts'
+import { readMonthBooks } from './month-books.ts'
 import { MonthLock } from './month-lock.ts'
-import { runClosingStep } from './run-closing-step.ts'
+import { beginClosingStep, type RunningStep } from './run-closing-step.ts'
+import { requestStepStop } from './step-rows.ts'
+import type { StepOptions } from './step-task.ts'
 
 export interface RunningStepsOptions {
   /** The primary. */
@@ -28,14 +30,14 @@ interface Running {
   readonly month: string
   readonly steps: ClosingStep[]
   readonly abort: AbortController
-  /** Until the first step begins, or is refused. */
+  /** Until the row of the first step says that it runs, or it is refused. */
   started: Promise<void>
   done: Promise<void>
 }
 
 /**
  * Steps of closings that this instance runs in the background, one at a time, as each reads much of the ledger. Where they
- * stand is in the folder of their month.
+ * stand is in a table, so that any instance shows and stops them.
  */
 export class RunningSteps {
   readonly #options: RunningStepsOptions
@@ -68,8 +70,12 @@ export class RunningSteps {
     return this.#running ?? null
   }
 
-  /** Ends the steps of a month that run here, for `staff:ann`, and waits for that. False when there are none. */
+  /**
+   * Ends the steps of a month, for `staff:ann`: those that run here at once, and true; those of another instance about a
+   * second later, and false.
+   */
   async stop(month: string, stoppedBy: string): Promise<boolean> {
+    await requestStepStop(this.#options.db, month, stoppedBy)
     if (this.#running?.month !== month) return false
     await this.#end(new StoppedBy(stoppedBy))
     return true
@@ -91,15 +97,27 @@ export class RunningSteps {
   }
 
   async #start(own: Running, url: string, madeBy: string): Promise<void> {
-    const { db } = this.#options
-    const { month } = own
+    const { db, signer, closingsFolder, log } = this.#options
+    const { month, abort } = own
     let lock: MonthLock | null = null
     try {
       lock = await MonthLock.forSteps(url, month)
       if (lock === null) throw new ClosingRefused(STEPS_RUNNING)
       const books = await readMonthBooks(db, month)
       if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
-      own.done = this.#run(own, lock, books, url, madeBy)
+      const options: StepOptions = {
+        url,
+        db,
+        books,
+        lock,
+        folder: monthFolder(closingsFolder, month),
+        signer,
+        madeBy,
+        signal: abort.signal,
+        onStop: (stoppedBy) => abort.abort(new StoppedBy(stoppedBy)),
+        log,
+      }
+      own.done = this.#run(own, options, lock, await beginNext(own, options))
     } catch (error) {
       this.#running = undefined
       await lock?.close()
@@ -108,26 +126,23 @@ export class RunningSteps {
   }
 
   /** The lock is held until the last step has ended, so that nothing is recorded in between. */
-  async #run(
-    { month, steps, abort }: Running,
-    lock: MonthLock,
-    books: MonthBooks,
-    url: string,
-    madeBy: string,
-  ): Promise<void> {
-    const { db, signer, closingsFolder, log } = this.#options
-    const { signal } = abort
-    const options = { url, db, books, lock, folder: monthFolder(closingsFolder, month), signer, madeBy, signal, log }
+  async #run(own: Running, options: StepOptions, lock: MonthLock, first: RunningStep | null): Promise<void> {
     try {
-      for (let step = steps[0]; step !== undefined && !signal.aborted; step = steps[0]) {
-        await runClosingStep(step, options)
-        steps.shift()
+      for (let step = first; step !== null; step = await beginNext(own, options)) {
+        await step.ended
+        own.steps.shift()
       }
     } catch (err) {
-      log.warn({ err, month }, 'steps of a closing ended before they were done')
+      options.log.warn({ err, month: own.month }, 'steps of a closing ended before they were done')
     } finally {
       this.#running = undefined
       await lock.close()
     }
   }
+}
+
+/** Null when no step is left, or somebody asked for the end. */
+async function beginNext({ steps, abort }: Running, options: StepOptions): Promise<RunningStep | null> {
+  const [step, ...queued] = steps
+  return step === undefined || abort.signal.aborted ? null : beginClosingStep(step, options, queued)
 }

@@ -37,6 +37,8 @@ export interface StepOptions {
   readonly madeBy: string
   /** Ends the step, which then has failed. */
   readonly signal: AbortSignal
+  /** Called with `staff:ann` who asked another instance for the end: it aborts `signal`. */
+  readonly onStop: (stoppedBy: string) => void
   readonly log: Log
   readonly progress?: (progress: Progress) => void
 }

@@ -42,7 +42,7 @@ export function closingRoute(app: App, services: FinanceServices, limiter: Repor
         const input =
           lock === null
             ? requestWithoutFiles(books, true)
-            : await readClosingRequest(monthFolder(closingsFolder, month), books, checkpoints.publicKey)
+            : await readClosingRequest(db, monthFolder(closingsFolder, month), books, checkpoints)
         return await execute(request, reply, verbs.recordClosing, input, { request: { month } })
       } finally {
         await lock?.close()

@@ -55,6 +55,18 @@ async function insertCheckpoint(
 export const readLatestCheckpoint = (db: Kysely<Tables>, signer: CheckpointSigner): Promise<MadeCheckpoint | null> =>
   readOne(db, signer, (query) => query.orderBy('checkpoint_id', 'desc'))
 
+/** The first checkpoint that was made of a position with that hash, which its signature follows from; null without one. */
+export async function findCheckpointOf(
+  db: Kysely<Tables>,
+  signer: CheckpointSigner,
+  { position, hash }: Pick<Checkpoint, 'position' | 'hash'>,
+): Promise<Checkpoint | null> {
+  const made = await readOne(db, signer, (query) =>
+    query.where('position', '=', position).where('hash', '=', hash).orderBy('checkpoint_id'),
+  )
+  return made?.checkpoint ?? null
+}
+
 const select = (db: Kysely<Tables>) =>
   db
     .selectFrom('made_checkpoints')

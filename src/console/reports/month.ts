@@ -2,10 +2,11 @@ import { createReadStream } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
-import { findClosingFile, monthFolder } from '../../audit/closings/folder.ts'
+import { findClosingFile, locationOf, monthFolder } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
 import { RunningSteps } from '../../audit/closings/running-steps.ts'
-import { type MadeFile, readStep, readSteps, type StepState } from '../../audit/closings/step-state.ts'
+import { readStep, readSteps } from '../../audit/closings/step-rows.ts'
+import type { StepState } from '../../audit/closings/step-state.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import { type ClosingStep, closingSteps, VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
 import { MONTH_PATTERN, nextMonth } from '../../features/closings/month.ts'
@@ -22,7 +23,16 @@ import { defineTemplate } from '../frame/template.ts'
 import type { Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { closesFrom, eventsOf, monthPath } from './months.ts'
-import { type StepProgress, type StepView, showFiles, showProgress, showStep, stepTitle } from './step-view.ts'
+import {
+  isDone,
+  type ShownFile,
+  type StepProgress,
+  type StepView,
+  showFiles,
+  showProgress,
+  showStep,
+  stepTitle,
+} from './step-view.ts'
 
 interface MonthData {
   readonly month: string
@@ -40,8 +50,8 @@ interface MonthData {
   readonly steps: readonly StepView[]
   /** Whether steps can be run now: the month can be closed, and none is running. */
   readonly mayRun: boolean
-  /** Whether a step runs on this instance, and so can be stopped here. */
-  readonly mayStop: boolean
+  /** Who asked for the end of the step that runs; null when nobody did. */
+  readonly stoppedBy: Cell | null
   readonly isRunning: boolean
   /** Names of the steps that are not done. */
   readonly left: readonly string[]
@@ -79,17 +89,17 @@ export function monthPages(scope: App, services: ConsoleServices): void {
 
   scope.get('/reports/:month', { schema: { params: MonthParams } }, async (request, reply) => {
     const { month } = request.params
-    const books = await readMonthBooks(db, month)
+    const [books, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
     return sendPage(request, reply, template, {
       title: `Closing of ${month}`,
       scripts: ['htmx'],
-      data: showMonth(books, monthFolder(closingsFolder, month), running),
+      data: showMonth(books, states, monthFolder(closingsFolder, month), running),
     })
   })
 
   scope.get('/reports/:month/steps/:step/progress', { schema: { params: StepParams } }, async (request, reply) => {
     const { month, step } = request.params
-    const progress = showProgress(month, readStep(monthFolder(closingsFolder, month), step))
+    const progress = showProgress(month, await readStep(db, month, step))
     // Its end changes other parts of the page, too.
     if (progress === null) reply.header('hx-refresh', 'true')
     return sendPart(request, reply, progressTemplate, { page: monthPath(month), read: () => ({ progress }) })
@@ -106,11 +116,11 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     request: FastifyRequest,
     reply: FastifyReply,
     month: string,
-    chooseSteps: (books: MonthBooks) => readonly ClosingStep[],
+    chooseSteps: (books: MonthBooks) => readonly ClosingStep[] | Promise<readonly ClosingStep[]>,
   ): Promise<FastifyReply> => {
     const books = await readMonthBooks(db, month)
     if (books.refusal !== null) throw refused(books.refusal.code)
-    const steps = chooseSteps(books)
+    const steps = await chooseSteps(books)
     if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
     const { url } = await reads.reportsFor({ readsStandby: false })
     try {
@@ -132,19 +142,17 @@ export function monthPages(scope: App, services: ConsoleServices): void {
   )
   scope.post('/reports/:month/run', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
     const { month } = request.params
-    return start(request, reply, month, (books) =>
-      readSteps(monthFolder(closingsFolder, month))
-        .map((state) => showStep(state, { ...books, queued: [] }))
-        .filter(({ isDone }) => !isDone)
-        .map(({ step }) => step),
-    )
+    return start(request, reply, month, async (books) => {
+      const states = await readSteps(db, month)
+      return states.filter((state) => !isDone(state, books)).map(({ step }) => step)
+    })
   })
   scope.post(
     '/reports/:month/stop',
     { config, schema: { params: MonthParams, body: ActForm } },
     async (request, reply) => {
       const { month } = request.params
-      // Where nothing ran, the page says what there is.
+      // Of what runs elsewhere the page says that somebody asked for its end; where nothing ran, what there is.
       const isStopped = await running.stop(month, `staff:${staffOf(request).sub}`)
       const page = monthPath(month)
       return isStopped ? leadToDone(request, reply, page, 'stopped') : reply.redirect(page, 303)
@@ -152,9 +160,9 @@ export function monthPages(scope: App, services: ConsoleServices): void {
   )
   scope.get('/reports/:month/record', { schema: { params: MonthParams } }, async (request, reply) => {
     const { month } = request.params
-    const books = await readMonthBooks(db, month)
+    const [books, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
     const folder = monthFolder(closingsFolder, month)
-    const { mayRun, left } = showMonth(books, folder, running)
+    const { mayRun, left } = showMonth(books, states, folder, running)
     // Its page says why it cannot be recorded.
     if (!mayRun || left.length > 0) return reply.redirect(monthPath(month), 303)
     return sendPage(request, reply, recordTemplate, {
@@ -163,7 +171,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
         month,
         path: monthPath(month),
         facts: [...factsOf(books), ['Its hash', codeCell(books.hash)]],
-        files: showFiles(month, 'Files to be recorded', readSteps(folder).flatMap(filesOf)),
+        files: showFiles(month, 'Files to be recorded', filesOf(states, folder)),
         nextMonth: nextMonth(month),
       },
     })
@@ -193,13 +201,15 @@ function refused(code: string): HttpError {
   return new HttpError(status, code, message)
 }
 
-function showMonth(books: MonthBooks, folder: string, running: RunningSteps): MonthData {
+function showMonth(books: MonthBooks, states: readonly StepState[], folder: string, running: RunningSteps): MonthData {
   const { month, closing, refusal } = books
-  const own = running.current?.month === month ? running.current : null
-  const states = readSteps(folder)
   const isUntouched = states.every(({ state }) => state === 'waiting')
-  const steps = states.map((state) => showStep(state, { ...books, queued: own?.steps.slice(1) ?? [] }))
-  const isRunning = states.some(({ state }) => state === 'running')
+  const run = states.find(({ state }) => state === 'running')
+  const begun = run === undefined || run.state === 'waiting' ? null : run
+  const isOfThisMonth = running.current?.month === month
+  const queued = begun?.queued ?? []
+  const files = filesOf(states, folder)
+  const steps = states.map((state) => showStep(state, { ...books, queued, files }))
   return {
     month,
     path: monthPath(month),
@@ -217,19 +227,35 @@ function showMonth(books: MonthBooks, folder: string, running: RunningSteps): Mo
       files: showFiles(
         month,
         'Recorded files',
-        closing.files.map(({ name, sha256 }) => ({ name, sha256, bytes: findClosingFile(folder, name)?.bytes })),
+        closing.files.map(({ name, sha256 }) => {
+          const made = files.find((one) => one.name === name && one.sha256 === sha256)
+          return made ?? { name, sha256, bytes: findClosingFile(folder, name)?.bytes, keptIn: null }
+        }),
       ),
       event: closing.id,
       nextMonth: nextMonth(month),
     },
-    // Of a month that cannot be closed, or was closed elsewhere, nothing is to be shown.
+    // Of a month that cannot be closed nothing is to be shown.
     steps: refusal !== null && isUntouched ? [] : steps,
-    mayRun: refusal === null && running.current === null && !isRunning,
-    mayStop: own !== null,
-    isRunning: isRunning || own !== null,
-    left: steps.filter(({ isDone }) => !isDone).map(({ step }) => stepTitle(step).toLowerCase()),
+    mayRun: refusal === null && running.current === null && begun === null,
+    stoppedBy: begun === null || begun.stopped_by === null ? null : actorCell(begun.stopped_by),
+    isRunning: begun !== null || isOfThisMonth,
+    left: steps.filter((step) => !step.isDone).map(({ step }) => stepTitle(step).toLowerCase()),
   }
 }
+
+/** The files that steps made, and where those are that are not in this instance's folder. */
+const filesOf = (states: readonly StepState[], folder: string): readonly ShownFile[] =>
+  states.flatMap((step) =>
+    step.state === 'waiting'
+      ? []
+      : step.files.map(({ name, sha256, bytes }): ShownFile => {
+          // Of instances that share a folder, each finds what another wrote.
+          const isHere = findClosingFile(folder, name)?.bytes === bytes
+          const isLost = !isHere && step.kept_in === locationOf(folder)
+          return { name, sha256, bytes: isLost ? undefined : bytes, keptIn: isHere || isLost ? null : step.kept_in }
+        }),
+  )
 
 /** Whether the events that it would cover are those of the month, and not of months before it that are open, too. */
 function isNextToClose({ month, previous }: MonthBooks): boolean {
@@ -242,8 +268,6 @@ const factsOf = ({ first, last, first_at, last_at, previous }: MonthBooks): Mont
   ['Last event', timeCell(last_at)],
   ['Begins after', previous === null ? textCell('the start of the ledger') : previousCell(previous)],
 ]
-
-const filesOf = (step: StepState): readonly MadeFile[] => (step.state === 'waiting' ? [] : step.files)
 
 const previousCell = ({ month, position }: NonNullable<MonthBooks['previous']>): Cell =>
   textCell(`the closing of ${month}, event ${position}`, monthPath(month))

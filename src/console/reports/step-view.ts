@@ -1,4 +1,4 @@
-import type { MadeFile, StepResult, StepState } from '../../audit/closings/step-state.ts'
+import type { StepResult, StepState } from '../../audit/closings/step-state.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
@@ -76,11 +76,18 @@ export interface ShownSteps {
   /** The positions that steps must be made of. */
   readonly first: number
   readonly last: number
-  /** Those that will run here when the running one has ended. */
+  /** Those that will run when the running one has ended. */
   readonly queued: readonly ClosingStep[]
+  /** Those of all steps. */
+  readonly files: readonly ShownFile[]
 }
 
-export function showStep(state: StepState, { month, first, last, queued }: ShownSteps): StepView {
+/** Whether a step was run, of the positions that it must be made of, and found nothing wrong. */
+export const isDone = (state: StepState, { first, last }: Pick<ShownSteps, 'first' | 'last'>): boolean =>
+  state.state === 'done' && state.first === first && state.last === last
+
+export function showStep(state: StepState, shownSteps: ShownSteps): StepView {
+  const { month, first, last, queued } = shownSteps
   const { step } = state
   const shown = { step, title: stepTitle(step), what: sentences[step] }
   if (state.state === 'waiting' || (state.state !== 'running' && queued.includes(step))) {
@@ -88,7 +95,8 @@ export function showStep(state: StepState, { month, first, last, queued }: Shown
     const none = { progress: null, facts: [], summary: null, table: null, more: 0, files: null }
     return { ...shown, ...none, status, isOutdated: false, isDone: false }
   }
-  const { result, error, files } = state
+  const { result, error } = state
+  const files = shownSteps.files.filter(({ name }) => state.files.some((file) => file.name === name))
   const isOutdated = state.state !== 'running' && (state.first !== first || state.last !== last)
   return {
     ...shown,
@@ -98,13 +106,14 @@ export function showStep(state: StepState, { month, first, last, queued }: Shown
       ['Run by', actorCell(state.made_by)],
       ['Started', timeCell(state.started_at)],
       ...(state.state === 'running' ? [] : [['Ended', timeCell(state.heartbeat_at)] as const]),
+      ...(state.stopped_by === null ? [] : [['Stopped by', actorCell(state.stopped_by)] as const]),
     ],
     summary: result?.summary ?? error,
     table: result === null || result.rows.length === 0 ? null : showResult(shown.title, result),
     more: result?.more ?? 0,
     files: files.length === 0 ? null : showFiles(month, `Files of ${shown.title.toLowerCase()}`, files),
     isOutdated,
-    isDone: state.state === 'done' && !isOutdated,
+    isDone: isDone(state, shownSteps),
   }
 }
 
@@ -197,12 +206,18 @@ function subjectCell(text: string): Cell {
   return textCell(text, kind === 'withdrawal' ? `/console/withdrawals/${id}` : userPath(Number(id)))
 }
 
-/** Files that can be downloaded. `bytes` is absent for a file that is not kept here. */
-export const showFiles = (
-  month: string,
-  label: string,
-  files: readonly (Pick<MadeFile, 'name' | 'sha256'> & { readonly bytes?: number | undefined })[],
-): Table =>
+/** A file of a step, as its table shows it. */
+export interface ShownFile {
+  readonly name: string
+  readonly sha256: string
+  /** Undefined for a file that is missing. */
+  readonly bytes: number | undefined
+  /** The host and the folder of a file that is not in the folder of this instance; null for others. */
+  readonly keptIn: string | null
+}
+
+/** Files that can be downloaded, if they are in the folder of this instance. */
+export const showFiles = (month: string, label: string, files: readonly ShownFile[]): Table =>
   partTable({
     label,
     empty: 'No files.',
@@ -210,10 +225,15 @@ export const showFiles = (
     columns: [
       {
         title: 'File',
-        cell: ({ name, bytes }) =>
-          codeCell(name, bytes === undefined ? undefined : `${monthPath(month)}/files/${encodeURIComponent(name)}`),
+        cell: ({ name, bytes, keptIn }) => {
+          const isHere = bytes !== undefined && keptIn === null
+          return codeCell(name, isHere ? `${monthPath(month)}/files/${encodeURIComponent(name)}` : undefined)
+        },
       },
       { title: 'Bytes', isNumber: true, cell: ({ bytes }) => numberCell(bytes) },
       { title: 'SHA-256', cell: ({ sha256 }) => codeCell(sha256) },
+      ...(files.some(({ keptIn }) => keptIn !== null)
+        ? [{ title: 'On another instance', cell: ({ keptIn }: ShownFile) => codeCell(keptIn) }]
+        : []),
     ],
   })

@@ -5,8 +5,9 @@ import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { findClosingFile, monthFolder } from '../../../src/audit/closings/folder.ts'
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
-import { runClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
-import { readSteps, type StepState } from '../../../src/audit/closings/step-state.ts'
+import { beginClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
+import { readSteps } from '../../../src/audit/closings/step-rows.ts'
+import type { StepState } from '../../../src/audit/closings/step-state.ts'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
@@ -39,8 +40,20 @@ const runSteps = async (
     const folder = monthFolder(closingsFolder, of)
     const states: StepState[] = []
     for (const step of steps) {
-      const options = { url, db, books, lock, folder, signer, madeBy: 'staff:fin', signal, log: console }
-      states.push(await runClosingStep(step, options))
+      const options = {
+        url,
+        db,
+        books,
+        lock,
+        folder,
+        signer,
+        madeBy: 'staff:fin',
+        signal,
+        onStop: () => {},
+        log: console,
+      }
+      const { ended } = await beginClosingStep(step, options, [])
+      states.push(await ended)
     }
     return states
   } finally {
@@ -64,7 +77,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
   t.equal((await finance('GET', `${path}/${month}`)).status, 404)
   t.match(await close(), { status: 422, body: { code: 'closing_incomplete' } })
   t.same(
-    statesOf(readSteps(folder)),
+    statesOf(await readSteps(db, month)),
     closingSteps.map(() => 'waiting'),
   )
   const books = await readMonthBooks(db, month)
@@ -93,7 +106,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
     t.same(statesOf(await runSteps(t, opened, ['verify'])), ['done'])
   })
 
-  const steps = readSteps(folder)
+  const steps = await readSteps(db, month)
   t.same(
     statesOf(steps),
     closingSteps.map(() => 'done'),
@@ -149,16 +162,6 @@ test('a whole month is closed, from its first step to the next month', async (t)
       t.match(await verifyExport(file), { code: 1, out: /bytes/ }, file)
       writeFileSync(join(folder, file), whole)
     }
-  })
-
-  await t.test('a damaged state of a step counts as none', async (t) => {
-    const state = join(folder, 'steps', 'draws.json')
-    const text = readFileSync(state, 'utf8')
-    for (const damaged of ['', '{"state":"do', 'null']) {
-      writeFileSync(state, damaged)
-      t.match(await close(), { status: 422, body: { code: 'closing_incomplete' } })
-    }
-    writeFileSync(state, text)
   })
 
   await t.test('files of another ledger with the same positions are not recorded', async (t) => {

@@ -1,14 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
-import { monthFolder } from '../../../src/audit/closings/folder.ts'
+import { hashFile } from '../../../src/audit/closings/hashed-file.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
-import { readStep } from '../../../src/audit/closings/step-state.ts'
+import { readStep } from '../../../src/audit/closings/step-rows.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { loadSlices } from '../../../src/domain.ts'
@@ -35,15 +35,14 @@ async function openMonth(t: Test) {
   const opened = await createTestApp(t, slices, await copyOf(t, original))
   const { database, closingsFolder } = opened
   const finance = opened.staff('fin', 'finance')
-  const folder = monthFolder(closingsFolder, month)
+  const db = readDb(t, database)
   return {
     ...opened,
-    folder,
     finance,
     url: database.serviceUrl,
     record: (key?: string) =>
       finance('POST', '/admin/v1/ledger/closings', { month }, key === undefined ? {} : { 'idempotency-key': key }),
-    stateOf: (step: (typeof closingSteps)[number]) => readStep(folder, step),
+    stateOf: (step: (typeof closingSteps)[number]) => readStep(db, month, step),
     closeMonth: () =>
       runAudit(
         { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY, DATA_DIR: closingsFolder },
@@ -72,7 +71,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
 
   const gate = await holdVerifications(t, opened.database)
   await steps.start(month, ['draws', 'verify'], url, 'staff:fin')
-  await until(() => stateOf('verify').state === 'running')
+  await until(async () => (await stateOf('verify')).state === 'running')
   t.match(await record(), running)
   await gate()
   await ended(steps)
@@ -80,7 +79,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   t.match(await closeMonth(), { code: 2, err: /A step of a closing is running/ })
   await other?.close()
 
-  const before = readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8')
+  const before = await stateOf('draws')
   const browser = await signedIn(app, 'finance', 'fin')
   const lock = await MonthLock.forRecording(url, month)
   await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'steps_running' })
@@ -88,7 +87,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
     status: 422,
     html: /A step of a closing is running/,
   })
-  t.equal(readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8'), before)
+  t.same(await stateOf('draws'), before)
   const [first, second] = await Promise.all([record('once'), record('once')])
   t.match(first, { status: 201 }, 'others may record it at the same time')
   t.same(second?.body, first?.body, 'which is done once')
@@ -96,7 +95,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
 
   t.match(await record('again'), { status: 422, body: { code: 'month_closed' } })
   await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'month_closed' })
-  t.equal(readFileSync(join(opened.folder, 'steps/draws.json'), 'utf8'), before)
+  t.same(await stateOf('draws'), before)
 })
 
 test('of two instances that start a step at once, one runs it', async (t) => {
@@ -112,29 +111,29 @@ test('of two instances that start a step at once, one runs it', async (t) => {
   const winner = starts.findIndex(({ status }) => status === 'fulfilled')
   await gate()
   await until(() => instances.every(({ current }) => current === null))
-  t.match(stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
+  t.match(await stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
   t.same(await queryRows(opened.database, 'select outcome from verification_runs'), [{ outcome: 'clean' }])
 })
 
 test('a step whose process died, or lost its lock, can be run again at once', async (t) => {
   const opened = await openMonth(t)
-  const { url, closingsFolder, folder, stateOf, database, record } = opened
+  const { url, closingsFolder, stateOf, database, record } = opened
   const steps = instance(t, opened, closingsFolder)
-  const now = new Date().toISOString()
-  mkdirSync(join(folder, 'steps'), { recursive: true })
-  const state = { state: 'running', made_by: 'staff:bob', started_at: now, heartbeat_at: now, first: 1, last: 2 }
-  const none = { progress: null, result: null, files: [], error: null }
-  writeFileSync(join(folder, 'steps/draws.json'), JSON.stringify({ ...state, ...none }))
-  t.match(stateOf('draws'), { state: 'running' })
+  await queryRows(
+    database,
+    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
+     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
+  )
+  t.match(await stateOf('draws'), { state: 'running' })
   t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })
   await steps.start(month, ['draws'], url, 'staff:fin')
   await ended(steps)
-  t.match(stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
+  t.match(await stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
 
   const gate = await holdVerifications(t, opened.database)
   await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
-  await until(() => stateOf('verify').state === 'running')
-  const drawn = readFileSync(join(folder, 'steps/draws.json'), 'utf8')
+  await until(async () => (await stateOf('verify')).state === 'running')
+  const drawn = await stateOf('draws')
   const superuser = await connect(await superuserUrl(database), 'test')
   await superuser.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
@@ -142,12 +141,77 @@ test('a step whose process died, or lost its lock, can be run again at once', as
   )
   await superuser.end()
   await ended(steps)
-  t.match(stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
-  t.equal(readFileSync(join(folder, 'steps/draws.json'), 'utf8'), drawn, 'no further step begins')
+  t.match(await stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
+  t.same(await stateOf('draws'), drawn, 'no further step begins')
   await gate()
   await steps.start(month, ['verify'], url, 'staff:eve')
   await ended(steps)
-  t.match(stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
+  t.match(await stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
+})
+
+test('instances with folders of their own show, stop and record the same steps', async (t) => {
+  const opened = await openMonth(t)
+  const { app, database, finance, closingsFolder, stateOf, record } = opened
+  const other = await createTestApp(t, slices, database)
+  const here = await signedIn(app, 'finance', 'fin')
+  const there = await signedIn(other.app, 'finance', 'eve')
+  // Of a process that does not look whether it is to stop.
+  await queryRows(
+    database,
+    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
+     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
+  )
+  t.equal((await there.submit(page, `${page}/stop`)).headers['location'], page)
+  const asked = (await there.get(page)).html
+  t.match(asked, /It ends in about a second, as .*eve.* asked/)
+  t.notMatch(asked, '/stop"')
+  await queryRows(database, 'delete from closing_steps')
+
+  const gate = await holdVerifications(t, database)
+  t.equal((await here.submit(page, `${page}/run`)).status, 303)
+  const watched = (await there.get(page)).html
+  t.match(watched, `hx-get="${page}/steps/verify/progress"`)
+  t.match(watched, 'runs next')
+  t.notMatch(watched, '/run"')
+  t.equal((await there.submit(page, `${page}/stop`)).headers['location'], page)
+  await until(async () => (await stateOf('verify')).state === 'failed')
+  t.match(await stateOf('verify'), { error: 'it was stopped', stopped_by: 'staff:eve' })
+  await gate()
+  await until(async () => (await there.get(page)).html.includes(`action="${page}/run"`))
+  t.match(await stateOf('trial-balance'), { state: 'waiting' }, 'no further one begins')
+  t.match(await queryRows(database, 'select outcome, stopped_by from verification_runs'), [
+    { outcome: 'stopped', stopped_by: 'staff:eve' },
+  ])
+
+  for (const step of closingSteps.slice(0, 7)) {
+    await until(async () => (await here.get(page)).html.includes(`action="${page}/run"`))
+    t.equal((await here.submit(page, `${page}/steps/${step}/run`)).status, 303)
+    await until(async () => (await stateOf(step)).state === 'done')
+  }
+  await until(async () => (await there.get(page)).html.includes(`action="${page}/run"`))
+  // The lock of the last step is released a moment after its end.
+  await until(async () => (await there.submit(page, `${page}/steps/checkpoint/run`)).status === 303)
+  await until(async () => (await stateOf('checkpoint')).state === 'done')
+  const mixed = (await there.get(page)).html
+  t.match(mixed, `${closingsFolder}/${month}`, 'where the files of the other are')
+  t.match(mixed, `href="${page}/files/checkpoint.json"`)
+  t.notMatch(mixed, `href="${page}/files/entries.csv"`)
+  t.match((await here.get(page)).html, `href="${page}/files/entries.csv"`)
+  const { checkpoint } = JSON.parse((await here.get(`${page}/files/manifest.json`)).html)
+  t.same(JSON.parse((await there.get(`${page}/files/checkpoint.json`)).html), checkpoint)
+
+  const entries = join(closingsFolder, month, 'entries.csv')
+  const text = readFileSync(entries)
+  rmSync(entries)
+  t.match(await record(), { status: 422, body: { code: 'closing_outdated' } }, 'missing where it was written')
+  writeFileSync(entries, text)
+  await until(async () => (await there.get(page)).html.includes('Review the closing'))
+  t.equal((await there.submit(`${page}/record`, `${page}/record`)).headers['location'], page)
+  const { data } = Object((await finance('GET', `/admin/v1/ledger/closings/${month}`)).body)
+  t.match(data, { closed_by: 'staff:eve', checkpoint })
+  const { sha256 } = data.files.find(({ name }: { name: string }) => name === 'entries.csv')
+  t.equal(sha256, await hashFile(entries))
+  t.match((await there.get(page)).html, `${closingsFolder}/${month}`, 'also once it is recorded')
 })
 
 test('the verification of a closing is one of those that run one at a time', async (t) => {
@@ -168,12 +232,15 @@ test('the verification of a closing is one of those that run one at a time', asy
     t.match(refused, { status: 422, html: /A verification is running/ }, action)
   }
   t.match(await closeMonth(), { code: 2, err: /A verification is running/ })
-  t.equal(stateOf('verify').state, 'waiting')
+  t.equal((await stateOf('verify')).state, 'waiting')
   const steps = instance(t, opened, closingsFolder)
   // As one that was started in the same moment.
   await steps.start(month, ['verify'], url, 'staff:fin')
   await ended(steps)
-  t.match(stateOf('verify'), { state: 'failed', error: 'A verification is running. Wait for its end, or stop it.' })
+  t.match(await stateOf('verify'), {
+    state: 'failed',
+    error: 'A verification is running. Wait for its end, or stop it.',
+  })
   await queryRows(database, 'delete from verification_runs')
 
   const gate = await holdVerifications(t, opened.database)
@@ -181,7 +248,7 @@ test('the verification of a closing is one of those that run one at a time', asy
   await until(async () => (await runs()).length === 1)
   t.match(await finance('POST', verifications, {}), { status: 422, body: { code: 'verification_running' } })
   t.equal((await browser.submit(page, `${page}/stop`)).status, 303)
-  t.match(stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+  t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
 
   await steps.start(month, ['verify'], url, 'staff:fin')
   await until(async () => (await runs()).length === 2)
@@ -189,7 +256,7 @@ test('the verification of a closing is one of those that run one at a time', asy
   t.match(own, { outcome: 'running', started_by: 'staff:fin' })
   t.match(await finance('POST', `${verifications}/${own.id}/stop`), { status: 200 })
   await ended(steps)
-  t.match(stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+  t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
   await gate()
   const stoppedRun = { started_by: 'staff:fin', outcome: 'stopped', stopped_by: 'staff:fin' }
   t.same(await runs(), [stoppedRun, stoppedRun])

@@ -1,4 +1,3 @@
-import { rememberCheckpoint } from '../../runs/made-checkpoints.ts'
 import { writeHashed } from '../hashed-file.ts'
 import { monthCheckpoint } from '../month-checkpoint.ts'
 import { tableOf } from '../step-state.ts'
@@ -6,10 +5,8 @@ import type { StepOptions, StepOutcome } from '../step-task.ts'
 
 /** A checkpoint of the month's last event, which the next closing begins from. */
 export async function checkpointStep(options: StepOptions): Promise<StepOutcome> {
-  const { db, folder, madeBy, signal } = options
+  const { folder, signal } = options
   const checkpoint = await monthCheckpoint(options)
-  signal.throwIfAborted()
-  await rememberCheckpoint(db, checkpoint, madeBy)
   signal.throwIfAborted()
   const file = await writeHashed(folder, 'checkpoint.json', `${JSON.stringify(checkpoint, null, 2)}\n`)
   const { position, hash, at } = checkpoint

@@ -14,9 +14,10 @@ import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
 import { readMonthBooks } from '../../closings/month-books.ts'
 import { MonthLock } from '../../closings/month-lock.ts'
-import { runClosingStep } from '../../closings/run-closing-step.ts'
+import { beginClosingStep } from '../../closings/run-closing-step.ts'
 import { dataDirOf } from '../../database.ts'
 import { readRuns } from '../../runs/run-rows.ts'
+import { StoppedBy } from '../../runs/run-verification.ts'
 import { localStaffName, withExecutor } from '../../with-executor.ts'
 import type { CommandContext, RegisterCommand } from '../command.ts'
 
@@ -49,11 +50,15 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     const madeBy = localStaffName()
     const { progress } = terminal
     const log = console
-    const options = { url: serviceUrl, db, books, lock, folder, signer, madeBy, signal, log, progress }
+    const stop = new AbortController()
+    const ended = AbortSignal.any([signal, stop.signal])
+    const onStop = (stoppedBy: string): void => stop.abort(new StoppedBy(stoppedBy))
+    const options = { url: serviceUrl, db, books, lock, folder, signer, madeBy, signal: ended, onStop, log, progress }
     let failed = 0
-    for (const step of closingSteps) {
-      signal.throwIfAborted()
-      const state = await runClosingStep(step, options)
+    for (const [i, step] of closingSteps.entries()) {
+      ended.throwIfAborted()
+      const running = await beginClosingStep(step, options, closingSteps.slice(i + 1))
+      const state = await running.ended
       if (state.state !== 'done') failed += 1
       const summary = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
       terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
@@ -63,7 +68,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
       return failed
     }
     // Read again: the ledger may have been restored meanwhile.
-    const request = await readClosingRequest(folder, await readMonthBooks(db, month), signer.publicKey)
+    const request = await readClosingRequest(db, folder, await readMonthBooks(db, month), signer)
     const position = await record(serviceUrl, request, madeBy)
     terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
     return 0

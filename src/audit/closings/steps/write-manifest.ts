@@ -1,8 +1,8 @@
-import { writeHashed } from './hashed-file.ts'
-import { signManifest } from './manifest.ts'
-import { monthCheckpoint } from './month-checkpoint.ts'
-import type { MadeFile } from './step-state.ts'
-import type { StepOptions } from './step-task.ts'
+import { writeHashed } from '../hashed-file.ts'
+import { signManifest } from '../manifest.ts'
+import { monthCheckpoint } from '../month-checkpoint.ts'
+import type { MadeFile } from '../step-state.ts'
+import type { StepOptions } from '../step-task.ts'
 
 /** Writes what says of which positions the files of an export were made, signed, beside them. */
 export async function writeManifest(files: readonly MadeFile[], options: StepOptions): Promise<MadeFile> {

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
+import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { Progress } from '../ledger-scan.ts'
+import type { BegunStep, StepState } from './step-state.ts'
+
+// Rows of `closing_steps`, so that every instance shows the same steps.
+
+/** The process of a step that was not heard of for so long was ended. */
+const MAX_SILENCE_SECONDS = 30
+
+const isLost: RawBuilder<boolean> = sql<boolean>`(state = 'running'
+  and heartbeat_at < clock_timestamp() - ${MAX_SILENCE_SECONDS} * interval '1 second')`
+
+/** The eight steps of a month in their order. One whose process died is shown as failed. */
+export async function readSteps(db: Kysely<Tables>, month: string): Promise<readonly StepState[]> {
+  const rows = await db
+    .selectFrom('closing_steps')
+    .select(['step', 'made_by', 'first_position', 'last_position', 'events_read', 'events_total', 'queued'])
+    .select(['stopped_by', 'kept_in', 'result', 'files'])
+    .select([
+      micros('started_at').as('started'),
+      micros('heartbeat_at').as('heard'),
+      sql<BegunStep['state']>`case when ${isLost} then 'failed' else state end`.as('state'),
+      sql<string | null>`case when ${isLost} then 'it was interrupted' else error end`.as('error'),
+    ])
+    .where('month', '=', month)
+    .execute()
+  return closingSteps.map((step): StepState => {
+    const row = rows.find((one) => one.step === step)
+    if (row === undefined) return { step, state: 'waiting' }
+    const { events_read: events, events_total: of } = row
+    return {
+      step,
+      state: row.state,
+      made_by: row.made_by,
+      started_at: isoMicros(row.started),
+      heartbeat_at: isoMicros(row.heard),
+      first: row.first_position,
+      last: row.last_position,
+      progress: events === null || of === null ? null : { events, of },
+      queued: JSON.parse(row.queued),
+      stopped_by: row.stopped_by,
+      kept_in: row.kept_in,
+      result: row.result === null ? null : JSON.parse(row.result),
+      files: JSON.parse(row.files),
+      error: row.error,
+    }
+  })
+}
+
+export async function readStep(db: Kysely<Tables>, month: string, step: ClosingStep): Promise<StepState> {
+  const found = (await readSteps(db, month)).find((one) => one.step === step)
+  return found ?? { step, state: 'waiting' }
+}
+
+export interface NewStep
+  extends Readonly<Pick<BegunStep, 'step' | 'made_by' | 'first' | 'last' | 'queued' | 'kept_in'>> {
+  readonly month: string
+}
+
+/** Replaces what the step came to before; answers the id of the run. Its caller holds the lock of the month. */
+export async function beginStep(
+  db: Kysely<Tables>,
+  { month, step, made_by, first, last, queued, kept_in }: NewStep,
+): Promise<string> {
+  const runId = randomUUID()
+  await db.transaction().execute(async (transaction) => {
+    await sql`delete from closing_steps where month = ${month} and step = ${step}`.execute(transaction)
+    await sql`
+      insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
+      values (${month}, ${step}, ${runId}, 'running', ${made_by}, ${first}, ${last}, ${JSON.stringify(queued)},
+              ${kept_in})`.execute(transaction)
+  })
+  return runId
+}
+
+/** Writes how far a step is. Answers who asked for its end; null while it is to go on. */
+export async function recordStepProgress(
+  db: Kysely<Tables>,
+  runId: string,
+  progress: Progress | null,
+): Promise<string | null> {
+  const { rows } = await sql<{ stopped_by: string | null }>`
+    update closing_steps
+    set heartbeat_at = clock_timestamp(), events_read = ${progress?.events ?? null},
+        events_total = ${progress?.of ?? null}
+    where run_id = ${runId} and state = 'running'
+    returning stopped_by`.execute(db)
+  return rows[0]?.stopped_by ?? null
+}
+
+export async function endStep(
+  db: Kysely<Tables>,
+  runId: string,
+  { state, result, files, error }: Pick<BegunStep, 'state' | 'result' | 'files' | 'error'>,
+): Promise<void> {
+  await sql`
+    update closing_steps
+    set state = ${state}, heartbeat_at = clock_timestamp(), error = ${error}, files = ${JSON.stringify(files)},
+        result = ${result === null ? null : JSON.stringify(result)}
+    where run_id = ${runId} and state = 'running'`.execute(db)
+}
+
+/** Asks for the end of the step of a month that runs, whichever instance it is on. */
+export async function requestStepStop(db: Kysely<Tables>, month: string, stoppedBy: string): Promise<void> {
+  await sql`update closing_steps set stopped_by = coalesce(stopped_by, ${stoppedBy})
+            where month = ${month} and state = 'running'`.execute(db)
+}
