@@ -38,6 +38,10 @@ export interface Finding {
 /** A report ends with so many findings: more would not help to find the cause. */
 export const MAX_FINDINGS = 20
 
+/** `1 finding`, `7 findings`, `20 findings or more`: a report that is full says nothing about how many there are. */
+export const formatFindingCount = (count: number): string =>
+  count >= MAX_FINDINGS ? `${MAX_FINDINGS} findings or more` : `${count} finding${count === 1 ? '' : 's'}`
+
 /** A finding of one event, and the number of events checked up to and with it. */
 export interface EventFinding {
   readonly finding: Finding & { readonly position: number }

@@ -5,10 +5,14 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** Makes every verification wait until the function that it answers is called. */
+/**
+ * Makes every verification wait until the function that it answers is called. Whoever starts one with a key needs another
+ * table than that of replies.
+ */
 export async function holdVerifications(
   t: Test,
   { ownerUrl }: Pick<TestDatabase, 'ownerUrl'>,
+  table: 'replies' | 'gift_streaks' = 'replies',
 ): Promise<() => Promise<void>> {
   const client = await connect(ownerUrl, 'test')
   let isOpen = true
@@ -19,6 +23,6 @@ export async function holdVerifications(
     await client.end()
   }
   t.teardown(release)
-  await client.query('begin; lock table replies in access exclusive mode')
+  await client.query(`begin; lock table ${table} in access exclusive mode`)
   return release
 }

@@ -1,8 +1,11 @@
 import { test } from 'tap'
+import { rowPath } from '../../src/console/verify/row-path.ts'
 import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { superuserUrl } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
@@ -34,6 +37,12 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   const { html } = await finance.get('/console/verify')
   const checkpoint = (/<pre class="bytes"[^>]*>([^<]+)<\/pre>/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"')
   t.match(JSON.parse(checkpoint), { position: 2, algorithm: 'Ed25519' })
+  t.match(html, 'href="/console/verify/checkpoints/1"')
+  t.match(html, 'href="/console/staff?sub=fin"')
+  const file = await finance.get('/console/verify/checkpoints/1')
+  t.equal(file.headers['content-disposition'], 'attachment; filename="checkpoint-2.json"')
+  t.equal(file.html, `${checkpoint}\n`)
+  for (const id of ['0', 'x', '2']) t.equal((await finance.get(`/console/verify/checkpoints/${id}`)).status, 404, id)
   const compared = await verify({ checkpoint })
   t.match(compared.html, 'Compared with checkpoint')
   t.match(compared.html, '/console/events/2')
@@ -64,7 +73,57 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   t.notMatch(part.html, '<html')
   const stopped = await finance.get(wrong.address)
   t.notMatch(stopped.html, `action="${wrong.address}/stop"`, 'it has ended')
+  t.match(wrong.html, '1 finding, listed below.')
+  await superuser.query(
+    `insert into balances (account, balance) select 'user:' || n || ':coins', 1 from generate_series(100, 150) n`,
+  )
+  t.match((await verify()).html, '20 findings or more; the first are listed below.')
+  t.match((await finance.get('/console/verify')).html, '20 or more')
   for (const path of ['/console/verify/0', '/console/verify/x', '/console/verify/999']) {
     t.equal((await finance.get(path)).status, 404, path)
   }
+})
+
+test('a verification that runs is stopped, and no other can be started meanwhile', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, database } = await createTestApp(t, slices)
+  const finance = await signedIn(app, 'finance', 'fin')
+  const other = await signedIn(app, 'finance', 'eve')
+  t.match((await finance.get('/console/verify')).html, 'action="/console/verify/start"')
+  const release = await holdVerifications(t, database, 'gift_streaks')
+  const started = await finance.submit('/console/verify', '/console/verify/start')
+  const address = String(started.headers['location'])
+  const list = (await other.get('/console/verify')).html
+  t.notMatch(list, 'action="/console/verify/start"', 'what one pasted would be lost')
+  t.match(list, 'One runs at a time')
+  t.match((await other.get(address)).html, `action="${address}/stop"`)
+  const stopped = await other.submit(address, `${address}/stop`)
+  t.equal(stopped.headers['location'], address, stopped.html)
+  await release()
+  const { html } = await other.get(address)
+  t.match(html, 'Stopped.')
+  t.match(html, '<span class="status neutral">stopped</span>')
+  t.match(html, /Stopped by<\/dt><dd>.*eve/)
+  t.match((await other.get('/console/verify')).html, 'action="/console/verify/start"')
+  t.match(await queryRows(database, 'select outcome, stopped_by from verification_runs'), [
+    { outcome: 'stopped', stopped_by: 'staff:eve' },
+  ])
+})
+
+test('rows that are wrong lead to their pages', (t) => {
+  for (const [table, id, path] of [
+    ['holds', 'user:7:dollars', '/console/accounts/user:7:dollars'],
+    ['bag_items', '7:3', '/console/users/7'],
+    ['proposals', '12', '/console/proposals/12'],
+    ['decorations', '3', '/console/catalogue/gifts/3'],
+    ['privilege_packages', '2', '/console/catalogue/packages/2'],
+    ['app_releases', 'android', '/console/catalogue/releases/android'],
+    ['app_modes', 'app', '/console/catalogue/app-mode'],
+    ['month_closings', '2026-10', '/console/reports/2026-10'],
+    ['privilege_cards', '40', '/console/events/40'],
+    ['gift_streaks', '1:R1:3', undefined],
+  ] as const) {
+    t.equal(rowPath(table, id), path, table)
+  }
+  t.end()
 })

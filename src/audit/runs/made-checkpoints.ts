@@ -55,6 +55,23 @@ async function insertCheckpoint(
 export const readLatestCheckpoint = (db: Kysely<Tables>, signer: CheckpointSigner): Promise<MadeCheckpoint | null> =>
   readOne(db, signer, (query) => query.orderBy('checkpoint_id', 'desc'))
 
+/** The newest checkpoints that staff made. */
+export async function readCheckpoints(
+  db: Kysely<Tables>,
+  signer: CheckpointSigner,
+  limit: number,
+): Promise<readonly MadeCheckpoint[]> {
+  const rows = await select(db).orderBy('checkpoint_id', 'desc').limit(limit).execute()
+  return rows.map((row) => present(row, signer))
+}
+
+/** Null when there is none with this id. */
+export const findCheckpoint = (
+  db: Kysely<Tables>,
+  signer: CheckpointSigner,
+  id: number,
+): Promise<MadeCheckpoint | null> => readOne(db, signer, (query) => query.where('checkpoint_id', '=', id))
+
 /** The first checkpoint that was made of a position with that hash, which its signature follows from; null without one. */
 export async function findCheckpointOf(
   db: Kysely<Tables>,
@@ -79,7 +96,16 @@ async function readOne(
   which: (query: ReturnType<typeof select>) => ReturnType<typeof select>,
 ): Promise<MadeCheckpoint | null> {
   const row = await which(select(db)).limit(1).executeTakeFirst()
-  if (row === undefined) return null
-  const { checkpoint_id, made_by, position, hash, micros: at } = row
-  return { id: checkpoint_id, made_by, checkpoint: signer.sign({ position, hash, at: isoMicros(at) }) }
+  return row === undefined ? null : present(row, signer)
 }
+
+type Row = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number]
+
+const present = (
+  { checkpoint_id, made_by, position, hash, micros: at }: Row,
+  signer: CheckpointSigner,
+): MadeCheckpoint => ({
+  id: checkpoint_id,
+  made_by,
+  checkpoint: signer.sign({ position, hash, at: isoMicros(at) }),
+})

@@ -17,6 +17,7 @@ import {
 } from '../frame/cells/cells.ts'
 import { accountCell, actorCell, eventCell, userPath } from '../frame/cells/links.ts'
 import { partTable, type Table } from '../lists/list.ts'
+import { rowPath } from '../verify/row-path.ts'
 import { monthPath } from './months.ts'
 
 /** How far a running step is. */
@@ -156,12 +157,12 @@ const showResult = (title: string, { columns, rows }: StepResult): Table =>
     columns: columns.map((column, index) => ({
       title: columnTitles[column] ?? sentenceCase(formatWord(column)),
       isNumber: numberColumns.includes(column),
-      cell: (row) => resultCell(column, row[index] ?? ''),
+      cell: (row) => resultCell(column, row[index] ?? '', row[columns.indexOf('table')]),
     })),
   })
 
-/** A text of a result, with the page that it leads to. */
-function resultCell(column: string, text: string): Cell {
+/** A text of a result, with the page that it leads to. An `id` is that of a row of `table`. */
+function resultCell(column: string, text: string, table = ''): Cell {
   if (text === '') return textCell(null)
   if (numberColumns.includes(column)) return { kind: 'number', text: text.replace(/^-/, '\u2212'), value: text }
   switch (column) {
@@ -169,8 +170,9 @@ function resultCell(column: string, text: string): Cell {
       return wordCell(text)
     case 'position':
       return eventCell(Number(text))
-    case 'account':
     case 'id':
+      return codeCell(text, rowPath(table, text))
+    case 'account':
       return isAccount(text) ? accountCell(text) : codeCell(text)
     case 'by':
     case 'approved_by':

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { VerificationRun } from '../../../schema/finance.ts'
+import { type MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
+import { formatFindingCount, MAX_FINDINGS } from '../../audit/finding.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
-import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
+import { findCheckpoint, readCheckpoints } from '../../audit/runs/made-checkpoints.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { adminError, bodyOf } from '../admin-request.ts'
@@ -27,6 +29,7 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { verifyMessages } from './messages.ts'
+import { rowPath } from './row-path.ts'
 
 type Facts = readonly (readonly [string, Cell])[]
 
@@ -45,9 +48,13 @@ interface RunData {
 
 interface ListData {
   readonly running: RunData | null
-  readonly checkpoint: { readonly facts: Facts; readonly text: string } | null
+  readonly checkpoint: { readonly facts: Facts; readonly text: string; readonly href: string } | null
+  readonly checkpoints: Table
   readonly runs: Table
 }
+
+/** Checkpoints that the page lists. */
+const MAX_CHECKPOINTS = 10
 
 const listTemplate = defineTemplate<ListData>('/verify/verify.eta')
 const runTemplate = defineTemplate<RunData>('/verify/run.eta')
@@ -76,11 +83,12 @@ export const verifyPages: ConsolePages = (scope, services) => {
   }
 
   scope.get('/verify', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const [{ table, rows }, made] = await Promise.all([
+    const [{ table, rows }, checkpoints] = await Promise.all([
       readTable(list, request, services, '/console/verify'),
-      readLatestCheckpoint(db, audit.checkpoints),
+      readCheckpoints(db, audit.checkpoints, MAX_CHECKPOINTS),
     ])
     const running = rows.find(({ outcome }) => outcome === 'running')
+    const [made] = checkpoints
     const checkpoint = made && {
       facts: [
         ['Position', codeCell(String(made.checkpoint.position), `/console/events/${made.checkpoint.position}`)],
@@ -88,15 +96,30 @@ export const verifyPages: ConsolePages = (scope, services) => {
         ['Made', timeCell(made.checkpoint.at)],
         ['Age', textCell(formatAge(Date.now() - Date.parse(made.checkpoint.at)))],
       ] as const,
-      text: JSON.stringify(made.checkpoint, null, 2),
+      text: textOf(made),
+      href: checkpointPath(made.id),
     }
     return sendPage(request, reply, listTemplate, {
       title: 'Verify',
       scripts: ['htmx', 'checkpoint-file'],
-      data: { running: running === undefined ? null : show(running), checkpoint, runs: table },
+      data: {
+        running: running === undefined ? null : show(running),
+        checkpoint: checkpoint ?? null,
+        checkpoints: showCheckpoints(checkpoints),
+        runs: table,
+      },
     })
   })
   addExports(scope, '/verify', list, services)
+
+  scope.get('/verify/checkpoints/:id', { schema: { params } }, async (request, reply) => {
+    const made = await findCheckpoint(db, audit.checkpoints, idInPath(request.params.id))
+    if (made === null) throw notFound()
+    return reply
+      .header('content-disposition', `attachment; filename="checkpoint-${made.checkpoint.position}.json"`)
+      .type('application/json; charset=utf-8')
+      .send(`${textOf(made)}\n`)
+  })
 
   scope.get('/verify/:id', { schema: { params } }, async (request, reply) => {
     const id = idInPath(request.params.id)
@@ -164,6 +187,27 @@ export const verifyPages: ConsolePages = (scope, services) => {
   )
 }
 
+const checkpointPath = (id: number): string => `/console/verify/checkpoints/${id}`
+
+/** What people keep, and give to a verification. */
+const textOf = ({ checkpoint }: MadeCheckpoint): string => JSON.stringify(checkpoint, null, 2)
+
+const showCheckpoints = (checkpoints: readonly MadeCheckpoint[]): Table =>
+  partTable({
+    label: 'Checkpoints',
+    empty: 'No checkpoint was made yet.',
+    rows: checkpoints,
+    columns: [
+      { title: 'Position', cell: ({ checkpoint }) => eventCell(checkpoint.position) },
+      { title: 'Made by', cell: ({ made_by }) => actorCell(made_by) },
+      { title: 'Made', cell: ({ checkpoint }) => timeCell(checkpoint.at) },
+      {
+        title: 'File',
+        cell: ({ id, checkpoint }) => textCell(`checkpoint-${checkpoint.position}.json`, checkpointPath(id)),
+      },
+    ],
+  })
+
 /** A file that was dropped in, or its text. What it must hold is checked by the route. */
 function parseCheckpoint(text: string): unknown {
   try {
@@ -191,7 +235,7 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
   columns: [
     { name: 'id', title: 'Run', cell: ({ id }) => codeCell(String(id), `/console/verify/${id}`) },
     { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },
-    { name: 'findings', title: 'Findings', isNumber: true, cell: ({ findings }) => numberCell(findings.length) },
+    { name: 'findings', title: 'Findings', isNumber: true, cell: ({ findings }) => findingsCell(findings.length) },
     {
       name: 'checkpoint',
       title: 'Compared with',
@@ -213,24 +257,19 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
   },
 })
 
+/** Of a full report the number that it has room for: there may be more. */
+const findingsCell = (count: number): Cell =>
+  count >= MAX_FINDINGS ? { ...numberCell(count), text: `${formatCount(count)} or more` } : numberCell(count)
+
 type Found = VerificationRun['findings'][number]
 
 const findingColumns: readonly PartColumn<Found>[] = [
   { title: 'Check', cell: ({ check }) => wordCell(check) },
   { title: 'Event', cell: ({ position }) => eventCell(position) },
   { title: 'Table', cell: ({ table }) => codeCell(table) },
-  { title: 'Row', cell: ({ table, id }) => codeCell(id, rowAddress(table, id)) },
+  { title: 'Row', cell: ({ table, id }) => codeCell(id, table && id && rowPath(table, id)) },
   { title: 'What is wrong', cell: ({ message }) => textCell(message) },
 ]
-
-/** The page of a row, where its table has one. */
-function rowAddress(table: string | undefined, id: string | undefined): string | undefined {
-  if (id === undefined) return undefined
-  if (table === 'balances') return `/console/accounts/${id}`
-  if (table === 'users') return `/console/users/${id}`
-  if (table === 'withdrawals') return `/console/withdrawals/${id}`
-  return table === 'roulette_games' ? `/console/games/${id}` : undefined
-}
 
 function show(run: VerificationRun): RunData {
   const { id, outcome, progress, rate, seconds_left, findings, checkpoint, stopped_by } = run
@@ -241,7 +280,7 @@ function show(run: VerificationRun): RunData {
       outcome === 'clean'
         ? `Clean: all ${formatCount(progress.events)} events, every table and every draw are right.`
         : outcome === 'findings'
-          ? `${formatCount(findings.length)} findings, listed below.`
+          ? `${formatFindingCount(findings.length)}${findings.length < MAX_FINDINGS ? ', listed below' : '; the first are listed below'}.`
           : null,
     done: progress.events,
     of: Math.max(1, progress.of),

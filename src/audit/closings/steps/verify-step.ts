@@ -1,5 +1,6 @@
 import { headOf } from '../../../db/head.ts'
 import { VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
+import { formatFindingCount } from '../../finding.ts'
 import type { Progress } from '../../ledger-scan.ts'
 import { insertRun } from '../../runs/run-rows.ts'
 import { runVerification } from '../../runs/run-verification.ts'
@@ -29,7 +30,7 @@ export async function verifyStep(
   return {
     passed: findings.length === 0,
     result: tableOf(
-      findings.length === 0 ? `Clean: ${checked}.` : `${findings.length} findings in ${checked}.`,
+      findings.length === 0 ? `Clean: ${checked}.` : `${formatFindingCount(findings.length)} in ${checked}.`,
       ['check', 'position', 'table', 'id', 'message'],
       findings.map((one) => [
         one.check,
