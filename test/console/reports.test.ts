@@ -280,6 +280,26 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.equal(older.status, 200)
 })
 
+test('a month with many long exceptions is a small page', async (t) => {
+  const reason = '\u{1f600}'.repeat(500)
+  const database = await oldLedger(t, async (own, { serviceUrl }) => {
+    const ledger = createTestExecutor(own, serviceUrl)
+    for (let n = 0; n < 120; n += 1) {
+      await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason }, 'staff:ann')
+    }
+  })
+  const { app } = await createTestApp(t, slices, database)
+  const db = readDb(t, database)
+  const finance = await signedIn(app, 'finance', 'fin')
+  t.equal((await finance.submit(page, `${page}/run`)).status, 303)
+  for (const step of closingSteps) await until(async () => (await readStep(db, month, step)).state === 'done')
+  const { html } = await finance.get(page)
+  t.match(html, /And \d+ more, in its files\./)
+  const bytes = Buffer.byteLength(html)
+  t.ok(bytes < 150_000, `${bytes} bytes`)
+  t.match((await finance.get(`${page}/files/exceptions.csv`)).html, reason, 'the file has all of it')
+})
+
 test('a step that runs ends with the service', async (t) => {
   const database = await oldLedger(t)
   const { app } = await createTestApp(t, slices, database)

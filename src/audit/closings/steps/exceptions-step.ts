@@ -14,6 +14,9 @@ const GRANTS: readonly string[] = ['bag-items-added', 'card-granted']
 
 const FILE_COLUMNS = 'position,at,type,actor,approved_by,about,currency,amount,reason,explained'
 
+/** Of a reason in the result, in code points. */
+const MAX_SHOWN_LENGTH = 100
+
 /** Whether an act says why: `yes`, `no`, or `not required` of one whose kind has no reason. */
 type Explained = 'yes' | 'no' | 'not required'
 
@@ -48,7 +51,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
         found += 1
         if (rows[explained].length < MAX_ROWS) {
           const shown = amount === null ? '' : formatAmount(currency, amount)
-          rows[explained].push([String(position), at, type, actor, approver, about, currency, shown, reason])
+          rows[explained].push([String(position), at, type, actor, approver, about, currency, shown, shorten(reason)])
         }
       }
     }
@@ -84,6 +87,12 @@ type Fields = Readonly<Record<string, unknown>>
 function fieldsOf({ data }: LedgerEntry): Fields {
   const parsed: unknown = JSON.parse(data)
   return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
+}
+
+/** The file has the whole reason. */
+const shorten = (reason: string): string => {
+  const letters = Array.from(reason)
+  return letters.length <= MAX_SHOWN_LENGTH ? reason : `${letters.slice(0, MAX_SHOWN_LENGTH).join('')}…`
 }
 
 /** Why something was done. The note of a decision is in the vault, where it can be erased, so that no file has it. */
