@@ -168,7 +168,7 @@ test('accounts of the console', async (t) => {
     const path = `/console/accounts/${account}/statement`
     const own = sides.filter((side) => side.account === account)
     const csv = await browser.get(`${path}.csv`)
-    t.equal(csv.headers['content-disposition'], 'attachment; filename="user-1-dollars.csv"')
+    t.match(csv.headers['content-disposition'], /^attachment; filename="user-1-dollars-positions-1-to-\d+\.csv"$/)
     const lines = csv.html.trimEnd().split('\r\n')
     t.equal(lines[0], 'position,at,type,account,counter_account,currency,amount,balance')
     t.equal(lines[1], `,,opening balance,${account},,dollars,,0.00`)
@@ -281,5 +281,31 @@ test('accounts of the console', async (t) => {
       )
     }
     t.equal((await finance.get('/console/accounts/user:1:dollars/statement.csv')).status, 200)
+  })
+
+  await t.test('what a statement was made of is said beside it', async (t) => {
+    const account = '/console/accounts/user:1:dollars'
+    const { html } = await browser.get(`${account}?from=2&to=9&at=12`)
+    const statements = [...html.matchAll(/<a href="([^"]+statement\.[^"]+)" download>/g)]
+    const links = statements.map(([, href = '']) => href.replaceAll('&amp;', '&'))
+    const names: unknown[] = []
+    for (const link of links) names.push((await browser.get(link)).headers['content-disposition'])
+    const name = (extension: string) => `attachment; filename="user-1-dollars-positions-2-to-9.${extension}"`
+    t.same(names, [name('csv'), name('jsonl'), name('journal'), name('json')])
+    const { hash } = JSON.parse((await browser.get(`${account}/export.json?at=12`)).html)
+    t.match(hash, /^[0-9a-f]{64}$/)
+    t.match(JSON.parse((await browser.get(links.at(-1) ?? '')).html), {
+      list: 'Statement of user:1:dollars',
+      page: `${account}?from=2&to=9&at=12`,
+      filters: { from: '2', to: '9' },
+      from_position: 2,
+      to_position: 9,
+      position: 12,
+      hash,
+      exported_by: /^staff:/,
+      exported_at: /^\d{4}-/,
+    })
+    t.equal((await browser.get('/console/accounts/user:1:nothing/statement.json')).status, 404)
+    t.equal((await browser.get(`${account}/statement.json?to=x`)).status, 422)
   })
 })

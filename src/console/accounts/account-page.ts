@@ -193,6 +193,7 @@ export function accountPage(scope: App, services: ConsoleServices): void {
           { title: 'CSV', href: statementOf('csv') },
           { title: 'JSONL', href: statementOf('jsonl') },
           { title: 'hledger', href: statementOf('journal') },
+          { title: 'About this export', href: statementOf('json') },
         ],
       },
     })

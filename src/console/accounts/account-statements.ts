@@ -9,8 +9,12 @@ import type { App } from '../../features/services.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
+import { addressWith } from '../frame/address.ts'
+import { accountPath } from '../frame/cells/links.ts'
+import { isoNow } from '../frame/iso-now.ts'
 import { querySchemaOf } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
+import { staffOf } from '../session/session-check.ts'
 import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
@@ -34,7 +38,10 @@ const formats: readonly Format[] = [
   { extension: 'journal', type: 'text/plain; charset=utf-8', write: writeJournal },
 ]
 
-/** Statements of accounts as files, under /console/accounts/{account}: opening balance, movements, closing balance. */
+/**
+ * Statements of accounts as files, under /console/accounts/{account}: opening balance, movements, closing balance; and
+ * `statement.json`, which says what was exported, as those of lists do.
+ */
 export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleServices): void {
   const schema = { params: accountParams, querystring: querySchemaOf({ filters: accountFilters }) }
   for (const { extension, type, write } of formats) {
@@ -48,12 +55,41 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
       const context = await exportLimiter.acquire(reply)
       const statement = await readStatement(db, account, period, context)
       return reply
-        .header('content-disposition', `attachment; filename="${account.replaceAll(':', '-')}.${extension}"`)
+        .header('content-disposition', `attachment; filename="${fileName(account, period, extension)}"`)
         .type(type)
         .send(Readable.from(write({ statement, period, openedAt })))
     })
   }
+
+  scope.get('/accounts/:account/statement.json', { schema }, async (request, reply) => {
+    const { account } = request.params
+    const { at: asked, cursor: _cursor, sort: _sort, ...filters } = request.query
+    const { reports: db } = await reads.reportsFor(request)
+    await requireAccount(db, account)
+    const { at } = pageEnd(await readLedgerEnds(db), asked, false)
+    const period = await resolveAccountPeriod(db, filters, at)
+    const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
+    const about = {
+      list: `Statement of ${account}`,
+      page: addressWith(accountPath(account), { ...filters, at }),
+      filters,
+      from_position: period.first,
+      to_position: period.last,
+      position: at,
+      hash: event?.hash ?? null,
+      exported_by: `staff:${staffOf(request).sub}`,
+      exported_at: isoNow(),
+    }
+    return reply
+      .header('content-disposition', `attachment; filename="${fileName(account, period, 'json')}"`)
+      .type('application/json; charset=utf-8')
+      .send(`${JSON.stringify(about, null, 2)}\n`)
+  })
 }
+
+/** `user-7-coins-positions-1-to-90.csv`: statements of several periods can lie in one folder. */
+const fileName = (account: string, { first, last }: Period, extension: string): string =>
+  `${account.replaceAll(':', '-')}-positions-${first}-to-${last}.${extension}`
 
 async function* writeCsv({ statement: { account, opening, lines } }: Opened): AsyncGenerator<string, void> {
   const currency = currencyOf(account)
