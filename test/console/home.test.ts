@@ -25,6 +25,8 @@ test('the home page says what the books come to', async (t) => {
   await until(async () => (await shown()).includes('in maintenance'))
   const html = await shown()
   t.match(html, '−229.50', 'what was issued')
+  t.equal([...html.matchAll(/href="\/console\/catalogue\/app-mode"/g)].length, 2, 'the notice, and the figure')
+  t.notMatch(html, 'Change it', 'finance cannot')
   t.match(html, '0 balanced')
   t.notMatch(html, 'The books are wrong')
   t.notMatch(html, '<html', 'a part of a page')

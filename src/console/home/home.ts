@@ -214,7 +214,7 @@ function show(figures: HomeFigures, now: number): HomeData {
       {
         name: 'App',
         value: maintenance ? 'Maintenance' : 'Open',
-        href: '/console/catalogue',
+        href: '/console/catalogue/app-mode',
         note: maintenance ? 'clients are turned away' : 'clients may run',
       },
     ],

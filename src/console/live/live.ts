@@ -105,7 +105,7 @@ export const livePages: ConsolePages = (scope, services) => {
     const { events, position, head } =
       after === undefined
         ? await newestEvents(db, filterOf(filters))
-        : await newer(db, filterOf(filters), Number(after))
+        : await readNewerEvents(db, filterOf(filters), Number(after))
     return sendPage(request, reply, template, {
       title: 'Live',
       scripts: ['htmx', 'live'],
@@ -155,8 +155,6 @@ async function newestEvents(db: Database, filter: EventFilter) {
   const { events } = await searchEvents(db, { ...filter, upTo: head, limit: PAGE_EVENTS })
   return { events, position: head, head }
 }
-
-const newer = (db: Database, filter: EventFilter, after: number) => readNewerEvents(db, filter, after)
 
 /** Without what is empty or blank, so that it filters nothing. */
 function filtersIn({ type, actor, account, user }: Filters): Filters & QueryValues {
