@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { GiftCounter } from '../../src/console/draws/results/gift-counts.ts'
+import { connect } from '../../src/db/connect.ts'
 import { headOf } from '../../src/db/head.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { signedIn } from '../harness/app/console-session.ts'
@@ -95,6 +96,23 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
     const sorted = ({ counts }: typeof whole) => counts.toSorted((a, b) => a.decoration_id - b.decoration_id)
     t.same(sorted(last), sorted(whole))
     t.equal(whole.counts.find(({ decoration_id }) => decoration_id === 3)?.paidOut, BigInt(won))
+  })
+
+  await t.test('counting ends when nobody waits for it', async (t) => {
+    const abort = new AbortController()
+    abort.abort(new Error('gone'))
+    await t.rejects(new GiftCounter().count(db, { first: 1, last: middle }, null, abort.signal), { message: 'gone' })
+  })
+
+  await t.test('what is said beside an export is said without counting', async (t) => {
+    const owner = await connect(database.ownerUrl, 'a test')
+    t.teardown(() => owner.end())
+    await owner.query('begin; lock table odds_tables in access exclusive mode')
+    // A range that nothing has counted yet: counting it would wait for the lock.
+    const about = await ann.get(`/console/draws/export.json?from=2&to=${middle - 1}`)
+    t.match(JSON.parse(about.html), { list: 'Results by gift', filters: { from: '2' } })
+    t.equal((await ann.get('/console/draws/export.json?from=9&to=3')).status, 422)
+    await owner.query('rollback')
   })
 
   const odds = [

@@ -85,8 +85,9 @@ export const drawPages: ConsolePages = (scope, services) => {
     filters: resultFilters,
     columns: resultColumns({ from: '', to: '' }),
     empty: 'No gift was sent in this period. Choose a longer one.',
-    async read({ query, db, at }) {
-      const { counts } = await counter.count(db, await readPeriod(db, query, at), null)
+    check: ({ query, db, at }) => readPeriod(db, query, at),
+    async read({ query, db, at, signal }) {
+      const { counts } = await counter.count(db, await readPeriod(db, query, at), null, signal)
       return { rows: await describeResults(db, counts, giftOf(query)), next: null }
     },
   }
@@ -114,7 +115,8 @@ export const drawPages: ConsolePages = (scope, services) => {
       const shown = { from, to, gift }
       const table = showTable(
         { label: resultList.label, empty: resultList.empty, columns: resultColumns({ from, to }) },
-        { path: '/console/draws', query: shown, at, rows, next: null },
+        // An export of what is not counted would count all of it before its first byte.
+        { path: '/console/draws', query: shown, at, rows, next: null, hasExports: events === of },
       )
       return sendPage(request, reply, resultsTemplate, {
         title: 'Draws',

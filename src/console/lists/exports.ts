@@ -32,7 +32,7 @@ export function addExports<Filters extends TObject, Row>(
     const limit = list.exportPageRows ?? EXPORT_PAGE_ROWS
     const pageAfter = (cursor: string | null): Promise<ListRows<Row>> => {
       signal.throwIfAborted()
-      return list.read({ query: request.query as never, db, at, cursor, limit }, request)
+      return list.read({ query: request.query as never, db, at, cursor, limit, signal }, request)
     }
     // Read before the response begins, so that a fault in the query is answered as one.
     const first = await pageAfter(null)
@@ -91,7 +91,8 @@ export function addExports<Filters extends TObject, Row>(
     const { at } = await listEnd(db, list, request.query as never)
     await exportLimiter.acquire(reply)
     // What cannot be exported has nothing said about it, either.
-    await list.read({ query: request.query as never, db, at, cursor: null, limit: 1 }, request)
+    const query = request.query as never
+    await (list.check?.({ query, db, at }) ?? list.read({ query, db, at, cursor: null, limit: 1 }, request))
     const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
     const staff = staffOf(request)
     const page = request.url.split('?', 1)[0]?.replace(/\/export\.json$/, '') ?? ''

@@ -38,6 +38,8 @@ export interface ListRequest<Query> {
   /** Where the page before ended; null for the first one. */
   readonly cursor: string | null
   readonly limit: number
+  /** Aborted when nobody waits for the rows any more. Exports give one, for lists whose reading takes long. */
+  readonly signal?: AbortSignal
 }
 
 export interface ListRows<Row> {
@@ -61,6 +63,8 @@ export interface List<Filters extends TObject, Row> {
   readonly isOfNow?: true
   /** Whether its rows are found by the indexes of the ledger, which are a little behind. Default: no. */
   readonly needsIndex?: (query: Static<Filters>) => boolean
+  /** Throws for a query that cannot be answered, where reading its rows for that would take long. */
+  readonly check?: (request: Pick<ListRequest<Static<Filters>>, 'query' | 'db' | 'at'>) => Promise<unknown>
   readonly read: (
     request: ListRequest<Static<Filters> & { readonly sort?: string }>,
     fastifyRequest: FastifyRequest,
@@ -135,10 +139,12 @@ export function showTable<Filters extends TObject, Row>(
     readonly at: number
     readonly rows: readonly Row[]
     readonly next: string | null
+    /** False where the rows are not complete yet. */
+    readonly hasExports?: boolean
     readonly note?: string | undefined
   },
 ): Table {
-  const { path, query, at, rows, next, note } = shown
+  const { path, query, at, rows, next, hasExports = true, note } = shown
   const { cursor, ...filters } = query
   const sort = typeof query['sort'] === 'string' ? query['sort'] : ''
   const pinned = { ...filters, at }
@@ -160,7 +166,7 @@ export function showTable<Filters extends TObject, Row>(
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     ...(cursor === undefined || cursor === null ? {} : { firstHref: addressWith(path, pinned) }),
     ...(next === null ? {} : { nextHref: addressWith(path, { ...pinned, cursor: next }) }),
-    ...(rows.length > 0
+    ...(hasExports && rows.length > 0
       ? {
           pinnedHref: addressWith(path, { ...pinned, cursor }),
           exports: {

@@ -41,13 +41,19 @@ export class GiftCounter {
     this.#rangeEvents = rangeEvents
   }
 
-  /** Counts for so long, and whatever was counted before; with null until the end. */
-  async count(db: Kysely<Tables>, { first, last }: Period, maxMs: number | null): Promise<CountedPeriod> {
+  /** Counts for so long, and whatever was counted before; with null until the end, or until `signal` is aborted. */
+  async count(
+    db: Kysely<Tables>,
+    { first, last }: Period,
+    maxMs: number | null,
+    signal?: AbortSignal,
+  ): Promise<CountedPeriod> {
     const until = maxMs === null ? null : performance.now() + maxMs
     const found: GiftCounts[] = []
     let events = 0
     let isFurther = false
     for (let from = first; from <= last; ) {
+      signal?.throwIfAborted()
       const to = Math.min(last, from - ((from - 1) % this.#rangeEvents) + this.#rangeEvents - 1)
       const isCounted = this.#ranges.get(rangeKey(from, to))?.isDone === true
       // One range is always waited for, so that every request comes further; of many at once all wait for the same one.
