@@ -60,8 +60,7 @@ async function run(task: AuditTask): Promise<void> {
       post({ type: 'step-outcome', outcome: await workOf(task.step)(task, db, contextWithProgress()) })
       return
     }
-    const context = { signal, onPlanned: () => {}, onScanned: () => {} }
-    post({ type: 'trial-balance', trialBalance: await foldTrialBalance(db, task.position, context) })
+    post({ type: 'trial-balance', trialBalance: await foldTrialBalance(db, task.position, contextWithProgress()) })
   } finally {
     await db.destroy()
   }

@@ -35,8 +35,13 @@ export const auditWorker = {
     return done.outcome
   },
   /** The trial balance as of a position. */
-  async trialBalanceAt(url: string, position: number, signal: AbortSignal): Promise<TrialBalance> {
-    const done = await runInWorker({ url, type: 'fold-trial-balance', position }, signal, () => {})
+  async trialBalanceAt(
+    url: string,
+    position: number,
+    signal: AbortSignal,
+    progress: (progress: Progress) => void = () => {},
+  ): Promise<TrialBalance> {
+    const done = await runInWorker({ url, type: 'fold-trial-balance', position }, signal, progress)
     if (done.type !== 'trial-balance') throw new Error('a trial balance ended without a result')
     return done.trialBalance
   },

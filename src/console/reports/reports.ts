@@ -8,7 +8,7 @@ import { headOf } from '../../db/head.ts'
 import { RecentRead } from '../../db/queries/recent-read.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import { isoNow } from '../frame/iso-now.ts'
 import { sendPage } from '../frame/send-page.ts'
@@ -46,7 +46,7 @@ const Query = Type.Object({
 
 /** /console/reports: the trial balance as of a moment, and closing months. */
 export const reportPages: ConsolePages = (scope, services) => {
-  const presentFor = services.reads.each((db) => new RecentRead(() => readPresent(services, db)))
+  const presentFor = services.reads.each((db) => new RecentRead(() => readPresent(db)))
   scope.get('/reports', { schema: { querystring: Query } }, async (request, reply) => {
     const { as_of = '', before } = request.query
     const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
@@ -92,7 +92,7 @@ function chipsOf(asOf: string, firstAt: number | null, now: string): readonly Ch
   }))
 }
 
-async function readPresent(services: ConsoleServices, db: Kysely<Tables>): Promise<BalanceData> {
+async function readPresent(db: Kysely<Tables>): Promise<BalanceData> {
   const balance = await readTrialBalance(db)
-  return showBalance(services, balance, await readEventTime(db, balance.position))
+  return showBalance(balance, await readEventTime(db, balance.position))
 }

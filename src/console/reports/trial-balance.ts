@@ -1,11 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { FastifyRequest } from 'fastify'
-import { TrialBalanceReply } from '../../../schema/finance.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
 import type { TrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { App } from '../../features/services.ts'
-import { bodyOf } from '../admin-request.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import {
@@ -24,6 +20,7 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
 import { isForPart } from '../session/session-check.ts'
+import { PastBalances } from './past-balances.ts'
 
 const PATH = '/console/reports/trial-balance'
 
@@ -44,39 +41,22 @@ interface KindRow {
   readonly position: number
 }
 
-const pageTemplate = defineTemplate<BalanceData>('/reports/trial-balance.eta')
-const partTemplate = defineTemplate<BalanceData>('/reports/balance.eta')
+/** A trial balance of the past, or how far it is and where that goes on. */
+type PastData =
+  | { readonly balance: BalanceData }
+  | { readonly balance: null; readonly events: number; readonly of: number; readonly href: string }
+
+const pageTemplate = defineTemplate<PastData>('/reports/trial-balance.eta')
+const partTemplate = defineTemplate<PastData>('/reports/past-balance.eta')
 
 const noFilters = Type.Object({})
-const replyOf = TypeCompiler.Compile(TrialBalanceReply)
-
-/**
- * The trial balance as of a position, by the route: it folds long ledgers beside the requests, some at a time, and keeps
- * what it folded.
- */
-async function balanceAt(
-  { adminRequest }: Pick<ConsoleServices, 'adminRequest'>,
-  request: FastifyRequest,
-  position: number,
-): Promise<TrialBalance> {
-  if (position === 0) return { position, currencies: [] }
-  const path = addressWith('/ledger/trial-balance', { as_of: position })
-  const body = bodyOf(await adminRequest(request, { path }))
-  if (!replyOf.Check(body)) throw new Error('the trial balance is not as the document says')
-  return {
-    position: body.data.position,
-    currencies: body.data.currencies.map(({ currency, accounts, total }) => ({
-      currency,
-      accounts: accounts.map((one) => ({ ...one, balance: BigInt(one.balance) })),
-      total: BigInt(total),
-    })),
-  }
-}
 
 const rowsOf = ({ currencies, position }: TrialBalance): KindRow[] =>
   currencies.flatMap(({ currency, accounts }) => accounts.map((account) => ({ currency, position, ...account })))
 
-const kindList = (services: Pick<ConsoleServices, 'adminRequest'>): List<typeof noFilters, KindRow> => ({
+type KindList = List<typeof noFilters, KindRow>
+
+const shownList: Omit<KindList, 'read'> = {
   label: 'Trial balance',
   filters: noFilters,
   empty: 'Nothing has moved yet. Balances stand here once something was credited.',
@@ -100,15 +80,10 @@ const kindList = (services: Pick<ConsoleServices, 'adminRequest'>): List<typeof 
     },
     { name: 'accounts', title: 'Accounts', isNumber: true, cell: ({ count }) => numberCell(count) },
   ],
-  read: async ({ at }, request) => ({ rows: rowsOf(await balanceAt(services, request, at)), next: null }),
-})
+}
 
 /** `at` is when the last event was that it includes, in microseconds; null for an empty ledger. */
-export function showBalance(
-  services: Pick<ConsoleServices, 'adminRequest'>,
-  balance: TrialBalance,
-  at: number | null,
-): BalanceData {
+export function showBalance(balance: TrialBalance, at: number | null): BalanceData {
   const { currencies, position } = balance
   const sums = currencies.map(({ currency, total }): readonly [string, Cell] => [
     `Sum of ${formatWord(currency)}`,
@@ -118,20 +93,38 @@ export function showBalance(
   return {
     facts: position === 0 ? [] : [['As of event', eventCell(position)], ['Its time', timeCell(at)], ...sums],
     wrong: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => formatWord(currency)),
-    table: showTable(kindList(services), { path: PATH, query: {}, at: position, rows, next: null }),
+    table: showTable(shownList, { path: PATH, query: {}, at: position, rows, next: null }),
   }
 }
 
 /** /console/reports/trial-balance: the balance as of a position, as a part of the page of reports or on a page of its own. */
 export function trialBalancePages(scope: App, services: ConsoleServices): void {
-  const list = kindList(services)
+  const { reads } = services
+  const balances = new PastBalances()
+  scope.addHook('onClose', () => balances.close())
+  const list: KindList = {
+    ...shownList,
+    // Any position can be asked for.
+    check: () => Promise.resolve(),
+    read: async ({ at, signal }, request) => {
+      const database = await reads.reportsFor(request)
+      return { rows: rowsOf(await balances.whole(database, at, signal ?? request.signal)), next: null }
+    },
+  }
+
   scope.get('/reports/trial-balance', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const { reports: db } = await services.reads.reportsFor(request)
-    const { at: position } = await listEnd(db, list, request.query)
-    const [balance, at] = await Promise.all([balanceAt(services, request, position), readEventTime(db, position)])
-    const data = showBalance(services, balance, at)
-    if (isForPart(request)) return sendPart(request, reply, partTemplate, { page: request.url, read: () => data })
-    return sendPage(request, reply, pageTemplate, { title: 'Trial balance', data })
+    const database = await reads.reportsFor(request)
+    const { at: position } = await listEnd(database.reports, list, request.query)
+    const read = async (): Promise<PastData> => {
+      const [found, at] = await Promise.all([
+        balances.look(database, position),
+        readEventTime(database.reports, position),
+      ])
+      if (found.balance !== null) return { balance: showBalance(found.balance, at) }
+      return { balance: null, ...found.progress, href: addressWith(PATH, { at: position }) }
+    }
+    if (isForPart(request)) return sendPart(request, reply, partTemplate, { page: request.url, read })
+    return sendPage(request, reply, pageTemplate, { title: 'Trial balance', scripts: ['htmx'], data: await read() })
   })
   addExports(scope, '/reports/trial-balance', list, services)
 }
