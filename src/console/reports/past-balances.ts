@@ -108,10 +108,7 @@ export class PastBalances {
       clearTimeout(fold.unasked)
       this.#folds.delete(position)
     }
-    fold.balance.then((balance) => {
-      this.#kept.set(position, balance)
-      end()
-    }, end)
+    fold.balance.then((balance) => this.#kept.set(position, balance)).then(end, end)
     return fold
   }
 }

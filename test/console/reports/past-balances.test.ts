@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { PastBalances } from '../../src/console/reports/past-balances.ts'
-import { connect } from '../../src/db/connect.ts'
-import { oldLedger } from '../audit/old-ledger.ts'
-import { readDb } from '../harness/app/test-app.ts'
-import { until } from '../harness/until.ts'
+import { PastBalances } from '../../../src/console/reports/past-balances.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { oldLedger } from '../../audit/old-ledger.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { until } from '../../harness/until.ts'
 
 const limits = { inlineEvents: 1, waitMs: 20 }
 
