@@ -5,7 +5,7 @@ import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
 import { type ClosingStep, closingSteps, STEPS_RUNNING } from './closing-steps.ts'
 import { monthRefusal } from './month.ts'
 
-/** What the service read in the folder of a closing, and in the ledger; nothing of it comes from a client. */
+/** What the service read of the steps of a closing, their files and the ledger; nothing of it comes from a client. */
 export interface RecordClosing {
   /** `2026-10` */
   readonly month: string
