@@ -352,6 +352,24 @@ test('the catalogue of the console', async (t) => {
     t.equal((await ann.post('/console/catalogue/releases/palm/remove', form)).status, 404)
   })
 
+  await t.test('a release that a colleague changed or removed is not removed as it was reviewed', async (t) => {
+    const path = '/admin/v1/releases/flutter'
+    const address = '/console/catalogue/releases/flutter/remove'
+    await operator('PUT', path, { version: '1.0', store_link: 'https://store.test' })
+    const form = await formOf(ann, address, address)
+    await operator('PUT', path, { version: '1.1', minimum_version: '1.1' })
+    const changed = await ann.post(address, form)
+    t.equal(changed.status, 412)
+    t.match(textOf(changed.html), 'Somebody changed release flutter after you reviewed its removal.')
+    t.match(changed.html, `href="${address}"`)
+    t.equal((await operator('GET', path)).status, 200)
+    const again = await formOf(ann, address, address)
+    await operator('DELETE', path)
+    const removed = await ann.post(address, again)
+    t.equal(removed.status, 412)
+    t.match(textOf(removed.html), 'Somebody removed release flutter after you reviewed its removal.')
+  })
+
   await t.test('finance reads, and is shown and allowed no form', async (t) => {
     for (const path of [
       'gifts',

@@ -162,4 +162,36 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
     t.equal((await decide(ann, third, 'approved')).status, 303)
     t.match(textOf((await ann.get(`/console/withdrawals/${third}`)).html), /withdrawal:\d+:dollars 5\.00/)
   })
+
+  await t.test('what a colleague changed after a review is shown before anything is decided', async (t) => {
+    const id = await request(2, { ...gold, amount_in_dollars: 11 })
+    const path = `/console/withdrawals/${id}`
+    const reviewed = await ann.get(`${path}/review?status=rejected`)
+    t.match(textOf(reviewed.html), /user:2:dollars On hold 11\.00 0\.00/)
+    const looked = await ann.get(path)
+    t.equal((await decide(bob, id, 'approved')).status, 303)
+
+    const form = hiddenFieldsOf(reviewed.html)
+    const late = await ann.post(`${path}/status`, { ...form, note: 'not <this> one' })
+    t.equal(late.status, 412)
+    t.match(textOf(late.html), 'Nothing was changed: somebody decided this request after you looked at it.')
+    t.match(textOf(late.html), /user:2:dollars Balance 79\.00 90\.00/, 'what a rejection moves now')
+    t.match(late.html, 'not &lt;this&gt; one</textarea>')
+    t.match((await ann.get(path)).html, 'Review: reject', 'it is approved still')
+    const tooLate = await ann.post(`${path}/status`, hiddenFieldsOf(looked.html))
+    t.equal(tooLate.status, 412, 'the form of the page itself says what it showed, too')
+
+    const again = await ann.post(`${path}/status`, hiddenFieldsOf(late.html))
+    t.equal(again.status, 303)
+    t.match(textOf((await ann.get(path)).html), 'Rejected by staff:ann')
+    const twice = await ann.post(`${path}/status`, hiddenFieldsOf(late.html))
+    t.equal(twice.status, 303, 'a form that is sent twice is answered as before')
+  })
 })
+
+/** What the first form of a page that acts on a withdrawal would send. */
+function hiddenFieldsOf(html: string): Readonly<Record<string, string>> {
+  const form = /<form[^>]*method="post" action="\/console\/withdrawals.*?<\/form>/s.exec(html)?.[0] ?? ''
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
+}

@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
+import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 
 const NOTHING = { 'if-none-match': '*' }
@@ -80,4 +81,51 @@ test('what a write expects to be stored', async (t) => {
     t.match(both, { status: 422, body: { errors: { 'If-None-Match': [String] } } })
     t.equal((await operator('GET', '/admin/v1/countries/2')).status, 404)
   })
+})
+
+test('a release is removed as it was read, and not after a change', async (t) => {
+  const { slices } = await loadSlices()
+  const { operator } = await createTestApp(t, slices)
+  const path = '/admin/v1/releases/ios'
+  const remove = (etag: string, key: string) =>
+    operator('DELETE', path, undefined, { 'if-match': etag, 'idempotency-key': key })
+  const etagNow = async () => String((await operator('GET', path)).headers['etag'])
+  await operator('PUT', path, { version: '1.0', store_link: 'https://a.test' })
+  const first = await etagNow()
+  await operator('PUT', path, { version: '2.0' })
+  t.match(await remove(first, 'a'), { status: 412, body: { code: 'precondition_failed' } })
+  const second = await etagNow()
+  t.equal((await remove(second, 'b')).status, 200)
+  t.equal((await remove(second, 'b')).status, 200, 'a retry is answered as before')
+  t.equal((await remove(second, 'c')).status, 412, 'nothing is stored any more')
+  t.equal((await operator('DELETE', path)).status, 404)
+})
+
+test('a withdrawal is decided as it was read, and not after a change', async (t) => {
+  const { user, operator } = await agencyApp(t)
+  const made = await user(1)('POST', `${requests}/request`, cash)
+  const path = `/admin/v1/withdrawals/${dataOf(made).id}`
+  const read = await operator('GET', path)
+  t.same(dataOf(read), dataOf(made))
+  const etag = String(read.headers['etag'])
+  const decide = (status: string, version: string, key: string) =>
+    operator('POST', `${path}/status`, { status }, { 'if-match': version, 'idempotency-key': key })
+
+  const answers = await Promise.all([decide('approved', etag, 'one'), decide('rejected', etag, 'other')])
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 412],
+    'of two at once, the second one finds another version',
+  )
+  t.match(answers[1], { body: { code: 'precondition_failed' } })
+  const [first] = answers
+  const again = await decide('approved', etag, 'one')
+  t.same([again.status, again.text], [first.status, first.text], 'a retry is answered as before')
+  t.equal((await decide('rejected', etag, 'third')).status, 412)
+  t.equal((await decide('pending', etag, 'fourth')).status, 412, 'before the change is judged')
+  const { headers } = await operator('GET', path)
+  t.not(headers['etag'], etag)
+  t.equal((await decide('transferred', String(headers['etag']), 'fifth')).status, 200)
+  t.equal((await operator('POST', `${path}/status`, { status: 'rejected' })).status, 422, 'without a precondition')
+  t.equal((await operator('GET', '/admin/v1/withdrawals/999999')).status, 404)
 })

@@ -4,13 +4,13 @@ import { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import { statusMovements } from '../../features/agency/withdrawals/change-status.ts'
 import { allowedTransitions } from '../../features/agency/withdrawals/transitions.ts'
 import { viewerWith } from '../../features/agency/withdrawals/vault-access.ts'
-import type { Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
+import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawals/withdrawal.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
-import { act, actFields } from '../frame/act.ts'
+import { act, actFields, expectsField, isConflict } from '../frame/act.ts'
 import {
   amountCell,
   type Cell,
@@ -55,6 +55,8 @@ interface RequestPage {
   readonly written: Facts | null
   readonly isUnreadable: boolean
   readonly decisions: readonly Decision[]
+  /** The version that this page shows. */
+  readonly expects: string
   readonly timeline: Table
   readonly movements: Table
   readonly accounts: Table
@@ -63,11 +65,16 @@ interface RequestPage {
 }
 const requestTemplate = defineTemplate<RequestPage>('/withdrawals/withdrawal.eta')
 
-interface ReviewPage extends Pick<RequestPage, 'id' | 'facts' | 'refused'> {
+interface ReviewPage extends Pick<RequestPage, 'id' | 'facts' | 'expects' | 'refused'> {
   readonly decision: Decision
   readonly effects: Table
 }
 const reviewTemplate = defineTemplate<ReviewPage>('/withdrawals/review.eta')
+
+interface RefusedDecision extends RefusedNote {
+  /** Of the page that says so. */
+  readonly status: number
+}
 
 /** A status change as the console offers it. */
 interface Decision {
@@ -114,6 +121,7 @@ const ReviewQuery = Type.Object({ status: WithdrawalStatus })
 /** Longer notes are refused by the route that they are sent to. */
 const DecisionForm = Type.Object({
   ...actFields,
+  ...expectsField,
   status: WithdrawalStatus,
   note: Type.Optional(Type.String({ maxLength: 5_000 })),
 })
@@ -145,19 +153,21 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
 
   scope.post('/withdrawals/:id/status', { schema: { params: Params, body: DecisionForm } }, async (request, reply) => {
     const id = idInPath(request.params.id)
-    const { status, note = '', key } = request.body
+    const { status, note = '', key, expects } = request.body
     try {
       return await act(request, reply, services, {
         method: 'POST',
         path: `/withdrawals/${id}/status`,
         body: { status, ...(note.trim() === '' ? {} : { note }) },
+        expects,
         key,
         back: withdrawalPath(id),
         done: decisions[status]?.done ?? 'withdrawal-approved',
       })
     } catch (error) {
-      const refused = refusedNote(error, status, note)
+      const invalid = isConflict(error) ? null : { ...refusedNote(error, status, note), status: 422 }
       const details = await detailsOf(request, services, request.params.id)
+      const refused = invalid ?? { decision: status, note, problem: conflictText(details.withdrawal), status: 412 }
       const decision = decisionFor(details, status)
       return decision?.isFinal === true
         ? sendReview(request, reply, details, decision, refused)
@@ -170,12 +180,12 @@ function sendRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   details: WithdrawalDetails,
-  refused: RefusedNote | null = null,
+  refused: RefusedDecision | null = null,
 ): Promise<FastifyReply> {
   const { withdrawal, written } = details
   return sendPage(request, reply, requestTemplate, {
     title: `Withdrawal ${withdrawal.withdrawal_id}`,
-    status: refused === null ? 200 : 422,
+    status: refused?.status ?? 200,
     data: {
       id: withdrawal.withdrawal_id,
       status: statusCell(withdrawal.status, toneOf(withdrawal.status)),
@@ -183,6 +193,7 @@ function sendRequest(
       written: writtenFacts(written),
       isUnreadable: written.unreadable === true,
       decisions: decisionsFor(withdrawal),
+      expects: withdrawalVersion(withdrawal),
       timeline: timelineOf(details.changes),
       movements: movementsOf(details.changes),
       accounts: accountsOf(details.accounts),
@@ -196,14 +207,21 @@ function sendReview(
   reply: FastifyReply,
   details: WithdrawalDetails,
   decision: Decision,
-  refused: RefusedNote | null = null,
+  refused: RefusedDecision | null = null,
 ): Promise<FastifyReply> {
   const { withdrawal, accounts } = details
   const id = withdrawal.withdrawal_id
   return sendPage(request, reply, reviewTemplate, {
     title: `${decision.title}: withdrawal ${id}`,
-    status: refused === null ? 200 : 422,
-    data: { id, facts: factsOf(details), decision, effects: effectsOf(withdrawal, decision.to, accounts), refused },
+    status: refused?.status ?? 200,
+    data: {
+      id,
+      facts: factsOf(details),
+      decision,
+      effects: effectsOf(withdrawal, decision.to, accounts),
+      expects: withdrawalVersion(withdrawal),
+      refused,
+    },
   })
 }
 
@@ -218,6 +236,9 @@ async function detailsOf(
   if (details === undefined) throw notFound()
   return details
 }
+
+const conflictText = ({ status }: Withdrawal): string =>
+  `Nothing was changed: somebody decided this request after you looked at it. It is ${status} now, and the figures below are of now.`
 
 const decisionsFor = ({ status }: Withdrawal): readonly Decision[] =>
   allowedTransitions(status, 'operator').flatMap((to) => decisions[to] ?? [])

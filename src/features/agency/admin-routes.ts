@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import {
   AllWithdrawals,
   ChangeStatus,
@@ -11,8 +12,10 @@ import {
 import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { ProposalRecord } from '../../../schema/proposals.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
 import { languageOf } from '../../language/request-language.ts'
@@ -20,10 +23,12 @@ import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { parseDollars } from './dollars.ts'
 import { agencyMessages } from './messages.ts'
-import { findWithdrawals } from './reads.ts'
+import { sealedRecord } from './presenters.ts'
+import { findWithdrawal, findWithdrawals } from './reads.ts'
 import type { Deposit } from './salaries/deposit-salaries.ts'
 import { agencyVerbs } from './verbs.ts'
-import { hydrateSealed, sealNoteForChange, unseal, viewerWith } from './withdrawals/vault-access.ts'
+import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './withdrawals/vault-access.ts'
+import { withdrawalVersion } from './withdrawals/withdrawal.ts'
 
 const tags = ['operators']
 
@@ -55,10 +60,32 @@ export function agencyAdminRoutes(app: App, services: Services): void {
         cursor?.[0] ?? null,
         { assetBaseUrl: settings.assetBaseUrl, language: languageOf(request) },
       )
-      const { caller } = request
-      const viewer = caller.kind === 'staff' ? viewerWith(caller.role) : 'finance'
+      const viewer = viewerOf(request)
       const page = toPage(await unseal(databaseOf(request), vault, rows, { viewer }), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
+    },
+  )
+
+  app.get(
+    '/withdrawals/:id',
+    {
+      schema: {
+        operationId: 'getWithdrawal',
+        summary: 'A withdrawal request',
+        tags,
+        params: WithdrawalParams,
+        response: { 200: dataOf(Withdrawal) },
+      },
+    },
+    async (request, reply) => {
+      // Where its status is decided, so that the version is that of what is shown.
+      const named = await findWithdrawal(db, idInPath(request.params.id))
+      if (named === undefined) throw notFound()
+      const record = sealedRecord(named, { assetBaseUrl: settings.assetBaseUrl, language: languageOf(request) })
+      const [data] = await unseal(db, vault, [record], { viewer: viewerOf(request) })
+      if (data === undefined) throw new Error(`withdrawal ${record.id} was not unsealed`)
+      reply.header('etag', etagOf(withdrawalVersion(named.withdrawal)))
+      return { data }
     },
   )
 
@@ -78,7 +105,8 @@ export function agencyAdminRoutes(app: App, services: Services): void {
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
       const { isKnown, note, plaintexts } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
-      const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
+      const expected = expectedVersion(request)
+      const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest, expected }
       const prepared = { note: note.record, isKnown }
       const options = { request: input, hydrate: hydrateSealed(db, vault, plaintexts) }
       await execute(request, reply, verbs.changeStatus, { prepared, request: input }, options)
@@ -110,6 +138,9 @@ export function agencyAdminRoutes(app: App, services: Services): void {
     },
   )
 }
+
+const viewerOf = ({ caller }: Pick<FastifyRequest, 'caller'>): Viewer =>
+  caller.kind === 'staff' ? viewerWith(caller.role) : 'finance'
 
 /** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {

@@ -166,7 +166,8 @@ export function agencyRoutes(app: App, services: Services): void {
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
-        refusals: verbs.changeStatus.refusals,
+        // Clients send no precondition.
+        refusals: verbs.changeStatus.refusals.filter((code) => code !== 'precondition_failed'),
         response: { 200: dataOf(Withdrawal) },
       },
     },

@@ -4,7 +4,12 @@ import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.
 import { Amount, Id } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
 import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import {
+  ExpectedVersion,
+  inputSchema,
+  preparedVerb,
+  registerVerb,
+} from '../../ledger/executor/registry/registered-verb.ts'
 import type { SealedRecord } from '../../vault/record.ts'
 import type { VerbTerms } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
@@ -46,6 +51,7 @@ const ChangeStatus = inputSchema(
       caller_id: Type.Union([Id, Type.Null()]),
       to: WithdrawalStatus,
       note: Digest,
+      expected: ExpectedVersion,
     }),
   }),
 )

@@ -101,7 +101,10 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         response: { 200: ReleaseRemoved },
       },
     },
-    (request, reply) => execute(request, reply, verbs.removeRelease, { client_type: request.params.client_type }),
+    (request, reply) => {
+      const input = { client_type: request.params.client_type, expected: expectedVersion(request) }
+      return execute(request, reply, verbs.removeRelease, input)
+    },
   )
 
   app.get(

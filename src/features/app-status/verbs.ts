@@ -36,7 +36,7 @@ const DefineRelease = inputSchema(
   }),
 )
 
-const RemoveRelease = inputSchema(Type.Object({ client_type: ClientType }))
+const RemoveRelease = inputSchema(Type.Object({ client_type: ClientType, expected: ExpectedVersion }))
 
 /** The verbs of the app's mode and its releases. */
 export const appStatusVerbs = () => ({

@@ -29,8 +29,8 @@ export const httpGuide =
   'the first answer again for at least 24 hours and changes nothing; with another request it is 422 ' +
   '`idempotency_key_reused`. Answers of checks (400, 401, 413, 415, 426, 429, 440, 5xx and a wrong form) are not ' +
   'remembered.\n' +
-  '- **Changes by several.** A PUT that lists 412 takes the ETag of its GET as `If-Match`, and changes nothing if somebody ' +
-  'else did since; with `If-None-Match: *` it only creates.\n' +
+  '- **Changes by several.** A write that lists 412 takes the ETag of its GET as `If-Match`, and changes nothing if somebody ' +
+  'else did since; a PUT with `If-None-Match: *` only creates.\n' +
   '- **Fresh reads.** Send the `X-Ledger-Position` of a write with the next read. It waits a moment until that position ' +
   'is reached; the position of the answer says whether it was.\n' +
   '- **Language.** `lang` (header or query), else `Accept-Language`: `ar` or `en`.\n' +

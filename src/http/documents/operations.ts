@@ -103,8 +103,7 @@ const preconditionHeaders = {
   'If-Match': {
     type: 'string',
     pattern: '^"[0-9a-f]{64}"$',
-    description:
-      'The ETag that GET of the same path answered: what was changed since is not changed again, and the answer is 412',
+    description: 'The ETag that GET of it answered: what was changed since is not changed again, and the answer is 412',
   },
   'If-None-Match': {
     type: 'string',

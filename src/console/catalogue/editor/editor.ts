@@ -110,9 +110,14 @@ const reviewTemplate = defineTemplate<
     backHref: string
   }
 >('/catalogue/editor/review.eta')
-const removeTemplate = defineTemplate<EditorPage & { key: string; facts: readonly (readonly [string, Cell])[] }>(
-  '/catalogue/editor/remove.eta',
-)
+const removeTemplate = defineTemplate<
+  EditorPage & {
+    key: string
+    facts: readonly (readonly [string, Cell])[]
+    /** The version that is removed. */
+    expects: string
+  }
+>('/catalogue/editor/remove.eta')
 
 /** A form that was not saved, since something else is stored than its review showed. */
 interface ConflictPage {
@@ -279,19 +284,33 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
     const row = await required(request, key)
     return sendPage(request, reply, removeTemplate, {
       title: `Remove ${noun} ${formatWord(key)}`,
-      data: { ...page, key, facts: editor.facts(row) },
+      data: { ...page, key, facts: editor.facts(row), expects: editor.versionOf(row) },
     })
   })
-  scope.post(`${path}/:key/remove`, { schema: { params: Key, body: Type.Object(actFields) } }, (request, reply) => {
+  const RemoveForm = Type.Object({ ...actFields, ...expectsField })
+  scope.post(`${path}/:key/remove`, { schema: { params: Key, body: RemoveForm } }, async (request, reply) => {
     const { key } = request.params
     // Not whether it is there: a form that is sent twice is answered twice.
     if (!editor.isKey(key)) throw notFound()
-    return act(request, reply, services, {
-      method: 'DELETE',
-      path: `${editor.adminPath}/${key}`,
-      key: request.body.key,
-      back: `/console${path}`,
-      done: 'removed',
-    })
+    try {
+      return await act(request, reply, services, {
+        method: 'DELETE',
+        path: `${editor.adminPath}/${key}`,
+        expects: request.body.expects,
+        key: request.body.key,
+        back: `/console${path}`,
+        done: 'removed',
+      })
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      const isGone = (await editor.find(databaseOf(request), key)) === undefined
+      return sendConflict(request, reply, {
+        path: page.path,
+        message: `Somebody ${isGone ? 'removed' : 'changed'} ${noun} ${key} after you reviewed its removal.`,
+        next: isGone
+          ? { href: page.path, text: `All ${noun}s` }
+          : { href: `${page.path}/${key}/remove`, text: 'Review its removal again' },
+      })
+    }
   })
 }

@@ -4,6 +4,7 @@ import type { Movement } from '../../../ledger/rules/event.ts'
 import { transfer, transferError } from '../../../ledger/rules/movement.ts'
 import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { type ExpectedVersion, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { inboxKey } from '../../../notifications/inbox/inbox.ts'
 import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
@@ -18,7 +19,7 @@ import {
 } from '../accounts.ts'
 import { namesIn } from '../names.ts'
 import { type Party, transitionRefusal } from './transitions.ts'
-import { type NamedWithdrawal, nameWithdrawal, type Withdrawal, withdrawals } from './withdrawal.ts'
+import { type NamedWithdrawal, nameWithdrawal, type Withdrawal, withdrawals, withdrawalVersion } from './withdrawal.ts'
 
 export interface ChangeStatus {
   readonly withdrawal_id: number
@@ -27,11 +28,14 @@ export interface ChangeStatus {
   readonly to: WithdrawalStatus
   /** The digest of the note. */
   readonly note: string | null
+  /** Of the request, as the caller has seen it. */
+  readonly expected?: ExpectedVersion | undefined
 }
 
 export const statusRefusals = [
   'not_found',
   'not_your_withdrawal',
+  'precondition_failed',
   'invalid_transition',
   'not_your_decision',
   'insufficient_balance',
@@ -41,7 +45,8 @@ export const statusRefusals = [
 /**
  * Changes the status of a request and moves its dollars accordingly. `note` is sealed for the requester, so a request that
  * did not exist when the command was prepared (`isKnown`) is not found, even if it was made in the meantime. Refusals, in
- * this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
+ * this order: `not_found`, `not_your_withdrawal`, `precondition_failed` (it was changed since its caller saw it),
+ * `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
 export const changeStatus = (
   note: SealedRecord | null,
@@ -65,6 +70,9 @@ export const changeStatus = (
     if (!isKnown || withdrawal === undefined) return refuse('not_found')
     const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
     const party = partyOf(state, withdrawal, input.caller_id)
+    if (party !== null && !isExpected(input.expected, withdrawal, withdrawalVersion)) {
+      return refuse('precondition_failed')
+    }
     const refused = transitionRefusal(from, input.to, party)
     if (refused !== undefined) return refuse(refused)
     if (note !== null && note.user_id !== user_id) throw new Error(`the note belongs to user ${note.user_id}`)

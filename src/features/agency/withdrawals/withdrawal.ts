@@ -5,6 +5,7 @@ import { integer, micros, nullable, text } from '../../../ledger/rules/columns.t
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
 import type { NamedCountry, NameLookup } from '../names.ts'
 
@@ -36,6 +37,10 @@ export const withdrawals = projection('withdrawals', {
 })
 
 export type Withdrawal = RowOf<typeof withdrawals>
+
+/** Of what decides which dollars a change of the status moves. */
+export const withdrawalVersion = ({ withdrawal_id, status, changed }: Withdrawal): string =>
+  versionOfValues({ withdrawal_id, status, changed })
 
 /** A request with the names of those it is about. */
 export interface NamedWithdrawal {
