@@ -106,7 +106,7 @@ async function readWithdrawals({ query, db, at, cursor, limit }: ListRequest<Que
         and (${type} = '' or type = ${type})
         and (${user} = '' or user_id = ${user === '' ? 0 : Number(user)})
         and (${agent} = '' or target_id = ${agent === '' ? 0 : Number(agent)})
-        -- By index, where nothing changed later.
+        -- By two indexes: of what is unsettled now, and of what changed later.
         and (${wanted}::text[] is null or status = any (${wanted}::text[]) or changed > ${at})
     ) w
     left join user_profiles u on u.user_id = w.user_id
