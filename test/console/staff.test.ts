@@ -1,4 +1,5 @@
 import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
@@ -95,6 +96,33 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     }
     t.equal((await ann.get('/console/staff/end-sessions?sub=%3Cb%3E..%2F')).status, 200)
   })
+})
+
+test('acts lead to what they are about, and one whose data was tampered with is still listed', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator, database } = await createTestApp(t, slices)
+  const ann = await signedIn(app)
+  await operator('PUT', '/admin/v1/decorations/3', { name: 'Rose', kind: 'standard', price: 1 })
+  await operator('PUT', '/admin/v1/privilege-packages/4', { name: 'Gold', rank: 1, valid_days: 1 })
+  await operator('PUT', '/admin/v1/releases/ios', { version: '1.0', store_link: 'https://store.test' })
+  const { html } = await ann.get('/console/staff')
+  for (const path of ['gifts/3', 'packages/4', 'releases/ios']) {
+    t.match(html, `<a href="/console/catalogue/${path}"`)
+    t.equal((await ann.get(`/console/catalogue/${path}`)).status, 200)
+  }
+  const [newest = 0, ...others] = positionsIn(html)
+  const gift = others.at(-1) ?? 0
+  t.match((await ann.get(`/console/events/${gift}`)).html, '<a href="/console/catalogue/gifts/3"')
+
+  const client = await connect(database.ownerUrl, 'test')
+  t.teardown(() => client.end())
+  await client.query('alter table ledger_events disable trigger append_only')
+  await client.query(`update ledger_events set data = '{' where position = $1`, [newest])
+  for (const query of ['', '?sub=ann']) {
+    const tampered = await ann.get(`/console/staff${query}`)
+    t.equal(tampered.status, 200)
+    t.same(positionsIn(tampered.html), [newest, ...others])
+  }
 })
 
 test('what was proposed, decided, and done by an approval is said', async (t) => {

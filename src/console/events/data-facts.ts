@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ClosingFile } from '../../../schema/events.ts'
+import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells/cells.ts'
 import { eventPath } from '../frame/cells/links.ts'
@@ -17,6 +18,9 @@ const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
   [/^game_id$/, (id) => `/console/games/${id}`],
   [/^proposal_id$/, (id) => `/console/proposals/${id}`],
   [/^card_id$/, eventPath],
+  [/^(decoration|gift)_id$/, (id) => `/console/catalogue/gifts/${id}`],
+  [/^(privilege_)?package_id$/, (id) => `/console/catalogue/packages/${id}`],
+  [/^country_id$/, (id) => `/console/catalogue/countries/${id}`],
   [/^room_id$/, (id) => `/console/accounts?kind=room&q=${id}`],
 ]
 
@@ -35,8 +39,8 @@ const meanings: Readonly<Record<string, string>> = {
 
 /** The fields of an event's data for people. Data that is no object, which only tampering makes, is shown as it is. */
 export function dataFacts(type: string, data: string): readonly Fact[] {
-  const fields = parse(data)
-  if (fields === null) return [['data', codeCell(data)]]
+  const fields = parseData(data)
+  if (fields === null) return [['data', codeCell(shortened(data))]]
   return Object.entries(fields).flatMap(([name, value]): Fact[] => {
     if (type === 'month-closed') return closingFacts(name, value)
     const meaning = meanings[`${type} ${name}`]
@@ -75,8 +79,16 @@ function valueCell(name: string, value: unknown): Cell {
   }
   if (typeof value === 'string') return /^[0-9a-f]{64}$/.test(value) ? codeCell(value) : textCell(value)
   if (typeof value === 'boolean') return textCell(value ? 'yes' : 'no')
-  return codeCell(JSON.stringify(value))
+  return codeCell(shortened(JSON.stringify(value)))
 }
+
+/** Characters of one field: a salary file has tens of thousands, which are all among the bytes that were hashed. */
+const MAX_CHARACTERS = 2_000
+
+const shortened = (text: string): string =>
+  text.length <= MAX_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_CHARACTERS)}… (${formatCount(text.length)} characters; the bytes below have all of them)`
 
 /** Amounts of one field that are said in words: a salary file has thousands. */
 const MAX_AMOUNTS = 10
@@ -107,13 +119,4 @@ function amountsIn(name: string, value: unknown, parent: object): readonly strin
   const currency = named.find(isCurrency)
   const units = typeof value === 'number' ? unitsOf(value) : null
   return currency === undefined || units === null ? [] : [`${formatUnits(currency, units)} ${formatWord(currency)}`]
-}
-
-function parse(data: string): object | null {
-  try {
-    const fields: unknown = JSON.parse(data)
-    return typeof fields === 'object' ? fields : null
-  } catch {
-    return null
-  }
 }

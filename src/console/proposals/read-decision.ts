@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { eventTypes } from '../../../schema/events.ts'
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { parseAsOf } from '../../audit/reports/as-of.ts'
+import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { searchEvents } from '../../audit/reports/events/search-events.ts'
 import { lastPositionUntil } from '../../audit/reports/period.ts'
 import { headOf } from '../../db/head.ts'
@@ -39,7 +40,7 @@ export async function readDecision(
   for (let next: number | null = last + 1; next !== null; ) {
     const page = await searchEvents(db, { ...range, before: next })
     for (const { data, position, requestId } of page.events) {
-      const fields: unknown = JSON.parse(data)
+      const fields = parseData(data)
       if (decided.Check(fields) && fields.proposal_id === id) return { position, requestId, events: fields.events }
     }
     next = page.next

@@ -2,10 +2,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
 import { eventTypes } from '../../../schema/events.ts'
+import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { listStaffActs, type StaffAct } from '../../audit/reports/events/staff-acts.ts'
 import type { Tables } from '../../db/tables.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
-import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
+import { account, currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
 import { addressWith } from '../frame/address.ts'
@@ -108,10 +109,7 @@ function proposalIn({ entry: { type, position }, fields }: Pick<Row, 'entry' | '
   return type === 'proposal-decided' && typeof id === 'number' ? id : null
 }
 
-function fieldsOf({ entry }: StaffAct): Readonly<Record<string, unknown>> {
-  const data: unknown = JSON.parse(entry.data)
-  return typeof data === 'object' && data !== null ? { ...data } : {}
-}
+const fieldsOf = ({ entry }: StaffAct): Readonly<Record<string, unknown>> => ({ ...parseData(entry.data) })
 
 function actCell(row: Row): Cell {
   const act = textCell(actOf(row))
@@ -135,14 +133,14 @@ const approvalOf = ({ fields }: Row): Static<typeof Approved>['approval'] | null
   approved.Check(fields) ? fields.approval : null
 
 /** What has a page of its own, by the field that names it. */
-const subjects: readonly (readonly [field: string, word: string, path: ((id: number) => string) | null])[] = [
+const subjects: readonly (readonly [field: string, word: string, path: (id: number) => string])[] = [
   ['withdrawal_id', 'Withdrawal', (id) => `/console/withdrawals/${id}`],
   ['game_id', 'Game', (id) => `/console/games/${id}`],
   ['user_id', 'User', userPath],
-  ['decoration_id', 'Gift', (id) => addressWith('/console/draws', { gift: id })],
-  ['privilege_package_id', 'Package', null],
-  ['room_id', 'Room', null],
-  ['country_id', 'Country', null],
+  ['decoration_id', 'Gift', (id) => `/console/catalogue/gifts/${id}`],
+  ['privilege_package_id', 'Package', (id) => `/console/catalogue/packages/${id}`],
+  ['room_id', 'Room', (id) => accountPath(account('room', id, 'target'))],
+  ['country_id', 'Country', (id) => `/console/catalogue/countries/${id}`],
   ['proposal_id', 'Proposal', (id) => `/console/proposals/${id}`],
 ]
 
@@ -163,14 +161,14 @@ function aboutCell(row: Row): Cell {
 function subjectCellOf({ entry, fields }: Row): Cell {
   for (const [field, word, path] of subjects) {
     const id = fields[field]
-    if (typeof id === 'number') return textCell(`${word} ${id}`, path?.(id))
+    if (typeof id === 'number') return textCell(`${word} ${id}`, path(id))
   }
   const { sub, client_type, month } = fields
   if (typeof sub === 'string') return textCell(`Staff ${sub}`, addressWith('/console/staff', { sub }))
-  if (typeof client_type === 'string') return textCell(client_type)
+  if (typeof client_type === 'string') return textCell(client_type, `/console/catalogue/releases/${client_type}`)
   if (typeof month === 'string') return textCell(month, `/console/reports/${month}`)
-  const account = accountIn(entry)
-  return account === null ? textCell(null) : codeCell(account, accountPath(account))
+  const moved = accountIn(entry)
+  return moved === null ? textCell(null) : codeCell(moved, accountPath(moved))
 }
 
 /** The side of a movement that is not the system's own. */

@@ -3,9 +3,10 @@ import type { Tables } from '../../../db/tables.ts'
 import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
+import { parseData } from './parse-data.ts'
 
 /** Events of one command that are listed on each side of the one that was asked for. */
-const MAX_COMMAND_EVENTS = 100
+const MAX_COMMAND_EVENTS = 25
 /** As many as most commands have. */
 const FEW_EVENTS = 4
 
@@ -30,8 +31,10 @@ export interface Subject {
 export interface EventDetails extends HashedEvent {
   /** The next event, whose text begins with the hash of this one; null at the end of the ledger. */
   readonly next: HashedEvent | null
-  /** All events of its command, in order, itself included; at most 100 on each side. */
+  /** The events of its command, in order, itself included; at most 25 on each side. */
   readonly command: readonly LedgerEntry[]
+  /** Whether its command has others beyond those. */
+  readonly hasMoreOfCommand: boolean
   readonly subjects: readonly Subject[]
 }
 
@@ -39,15 +42,22 @@ export interface EventDetails extends HashedEvent {
 export async function readEvent(db: Kysely<Tables>, position: number): Promise<EventDetails | undefined> {
   let around = await readAround(db, position, FEW_EVENTS)
   const { first, last } = around.command
-  if (first === 0 || last === around.entries.length - 1) around = await readAround(db, position, MAX_COMMAND_EVENTS)
+  if (first === 0 || last === around.entries.length - 1) {
+    around = await readAround(db, position, MAX_COMMAND_EVENTS + 1)
+  }
   const { entries, place, command } = around
   const entry = entries[place]
   if (entry === undefined) return undefined
+  const shown = {
+    first: Math.max(command.first, place - MAX_COMMAND_EVENTS),
+    last: Math.min(command.last, place + MAX_COMMAND_EVENTS),
+  }
   const next = entries[place + 1]
   return {
     ...hashed(entry, entries[place - 1]?.hash ?? GENESIS_HASH),
     next: next === undefined ? null : hashed(next, entry.hash),
-    command: entries.slice(command.first, command.last + 1),
+    command: entries.slice(shown.first, shown.last + 1),
+    hasMoreOfCommand: shown.first > command.first || shown.last < command.last,
     subjects: subjectsOf(entry),
   }
 }
@@ -105,20 +115,11 @@ function subjectsOf({ position, type, data }: LedgerEntry): readonly Subject[] {
   const own = made[type]
   if (own !== undefined) subjects.push({ kind: own, id: position, isNew: true })
   const fields = parseData(data)
-  if (typeof fields !== 'object' || fields === null) return subjects
+  if (fields === null) return subjects
   const approval = 'approval' in fields && typeof fields.approval === 'object' ? fields.approval : null
   for (const [name, id] of Object.entries({ ...approval, ...fields })) {
     const kind = named[name]
     if (kind !== undefined && typeof id === 'number') subjects.push({ kind, id, isNew: false })
   }
   return subjects
-}
-
-/** Null for data that is no JSON: somebody tampered with it, and the event is shown for that reason. */
-function parseData(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return null
-  }
 }

@@ -3,6 +3,7 @@ import type { Tables } from '../../../db/tables.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
+import { parseData } from './parse-data.ts'
 import { searchEvents } from './search-events.ts'
 
 export interface StaffActsQuery {
@@ -53,7 +54,6 @@ async function readActs(db: Kysely<Tables>, { before, limit, upTo }: StaffActsQu
 }
 
 function reasonOf(data: string): string | null {
-  const fields: unknown = JSON.parse(data)
-  const isObject = typeof fields === 'object' && fields !== null
-  return isObject && 'reason' in fields && typeof fields.reason === 'string' ? fields.reason : null
+  const fields = parseData(data)
+  return fields !== null && 'reason' in fields && typeof fields.reason === 'string' ? fields.reason : null
 }
