@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
@@ -110,6 +111,76 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   }
   t.equal((await ben.get('/console/proposals?status=other')).status, 422)
   t.equal((await ben.get('/console/proposals?cursor=x')).status, 422)
+})
+
+test('the pages of a salary file of a thousand rows are short, and lead to all of it', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    { coins: 100 },
+  )
+  const ids = Array.from({ length: 1_000 }, (_, i) => i + 1)
+  await operator('POST', '/admin/v1/users', { users: ids.slice(0, 500).map((id) => ({ id })) })
+  await operator('POST', '/admin/v1/users', { users: ids.slice(500, 900).map((id) => ({ id })) })
+  const deposits = ids.map((user_id) => ({ user_id, dollars: 1.25, agent_dollars: 2 }))
+  const file = await operator('POST', '/admin/v1/salary-deposits', { period: '2026-10', deposits })
+  t.equal(file.status, 202)
+  const { id } = dataOf(file)
+  const address = `/console/proposals/${id}`
+  const ben = await signedIn(app, 'operator', 'ben')
+
+  const weigh = async (path: string): Promise<number> => {
+    const { status, html } = await ben.get(path)
+    t.equal(status, 200, path)
+    const assets = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, asset = '']) => asset)
+    t.ok(assets.length > 0)
+    const sizes = await Promise.all(
+      [...new Set(assets)].map(async (url) => (await app.inject({ url })).rawPayload.length),
+    )
+    return sizes.reduce((sum, size) => sum + size, Buffer.byteLength(html))
+  }
+  const isLight = async (path: string): Promise<void> => {
+    const bytes = await weigh(path)
+    t.ok(bytes <= 150_000, `${path} weighs ${bytes} bytes`)
+  }
+  await isLight(address)
+  await isLight(`/console/events/${id}`)
+
+  const open = textOf((await ben.get(address)).html)
+  t.match(open, /dollars 901 1,125\.00 .1,125\.00/)
+  t.match(open, 'The first 50 of 1,802 accounts')
+  t.match(open, 'The first 50 of 100 rows')
+  const listed = (await ben.get(`${address}/effects`)).html
+  t.equal(listed.split('<tr>').length - 2, 50)
+  const next = /<a href="([^"]+)" rel="next"/.exec(listed)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  t.match((await ben.get(next)).html, 'user:25:agent_dollars')
+  const csv = (await ben.get(`${address}/effects/export.csv`)).html
+  t.equal(csv.trim().split('\r\n').length, 1_803)
+  t.match(csv, /^account,before,change,after\r\n/)
+  t.equal((await ben.get(`${address}/unpaid/export.csv`)).html.trim().split('\r\n').length, 101)
+  for (const path of ['/console/proposals/999999/effects', '/console/proposals/x/unpaid']) {
+    t.equal((await ben.get(path)).status, 404, path)
+  }
+
+  t.equal((await ben.submit(address, `${address}/approve`)).status, 303)
+  await isLight(address)
+  const decided = Number(
+    /<a href="\/console\/events\/(\d+)"[^>]*><time[^>]*>[^<]*<\/time><\/a>\s*<\/dd><\/div>\s*<div[^>]*><dt>Note/.exec(
+      (await ben.get(address)).html,
+    )?.[1],
+  )
+  for (const position of [decided - 1, decided, decided + 1, decided + 500])
+    await isLight(`/console/events/${position}`)
+  const { html } = await ben.get(`/console/events/${decided}`)
+  t.match(html, `data-address="/console/events/${decided}/hashed.txt"`)
+  t.match(textOf(html), 'There are more: all events of this request')
+  const { html: bytes } = await ben.get(`/console/events/${decided}/hashed.txt`)
+  const hash = /data-hash="([0-9a-f]{64})"/.exec(html)?.[1]
+  t.equal(createHash('sha256').update(bytes).digest('hex'), hash, 'what the browser is led to has the stored hash')
 })
 
 test('a review says that beyond the limit there will be a proposal', async (t) => {

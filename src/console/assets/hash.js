@@ -1,4 +1,5 @@
-// Hashes an event, and the one after it, in the browser: what the page shows is what is hashed.
+// Hashes an event, and the one after it, in the browser: the bytes that the page shows or, where these are too long for it,
+// those at the address that it links to.
 
 const verdict = document.querySelector('[data-verdict]')
 
@@ -13,6 +14,15 @@ function find(parent, selector, kind) {
   const found = parent.querySelector(selector)
   if (!(found instanceof kind)) throw new Error(`the page has no ${selector}`)
   return found
+}
+
+/** @param {string} selector */
+async function bytesOf(selector) {
+  const { textContent, dataset } = find(document, selector, HTMLElement)
+  if (dataset.address === undefined) return textContent
+  const response = await fetch(dataset.address)
+  if (!response.ok) throw new Error(`${dataset.address} was answered with ${response.status}`)
+  return response.text()
 }
 
 /** @param {string} text */
@@ -34,13 +44,13 @@ const withPrevious = (text, previous) => previous + text.slice(text.indexOf('\n'
  * @returns {Promise<[isValid: boolean, text: string]>}
  */
 async function check({ dataset: { hash, nextHash, nextPosition } }) {
-  const computed = await sha256(find(document, '[data-hashed]', HTMLElement).textContent)
+  const computed = await sha256(await bytesOf('[data-hashed]'))
   const row = find(document, '[data-computed]', HTMLElement)
   find(row, 'code', HTMLElement).textContent = computed
   row.hidden = false
   if (computed !== hash) return [false, 'this browser computed another hash than the stored one.']
   if (nextHash === undefined) return [true, 'this browser computed the stored hash. No event follows yet.']
-  const next = await sha256(withPrevious(find(document, '[data-next-hashed]', HTMLElement).textContent, computed))
+  const next = await sha256(withPrevious(await bytesOf('[data-next-hashed]'), computed))
   return next === nextHash
     ? [true, `this browser computed the stored hash, and event ${nextPosition} was hashed with it.`]
     : [false, `this browser computed the stored hash, but event ${nextPosition} was not hashed with it.`]

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { PathId } from '../../../schema/common.ts'
-import { readEvent, type Subject } from '../../audit/reports/events/read-event.ts'
+import { type HashedEvent, readEvent, type Subject } from '../../audit/reports/events/read-event.ts'
 import type { App } from '../../features/services.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -20,6 +20,16 @@ import { type Verdict, verdictOn } from './verdict.ts'
 
 type Facts = readonly (readonly [string, Cell])[]
 
+/** What was hashed: all of it, or the beginning and the address of all. */
+interface HashedBytes {
+  readonly text: string
+  readonly length: number
+  readonly address: string | null
+}
+
+/** Longer bytes, such as those of a salary file, are read by the browser from an address of their own. */
+const MAX_SHOWN_CHARACTERS = 8_000
+
 interface EventPageData {
   readonly position: number
   readonly type: string
@@ -29,10 +39,13 @@ interface EventPageData {
   readonly data: Facts
   readonly movements: Table
   readonly command: Table
+  readonly hasMoreOfCommand: boolean
+  /** All events of its request. */
+  readonly requestPath: string
   readonly subjects: readonly { readonly text: string; readonly href: string }[]
   readonly hash: string
-  readonly hashedText: string
-  readonly next: { readonly position: number; readonly hash: string; readonly hashedText: string } | null
+  readonly hashed: HashedBytes
+  readonly next: { readonly position: number; readonly hash: string; readonly hashed: HashedBytes } | null
   readonly verdict: Verdict
 }
 
@@ -60,7 +73,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
     const { reports: db } = await reads.reportsFor(request)
     const event = await readEvent(db, idInPath(request.params.position))
     if (event === undefined) throw notFound()
-    const { entry, hashedText, next, command, subjects } = event
+    const { entry, next, command, hasMoreOfCommand, subjects } = event
     const { position, type, movements } = entry
     return sendPage(request, reply, template, {
       title: `Event ${position}`,
@@ -84,11 +97,13 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
           columns: commandColumns,
           rows: command.length > 1 ? command : [],
         }),
+        hasMoreOfCommand,
+        requestPath: addressWith('/console/events', { request_id: entry.requestId }),
         subjects: subjects.map(subjectLink),
         hash: entry.hash,
-        hashedText,
+        hashed: hashedBytes(event),
         next:
-          next === null ? null : { position: next.entry.position, hash: next.entry.hash, hashedText: next.hashedText },
+          next === null ? null : { position: next.entry.position, hash: next.entry.hash, hashed: hashedBytes(next) },
         verdict: verdictOn(event),
       },
     })
@@ -105,6 +120,11 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
       .send(event.hashedText)
   })
 }
+
+const hashedBytes = ({ entry: { position }, hashedText: text }: HashedEvent): HashedBytes =>
+  text.length <= MAX_SHOWN_CHARACTERS
+    ? { text, length: text.length, address: null }
+    : { text: text.slice(0, MAX_SHOWN_CHARACTERS), length: text.length, address: `${eventPath(position)}/hashed.txt` }
 
 const factsOf = (entry: LedgerEntry): Facts => [
   ['Type', wordCell(entry.type, addressWith('/console/events', { type: entry.type }))],

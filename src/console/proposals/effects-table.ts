@@ -2,19 +2,22 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
-import { amountCell, type Cell, codeCell, textCell } from '../frame/cells/cells.ts'
-import { type PartColumn, partTable, type Table } from '../lists/list.ts'
+import { amountCell, type Cell, codeCell, formatWord, numberCell, textCell } from '../frame/cells/cells.ts'
+import { type Column, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]
 
-const effectColumns: readonly PartColumn<Effect>[] = [
-  { title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
+/** Of an account that a proposal moves. */
+export const effectColumns: readonly Column<Effect>[] = [
+  { name: 'account', title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
   {
+    name: 'before',
     title: 'Before',
     isNumber: true,
     cell: ({ account, before }) => unitsCell(currencyIn(account), before),
   },
   {
+    name: 'change',
     title: 'Change',
     isNumber: true,
     cell: ({ account, before, after }) => {
@@ -25,6 +28,7 @@ const effectColumns: readonly PartColumn<Effect>[] = [
     },
   },
   {
+    name: 'after',
     title: 'After',
     isNumber: true,
     cell: ({ account, after }) => unitsCell(currencyIn(account), after),
@@ -37,7 +41,12 @@ interface Held {
   readonly held: bigint
 }
 
-const heldColumn = (title: string, units: (currency: string, row: Held) => bigint | null): PartColumn<Held> => ({
+const heldColumn = (
+  name: string,
+  title: string,
+  units: (currency: string, row: Held) => bigint | null,
+): Column<Held> => ({
+  name,
   title,
   isNumber: true,
   cell: (row) => {
@@ -46,26 +55,63 @@ const heldColumn = (title: string, units: (currency: string, row: Held) => bigin
   },
 })
 
-const holdColumns: readonly PartColumn<Held>[] = [
-  heldColumn('On hold', (_currency, { held }) => held),
-  heldColumn('Can be spent before', (currency, { effect, held }) => unitsOf(currency, effect.before) - held),
-  heldColumn('Can be spent after', (currency, { effect, held }) => unitsOf(currency, effect.after) - held),
+const holdColumns: readonly Column<Held>[] = [
+  heldColumn('held', 'On hold', (_currency, { held }) => held),
+  heldColumn(
+    'available_before',
+    'Can be spent before',
+    (currency, { effect, held }) => unitsOf(currency, effect.before) - held,
+  ),
+  heldColumn(
+    'available_after',
+    'Can be spent after',
+    (currency, { effect, held }) => unitsOf(currency, effect.after) - held,
+  ),
 ]
 
 /** With what can be spent, where a part of a balance is on hold. */
-export function effectsTable({ effects, status }: ProposalRecord, holds: readonly NamedHold[]): Table {
+export function effectsTable(
+  { status }: Pick<ProposalRecord, 'status'>,
+  effects: readonly Effect[],
+  holds: readonly NamedHold[],
+): Table {
   const heldBy = Map.groupBy(holds, ({ account }) => account)
   const rows = effects.map((effect): Held => {
     const held = (heldBy.get(effect.account) ?? []).reduce((sum, { amount }) => sum + amount, 0n)
     return { effect, held }
   })
   const columns = effectColumns.map(
-    ({ cell, ...column }): PartColumn<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
+    ({ cell, ...column }): Column<Held> => ({ ...column, cell: (row) => cell(row.effect) }),
   )
   return partTable({
     label: status === 'open' ? 'What an approval would move now' : 'What was decided upon',
     empty: 'It would move nothing.',
     columns: holds.length === 0 ? columns : [...columns, ...holdColumns],
+    rows,
+  })
+}
+
+/** What a long proposal comes to: its accounts by currency, and what they get and give. */
+export function sumsTable(effects: readonly Effect[]): Table {
+  const rows = Array.from(
+    Map.groupBy(effects, ({ account }) => currencyIn(account)),
+    ([currency, moved]) => {
+      const changes = moved.map(({ before, after }) => unitsOf(currency, after) - unitsOf(currency, before))
+      const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+      const gains = changes.filter((change) => change > 0n)
+      const losses = changes.filter((change) => change < 0n)
+      return { currency, accounts: moved.length, gains: sum(gains), losses: sum(losses) }
+    },
+  )
+  return partTable({
+    label: 'Sums',
+    empty: '',
+    columns: [
+      { title: 'Currency', cell: ({ currency }: (typeof rows)[number]) => textCell(formatWord(currency)) },
+      { title: 'Accounts', isNumber: true, cell: ({ accounts }) => numberCell(accounts) },
+      { title: 'Increases', isNumber: true, cell: ({ currency, gains }) => amountCell(currency, gains) },
+      { title: 'Decreases', isNumber: true, cell: ({ currency, losses }) => amountCell(currency, losses) },
+    ],
     rows,
   })
 }

@@ -27,11 +27,14 @@ import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { type List, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { type Deed, deedText, subjectCell } from './deed.ts'
-import { amountOf, effectsTable } from './effects-table.ts'
+import { amountOf, effectsTable, sumsTable } from './effects-table.ts'
+import { partPages, SHOWN_ROWS } from './part-pages.ts'
 import { type Decision, readDecision } from './read-decision.ts'
+import { readProposal } from './read-proposal.ts'
+import { unpaidTable } from './unpaid-table.ts'
 
 interface ListData {
   readonly status: string
@@ -47,8 +50,12 @@ interface ProposalData {
   readonly deed: string
   readonly facts: readonly (readonly [string, Cell])[]
   readonly effects: Table
-  /** Rows of a salary file that an approval would not pay, or did not; null where there are none. */
-  readonly notPaid: Table | null
+  /** Of a long proposal, of which `effects` has the first ones only. */
+  readonly sums: Table | null
+  readonly effectCount: number
+  /** Rows of a salary file that an approval would not pay, or did not: the first ones; null where there are none. */
+  readonly unpaid: Table | null
+  readonly unpaidCount: number
   readonly isOpen: boolean
   /** The code that an approval would be refused with now. */
   readonly refusal: string | null
@@ -62,7 +69,6 @@ interface ProposalData {
 const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
 const proposalTemplate = defineTemplate<ProposalData>('/proposals/proposal.eta')
 
-const onePage = TypeCompiler.Compile(Type.Object({ data: ProposalRecord }))
 const pages = TypeCompiler.Compile(
   Type.Object({
     data: Type.Array(ProposalRecord),
@@ -83,6 +89,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, table } })
   })
   addExports(scope, '/proposals', list, services)
+  partPages(scope, services)
 
   const sendProposal = async (
     request: FastifyRequest,
@@ -90,18 +97,23 @@ export const proposalPages: ConsolePages = (scope, services) => {
     id: number,
     refused: RefusedNote | null = null,
   ): Promise<FastifyReply> => {
-    const body = bodyOf(await services.adminRequest(request, { path: `/proposals/${id}` }))
-    if (!onePage.Check(body)) throw new Error('the proposal is not as the document says')
+    const proposal = await readProposal(request, services, id)
     const { reports: db } = await services.reads.reportsFor(request)
-    const names = await readHolderNames(db, [body.data.subject])
-    const data = { ...body.data, name: names.get(body.data.subject) }
+    const names = await readHolderNames(db, [proposal.subject])
+    const data = { ...proposal, name: names.get(proposal.subject) }
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
     const isMaker = isSamePerson(data.maker, `staff:${sub}`)
     const mayAct = role === 'operator' && isOpen
     const decision = await readDecision(db, data)
     const heldAt = decision?.position ?? (await headOf(db))
-    const accounts = data.effects.map(({ account }) => account)
+    const effects = data.effects.slice(0, SHOWN_ROWS)
+    const holds = await readHoldsAt(
+      db,
+      effects.map(({ account }) => account),
+      heldAt,
+    )
+    const { not_paid: unpaid = [] } = data
     const deed = deedText(data, amountOf(data), data.currency)
     return sendPage(request, reply, proposalTemplate, {
       title: `Proposal ${id}: ${deed}`,
@@ -110,8 +122,11 @@ export const proposalPages: ConsolePages = (scope, services) => {
         id,
         deed,
         facts: factsOf(data, decision),
-        effects: effectsTable(data, await readHoldsAt(db, accounts, heldAt)),
-        notPaid: data.not_paid === undefined || data.not_paid.length === 0 ? null : notPaidTable(data, data.not_paid),
+        effects: effectsTable(data, effects, holds),
+        sums: data.effects.length > effects.length ? sumsTable(data.effects) : null,
+        effectCount: data.effects.length,
+        unpaid: unpaid.length === 0 ? null : unpaidTable(data, unpaid.slice(0, SHOWN_ROWS)),
+        unpaidCount: unpaid.length,
         isOpen,
         refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
         isMaker,
@@ -228,18 +243,3 @@ function effectCell({ position, events, requestId }: Decision): Cell {
     ? textCell(`event ${first}`, eventPath(first))
     : textCell(`events ${first} to ${position + events}`, addressWith('/console/events', { request_id: requestId }))
 }
-
-type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
-
-const notPaidColumns: readonly PartColumn<UnpaidRow>[] = [
-  { title: 'User', cell: ({ user_id }) => codeCell(String(user_id), `/console/users/${user_id}`) },
-  { title: 'Why', cell: ({ code }) => wordCell(code) },
-]
-
-const notPaidTable = ({ status }: ProposalRecord, rows: readonly UnpaidRow[]): Table =>
-  partTable({
-    label: status === 'open' ? 'Rows that an approval would not pay now' : 'Rows that are not paid by it',
-    empty: 'All rows are paid.',
-    columns: notPaidColumns,
-    rows,
-  })
