@@ -113,6 +113,51 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.equal((await ben.get('/console/proposals?cursor=x')).status, 422)
 })
 
+test('what waits comes first, and a list that is pinned shows the statuses of then', async (t) => {
+  const { slices } = await loadSlices()
+  const { app, operator, database } = await createTestApp(
+    t,
+    slices,
+    undefined,
+    new WriteAllowance(null),
+    new AddressLimit(null),
+    { coins: 100 },
+  )
+  const ben = await signedIn(app, 'operator', 'ben')
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  const propose = async (): Promise<number> =>
+    Object(
+      dataOf(await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 500, reason: 'prize' })),
+    ).id
+  const [first, second, third] = [await propose(), await propose(), await propose()]
+  const rows = async (query: string) =>
+    (await ben.get(`/console/proposals/export.jsonl${query}`)).html
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line): Record<string, string | null> => JSON.parse(line))
+  const list = async (query: string) => (await rows(query)).map(({ id, status }) => `${id} ${status}`)
+
+  t.same(await list(''), [`${first} open`, `${second} open`, `${third} open`], 'the first to end first')
+  t.match((await ben.get('/console/proposals')).html, /<th scope="col">Ends<\/th>/)
+  t.match((await rows(''))[0], { expires_at: /^\d{4}-\d\d-\d\dT/, decided_at: null, decided_by: null, amount: '500' })
+  await ben.submit(`/console/proposals/${first}`, `/console/proposals/${first}/approve`)
+  await ben.submit(`/console/proposals/${second}`, `/console/proposals/${second}/reject`)
+  t.same(await list(''), [`${third} open`])
+  t.same(await list('?status=all'), [`${third} open`, `${second} rejected`, `${first} approved`])
+  t.same(await list('?status=rejected'), [`${second} rejected`])
+
+  t.same(await list(`?at=${third}`), [`${first} open`, `${second} open`, `${third} open`], 'before both decisions')
+  t.same(await list(`?at=${third}&status=approved`), [])
+  t.match((await rows(`?at=${third}`))[0], { decided_by: null, decided_at: null })
+  t.same(await list(`?at=${third + 1}&status=all`), [`${third} open`, `${second} open`, `${first} approved`])
+  t.same(await list(`?at=${second}&status=all`), [`${second} open`, `${first} open`])
+
+  await queryRows(database, `update proposals set expires_at = now() where proposal_id = ${third}`)
+  t.same(await list(''), [], 'its time is over')
+  t.same(await list('?status=expired'), [`${third} expired`])
+  t.match(await rows('?status=expired'), [{ decided_by: 'system', decided_at: String }])
+})
+
 test('the pages of a salary file of a thousand rows are short, and lead to all of it', async (t) => {
   const { slices } = await loadSlices()
   const { app, operator } = await createTestApp(

@@ -2,7 +2,7 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
-import { amountCell, type Cell, codeCell, formatWord, numberCell, textCell } from '../frame/cells/cells.ts'
+import { amountCell, type Cell, codeCell, numberCell, textCell, wordCell } from '../frame/cells/cells.ts'
 import { type Column, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]
@@ -107,7 +107,7 @@ export function sumsTable(effects: readonly Effect[]): Table {
     label: 'Sums',
     empty: '',
     columns: [
-      { title: 'Currency', cell: ({ currency }: (typeof rows)[number]) => textCell(formatWord(currency)) },
+      { title: 'Currency', cell: ({ currency }: (typeof rows)[number]) => wordCell(currency) },
       { title: 'Accounts', isNumber: true, cell: ({ accounts }) => numberCell(accounts) },
       { title: 'Increases', isNumber: true, cell: ({ currency, gains }) => amountCell(currency, gains) },
       { title: 'Decreases', isNumber: true, cell: ({ currency, losses }) => amountCell(currency, losses) },

@@ -1,37 +1,26 @@
 import { Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ProposalRecord, ProposalStatus } from '../../../schema/proposals.ts'
+import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
 import { isSamePerson } from '../../features/proposals/staff-name.ts'
-import { encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
-import { bodyOf } from '../admin-request.ts'
-import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import type { ConsolePages } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
-import {
-  type Cell,
-  codeCell,
-  formatWord,
-  statusCell,
-  type Tone,
-  textCell,
-  timeCell,
-  wordCell,
-} from '../frame/cells/cells.ts'
+import { type Cell, codeCell, formatWord, statusCell, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
 import { actorCell, eventPath } from '../frame/cells/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { type Deed, deedText, subjectCell } from './deed.ts'
 import { amountOf, effectsTable, sumsTable } from './effects-table.ts'
 import { partPages, SHOWN_ROWS } from './part-pages.ts'
+import { proposalList, proposalToneOf } from './proposal-list.ts'
 import { type Decision, readDecision } from './read-decision.ts'
 import { readProposal } from './read-proposal.ts'
 import { unpaidTable } from './unpaid-table.ts'
@@ -69,26 +58,18 @@ interface ProposalData {
 const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
 const proposalTemplate = defineTemplate<ProposalData>('/proposals/proposal.eta')
 
-const pages = TypeCompiler.Compile(
-  Type.Object({
-    data: Type.Array(ProposalRecord),
-    meta: Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) }),
-  }),
-)
-
 const NoteForm = Type.Object({ ...actFields, note: Type.Optional(Type.String({ maxLength: 2_000 })) })
 
 /** /console/proposals: what waits for a second pair of eyes, and what became of it. */
 export const proposalPages: ConsolePages = (scope, services) => {
-  const list = proposalList(services)
   const params = Type.Object({ id: Type.String() })
 
-  scope.get('/proposals', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const { table } = await readTable(list, request, services, '/console/proposals')
-    const { status = '' } = request.query
+  scope.get('/proposals', { schema: { querystring: querySchemaOf(proposalList) } }, async (request, reply) => {
+    const { table } = await readTable(proposalList, request, services, '/console/proposals')
+    const { status = 'open' } = request.query
     return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, table } })
   })
-  addExports(scope, '/proposals', list, services)
+  addExports(scope, '/proposals', proposalList, services)
   partPages(scope, services)
 
   const sendProposal = async (
@@ -164,59 +145,11 @@ export const proposalPages: ConsolePages = (scope, services) => {
   }
 }
 
-const tones: Readonly<Record<ProposalRecord['status'], Tone>> = {
-  open: 'waiting',
-  approved: 'good',
-  rejected: 'neutral',
-  expired: 'neutral',
-}
-
-function proposalList({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof filters, NamedProposal> {
-  return {
-    label: 'Proposals',
-    filters,
-    isOfNow: true,
-    empty:
-      'No proposal. With approvals on (APPROVALS=on), credits, debits, salary files and grants beyond the limits of their maker wait here.',
-    columns: [
-      { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
-      { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, tones[status]) },
-      { name: 'action', title: 'Action', cell: ({ action }) => wordCell(action) },
-      { name: 'subject', title: 'For', cell: subjectCell },
-      { name: 'amount', title: 'Amount', isNumber: true, cell: amountOf },
-      { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
-      { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
-      { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
-      { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
-      { name: 'decided_by', title: 'Decided by', cell: ({ decided_by }) => actorCell(decided_by) },
-      { name: 'decided_at', title: 'Decided', cell: ({ decided_at }) => timeCell(decided_at) },
-    ],
-    read: async ({ query, db, at, cursor, limit }, request) => {
-      const path = addressWith('/proposals', {
-        status: query.status,
-        // An id is a position: what was proposed after `at` is not shown.
-        cursor: cursor ?? encodeCursor([at + 1]),
-        limit: Math.min(limit, 100),
-      })
-      const body = bodyOf(await adminRequest(request, { path }))
-      if (!pages.Check(body)) throw new Error('the list of proposals is not as the document says')
-      const names = await readHolderNames(
-        db,
-        body.data.map(({ subject }) => subject),
-      )
-      const rows = body.data.map((proposal) => ({ ...proposal, name: names.get(proposal.subject) }))
-      return { rows, next: body.meta.next_cursor }
-    },
-  }
-}
-
-const filters = Type.Object({ status: Type.Optional(ProposalStatus) })
-
 function factsOf(proposal: NamedProposal, decision: Decision | null): ProposalData['facts'] {
   const { status, action, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
   return [
     ['Proposal', codeCell(String(id))],
-    ['Status', statusCell(status, tones[status])],
+    ['Status', statusCell(status, proposalToneOf(status))],
     ['Action', wordCell(action)],
     ['For', subjectCell(proposal)],
     ['Amount', amountOf(proposal)],

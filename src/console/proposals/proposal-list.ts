@@ -1,0 +1,144 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { type Kysely, sql } from 'kysely'
+import { eventTypes } from '../../../schema/events.ts'
+import { ProposalAction } from '../../../schema/proposal-events.ts'
+import { ProposalStatus } from '../../../schema/proposals.ts'
+import { parseData } from '../../audit/reports/events/parse-data.ts'
+import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
+import { headOf } from '../../db/head.ts'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import { readHolderNames } from '../accounts/holder-names.ts'
+import { amountCell, codeCell, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
+import { actorCell } from '../frame/cells/links.ts'
+import type { List } from '../lists/list.ts'
+import { type Deed, subjectCell } from './deed.ts'
+
+const filters = Type.Object({
+  /** Open where it is left out. */
+  status: Type.Optional(Type.Union([ProposalStatus, Type.Literal('all')])),
+})
+
+interface Row extends Deed {
+  readonly id: number
+  /** As of the position that the list is pinned to, like who decided and when. */
+  readonly status: string
+  /** In the smallest unit; null, like the currency, where several are named. */
+  readonly amount: number | null
+  readonly currency: string | null
+  readonly reason: string | null
+  readonly maker: string
+  readonly created_at: Micros
+  readonly expires_at: Micros
+  readonly decided_by: string | null
+  readonly decided_at: Micros | null
+}
+
+const tones: Readonly<Record<string, Tone>> = { open: 'waiting', approved: 'good' }
+
+/** Of a status of a proposal. */
+export const proposalToneOf = (status: string): Tone => tones[status] ?? 'neutral'
+
+/** Proposals: the soonest to end first of those that wait, the newest first of the others. */
+export const proposalList: List<typeof filters, Row> = {
+  label: 'Proposals',
+  filters,
+  empty:
+    'No proposal. With approvals on (APPROVALS=on), credits, debits, salary files and grants beyond the limits of their maker wait here.',
+  columns: [
+    { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
+    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, proposalToneOf(status)) },
+    { name: 'action', title: 'Action', cell: ({ action }) => wordCell(action) },
+    { name: 'subject', title: 'For', cell: subjectCell },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      cell: ({ currency, amount }) =>
+        amount === null || currency === null ? textCell(null) : amountCell(currency, amount),
+    },
+    { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
+    { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
+    { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
+    { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
+    { name: 'expires_at', title: 'Ends', cell: ({ expires_at }) => timeCell(expires_at) },
+    { name: 'decided_by', title: 'Decided by', cell: ({ decided_by }) => actorCell(decided_by) },
+    { name: 'decided_at', title: 'Decided', cell: ({ decided_at }) => timeCell(decided_at) },
+  ],
+  read: async ({ query: { status = 'open' }, db, at, cursor, limit }) => {
+    const isAscending = status === 'open'
+    const [direction, isAfter] = isAscending ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
+    const [last = isAscending ? 0 : Number.MAX_SAFE_INTEGER] = cursor === null ? [] : decodeCursor(cursor, 1)
+    const { now, decidedLater } = await readMoment(db, at)
+    const time = now === null ? sql`(select greatest(clock_timestamp(), at) from ledger_head)` : momentSql(now)
+    const { rows } = await sql<Omit<Row, 'name' | 'action'> & { readonly action: string }>`
+      select p.proposal_id as id, p.status_then as status, p.action, p.subject, p.amount, p.currency, p.reason, p.maker,
+             ${micros('p.created_at')} as created_at, ${micros('p.expires_at')} as expires_at,
+             case p.status_then when 'open' then null when 'expired' then 'system' else p.decided_by end as decided_by,
+             case p.status_then when 'open' then null when 'expired' then ${micros('p.expires_at')}
+                  else ${micros('p.decided_at')} end as decided_at
+      from (
+        select *, case
+            -- One that nobody decided is over at its time, whether or not the event of it is written yet.
+            when status in ('open', 'expired') then case when expires_at <= ${time} then 'expired' else 'open' end
+            when decided_at > ${time} or proposal_id = any (${decidedLater}::bigint[]) then 'open'
+            else status
+          end as status_then
+        from proposals
+        where proposal_id <= ${at}
+          -- By two indexes: of what is open now, and of what was decided later.
+          and (${status} <> 'open' or status = 'open' or decided_at >= ${time})
+      ) p
+      where (${status} = 'all' or p.status_then = ${status}) and p.proposal_id ${isAfter} ${last}
+      order by p.proposal_id ${direction} limit ${limit + 1}`.execute(db)
+    const page = rows.slice(0, limit)
+    const names = await readHolderNames(
+      db,
+      page.map(({ subject }) => subject),
+    )
+    const end = page.at(-1)
+    return {
+      rows: page.map(({ action, ...row }) => {
+        if (!actions.Check(action)) throw new Error(`proposal ${row.id} has the action ${action}`)
+        return { ...row, action, name: names.get(row.subject) }
+      }),
+      next: rows.length > limit && end !== undefined ? encodeCursor([end.id]) : null,
+    }
+  },
+}
+
+const actions = TypeCompiler.Compile(ProposalAction)
+const decided = TypeCompiler.Compile(eventTypes['proposal-decided'].data)
+
+const momentSql = (now: Micros) => sql`(timestamptz 'epoch' + ${now}::bigint * interval '1 microsecond')`
+
+/**
+ * The time of an event, and which proposals were decided after it at the same time: commands that arrive together have one
+ * time. At the end of the ledger the time is now, which is null.
+ */
+async function readMoment(
+  db: Kysely<Tables>,
+  at: number,
+): Promise<{ readonly now: Micros | null; readonly decidedLater: readonly number[] }> {
+  const head = await headOf(db)
+  if (at === 0 || at >= head) return { now: null, decidedLater: [] }
+  const now = await readEventTime(db, at)
+  if (now === null) throw new Error(`there is no event ${at}`)
+  const last = await lastPositionUntil(db, now, head)
+  if (last === at) return { now, decidedLater: [] }
+  const events = await db
+    .selectFrom('ledger_events')
+    .select('data')
+    .where('type', '=', 'proposal-decided')
+    .where('position', '>', at)
+    .where('position', '<=', last)
+    .execute()
+  const decidedLater = events.flatMap(({ data }) => {
+    const fields = parseData(data)
+    return decided.Check(fields) ? [fields.proposal_id] : []
+  })
+  return { now, decidedLater }
+}
