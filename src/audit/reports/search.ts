@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { isNameWord } from '../../../schema/search.ts'
-import { beginsWith } from '../../db/queries/begins-with.ts'
+import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isMonth } from '../../features/closings/month.ts'
@@ -63,7 +63,7 @@ export interface SearchEnds {
 type Finder = (db: Kysely<Tables>, asked: Requester) => Promise<SearchHit[]>
 
 /** Hits of one kind. */
-const MAX_HITS = 10
+export const MAX_HITS = 10
 /** Longer texts are nothing that can be found. */
 const MAX_TEXT = 255
 
@@ -130,13 +130,20 @@ async function findUsers(db: Kysely<Tables>, { text, id }: Requester): Promise<S
 }
 
 async function findRooms(db: Kysely<Tables>, { text, id }: Requester): Promise<SearchHit[]> {
-  const rows = await db
-    .selectFrom('room_profiles')
-    .select(['room_id', 'uid', 'name'])
-    .where((eb) => eb.or([eb('uid', '=', text), ...(id === null ? [] : [eb('room_id', '=', id)])]))
-    .limit(MAX_HITS)
-    .execute()
-  return rows.map(({ room_id, uid, name }) => ({ kind: 'room', id: String(room_id), label: `${name} (${uid})` }))
+  const rooms = db.selectFrom('room_profiles').select(['room_id', 'uid', 'name'])
+  const [byNumber, byName] = await Promise.all([
+    rooms
+      .where((eb) => eb.or([isWord('uid', text), ...(id === null ? [] : [eb('room_id', '=', id)])]))
+      .limit(MAX_HITS)
+      .execute(),
+    isNameWord(text)
+      ? rooms.where(beginsWith('name', text)).orderBy(sql`lower(name) using ~<~`).limit(MAX_HITS).execute()
+      : [],
+  ])
+  const found = new Map([...byNumber, ...byName].map((room) => [room.room_id, room]))
+  return [...found.values()]
+    .slice(0, MAX_HITS)
+    .map(({ room_id, uid, name }) => ({ kind: 'room', id: String(room_id), label: `${name} (${uid})` }))
 }
 
 async function findAccounts(db: Kysely<Tables>, { text, ends: { searched: upTo } }: Requester): Promise<SearchHit[]> {

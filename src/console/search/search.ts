@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Text } from '../../../schema/common.ts'
-import { type HitKind, type SearchHit, searchAll } from '../../audit/reports/search.ts'
+import { type HitKind, MAX_HITS, type SearchHit, searchAll } from '../../audit/reports/search.ts'
 import { account } from '../../ledger/rules/account.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
@@ -15,6 +15,8 @@ import { monthPath } from '../reports/months.ts'
 interface SearchData {
   readonly q: string
   readonly hits: Table
+  /** Of kinds of which there may be more: where all of them are; null where no page has them. */
+  readonly more: readonly { readonly kind: string; readonly href: string | null }[]
 }
 
 const template = defineTemplate<SearchData>('/search/search.eta')
@@ -54,8 +56,19 @@ export const searchPages: ConsolePages = (scope, { reads }) => {
     if (only !== undefined && others.length === 0) return reply.redirect(pageOf(only), 303)
     const empty = `Nothing was found for “${q}”.`
     const table = partTable({ label: 'What was found', empty, note, columns, rows: hits })
-    return sendPage(request, reply, template, { title: 'Search', data: { q, hits: table } })
+    return sendPage(request, reply, template, { title: 'Search', data: { q, hits: table, more: moreOf(q, hits) } })
   })
+}
+
+/** Kinds of which only the first hits are shown. */
+const moreOf = (q: string, hits: readonly SearchHit[]): SearchData['more'] =>
+  Array.from(Map.groupBy(hits, ({ kind }) => kind))
+    .filter(([, found]) => found.length >= MAX_HITS)
+    .map(([kind]) => ({ kind: kindNames[kind].toLowerCase(), href: listOf(kind, q) }))
+
+function listOf(kind: HitKind, q: string): string | null {
+  if (kind === 'user') return addressWith('/console/users', { q })
+  return kind === 'account' ? addressWith('/console/accounts', { q }) : null
 }
 
 function pageOf({ kind, id, position }: SearchHit): string {

@@ -169,6 +169,8 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
   t.same(await find('BELLA'), ['user 2'])
   t.same(await find(' änd'), ['user 2'])
   t.same(await find('9'), ['room 9', 'event 9'])
+  t.same(await find('loun'), ['room 9'], 'by the beginning of its name')
+  t.same(await find('r9'), ['room 9', 'request r9'])
   t.same(await find('R9'), ['room 9'])
   t.same(await find('user:3:target'), ['account user:3:target'])
   t.ok((await find('house:')).includes('account house:gifts:diamonds'))
