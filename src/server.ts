@@ -8,8 +8,7 @@ import { createFinanceSlice } from './audit/routes/slice.ts'
 import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
-import { isLoopback } from './config/loopback.ts'
-import { SignInCodes } from './console/session/sign-in-codes.ts'
+import { createSignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
 import { lastMigration } from './db/migrations/migrate.ts'
 import type { InstanceState } from './db/queries/instances.ts'
@@ -144,7 +143,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
   const audit = { checkpoints, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
-  const signInCodes = config.production || !isLoopback(config.host) ? null : new SignInCodes()
+  const signInCodes = createSignInCodes(config)
   const app = await build({
     slices: [...slices, finance],
     services: {

@@ -28,9 +28,40 @@ test('a link leads back to pages of the console only', (t) => {
     '/console/..',
     '/admin/v1',
     '',
+    '//evil.test/console',
+    '/\\evil.test',
+    '\\\\evil.test',
+    '/\t/evil.test',
+    '/console/..//evil.test',
+    '/console/../..//evil.test',
+    '/console/%2e%2e//evil.test',
+    '/console@evil.test',
+    '/console.evil.test',
+    '/console:80@evil.test/',
+    '/console%2f..%2f..%2fevil.test',
+    '%2f%2fevil.test',
+    '/console#@evil.test',
+    ' /console/users',
+    'javascript:alert(1)//console',
+    '/console/.\t./docs',
+    '/console/\u0000',
+    '/console/\u007f',
+    '/console/\u202egpj',
+    `/console/${'a'.repeat(2_000)}`,
   ]) {
-    t.equal(isConsolePath(path), false, path)
+    t.equal(isConsolePath(path), false, JSON.stringify(path))
     t.equal(nextPath(path), '/console')
+  }
+  // However a browser reads what is left.
+  for (const path of [
+    '/console/a%2f..%2f..',
+    '/console/%5c%5cevil.test',
+    '/console/%252e%252e/docs',
+    '/console?/../..',
+  ]) {
+    const { origin, pathname } = new URL(nextPath(path), 'https://ours.test')
+    t.equal(origin, 'https://ours.test', path)
+    t.match(pathname, /^\/console(\/|$)/, path)
   }
   t.equal(nextPath(undefined), '/console')
   t.end()
@@ -85,10 +116,20 @@ test('signing in, its limits, and signing out', async (t) => {
     const home = await browser.get('/console')
     t.equal(home.status, 200)
     t.match(home.html, '<bdi>Ann &lt;b&gt;Ba&amp;</bdi>')
-    const location = await browser.submit('/console/login?next=https://evil.test', '/console/login', {
-      token: sign({ sub: 'ann', role: 'operator' }),
-    })
-    t.equal(location.headers['location'], '/console')
+    const token = sign({ sub: 'ann', role: 'operator' })
+    for (const next of [
+      'https://evil.test',
+      '//evil.test',
+      '/\\evil.test',
+      '/console/..//evil.test',
+      '/console@evil.test',
+    ]) {
+      const address = `/console/login?next=${encodeURIComponent(next)}`
+      const asked = await browser.submit(address, '/console/login', { token })
+      t.equal(asked.headers['location'], '/console', next)
+      const typed = await browser.submit('/console/login', '/console/login', { token, next })
+      t.equal(typed.headers['location'], '/console', `${next} in the form`)
+    }
   })
 
   await t.test('tokens that are not of staff are refused', async (t) => {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { isLoopback } from '../../config/loopback.ts'
 
 const CODE_VALID_MS = 10 * 60_000
 
@@ -36,5 +37,9 @@ export class SignInCodes {
     return found === undefined || now > found.validUntil ? undefined : found
   }
 }
+
+/** Null in production, and where other machines could open a link. */
+export const createSignInCodes = ({ production, host }: { production: boolean; host: string }): SignInCodes | null =>
+  production || !isLoopback(host) ? null : new SignInCodes()
 
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')

@@ -12,10 +12,13 @@ export interface ConsolePage {
 /** A browser without scripts, as far as cookies and forms go. */
 export class ConsoleBrowser {
   readonly #app: FastifyInstance
+  /** Sent with every request, as by a proxy before the service. */
+  readonly #headers: Readonly<Record<string, string>>
   readonly cookies = new Map<string, string>()
 
-  constructor(app: FastifyInstance) {
+  constructor(app: FastifyInstance, headers: Readonly<Record<string, string>> = {}) {
     this.#app = app
+    this.#headers = headers
   }
 
   get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ConsolePage> {
@@ -56,6 +59,7 @@ export class ConsoleBrowser {
         host: '127.0.0.1:3000',
         cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
         ...(payload === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...this.#headers,
         ...headers,
       },
       ...(payload === undefined ? {} : { payload }),

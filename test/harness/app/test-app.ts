@@ -5,7 +5,7 @@ import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
-import { SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
+import { createSignInCodes, type SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
@@ -49,6 +49,12 @@ export type SendRequest = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<TestResponse>
 
+/** How the console of a test app is served. */
+export interface ConsoleMode {
+  readonly production?: boolean
+  readonly trustProxy?: readonly string[]
+}
+
 export interface TestApp {
   readonly database: TestDatabase
   readonly ledger: TestExecutor
@@ -58,6 +64,8 @@ export interface TestApp {
   /** For tests in which the app listens: the address from which forms of the console are sent. */
   readonly setOrigin: (origin: string) => void
   readonly closingsFolder: string
+  /** For links that sign in to the console; null in production. */
+  readonly signInCodes: SignInCodes | null
   /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
   readonly operator: SendRequest
   /** Sends requests as a member of staff. */
@@ -86,6 +94,7 @@ export async function createTestApp(
   addressLimit = new AddressLimit(null),
   approvalLimits: ApprovalLimits | null = null,
   rateLimit: number | null = null,
+  { production = false, trustProxy = [] }: ConsoleMode = {},
 ): Promise<TestApp> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
@@ -110,6 +119,7 @@ export async function createTestApp(
   const closingsFolder = temporaryFolder(t)
   const audit = { checkpoints, runs, closingsFolder }
   const finance = createFinanceSlice(audit)
+  const signInCodes = createSignInCodes({ production, host: '127.0.0.1' })
   const app = await build({
     slices: [...slices, finance],
     services: {
@@ -135,7 +145,7 @@ export async function createTestApp(
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
     rateLimit,
     addressLimit,
-    trustProxy: [],
+    trustProxy,
     tokenRules: NO_RULES,
     writes,
     metricsToken: null,
@@ -149,9 +159,9 @@ export async function createTestApp(
     refusalResponseOf,
     console: {
       cookieKey: 'a key of cookies that is only for tests',
-      production: false,
+      production,
       isOwnOrigin: (origin) => origin === ownOrigin,
-      signInCodes: new SignInCodes(),
+      signInCodes,
       audit,
     },
   })
@@ -184,6 +194,7 @@ export async function createTestApp(
     clients,
     setOrigin: (origin) => void (ownOrigin = origin),
     closingsFolder,
+    signInCodes,
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     staff: (sub, role = 'operator') => sendAs({ sub, role }),
     user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
