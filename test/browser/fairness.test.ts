@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { drawnFixture } from '../fairness-page/drawn-fixture.ts'
-import { startBrowser } from '../harness/browser/browser.ts'
+import { startBrowser, type TestPage } from '../harness/browser/browser.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
@@ -13,6 +13,7 @@ const inEnglish = {
   heading: 'Fair draws',
   valid: /^Valid: /,
   notValid: /^Not valid: /,
+  unchecked: /^Could not be checked: .*check again/,
 }
 const inArabic = {
   path: '/fairness',
@@ -21,6 +22,16 @@ const inArabic = {
   heading: 'سحوبات عادلة',
   valid: /^صحيح: /,
   notValid: /^غير صحيح: /,
+  unchecked: /^تعذّر التحقق: .*مرة أخرى/,
+}
+
+/** The verdict of the page on what is pasted. */
+async function checkDraws(page: TestPage['page'], pasted: string, kept: string): Promise<string> {
+  await page.locator('#pasted').fill(pasted)
+  await page.locator('#kept').fill(kept)
+  await page.getByRole('button').click()
+  await page.locator('[role=status]:not(:empty)').waitFor()
+  return (await page.getByRole('status').textContent()) ?? ''
 }
 
 test("the players' page", { skip: skipWithoutBrowser }, async (t) => {
@@ -43,13 +54,7 @@ test("the players' page", { skip: skipWithoutBrowser }, async (t) => {
         const sent: string[] = []
         page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`))
 
-        const check = async (pasted: string, kept: string) => {
-          await page.locator('#pasted').fill(pasted)
-          await page.locator('#kept').fill(kept)
-          await page.getByRole('button').click()
-          await page.locator('[role=status]:not(:empty)').waitFor()
-          return (await page.getByRole('status').textContent()) ?? ''
-        }
+        const check = (pasted: string, kept: string) => checkDraws(page, pasted, kept)
         t.match(await check(draws, chains), valid)
         t.equal(await page.locator('#steps > details').count(), 12)
         t.equal(await page.locator('#steps strong.wrong').count(), 0)
@@ -65,6 +70,27 @@ test("the players' page", { skip: skipWithoutBrowser }, async (t) => {
         t.same(sent, [odds, odds], 'nothing else was sent')
       })
     }
+  }
+
+  for (const { path, locale, valid, notValid, unchecked } of [inEnglish, inArabic]) {
+    await t.test(`${locale}: while the odds table does not arrive`, async (t) => {
+      const shown = await browser.newPage(origin, { locale })
+      await shown.open(path)
+      const { page } = shown
+      const check = (pasted: string) => checkDraws(page, pasted, chains)
+      const isOdds = (url: URL) => url.pathname.startsWith('/fairness/odds/')
+      await page.route(isOdds, (route) => route.fulfill({ status: 500 }))
+      t.match(await check(draws), unchecked)
+      await page.unroute(isOdds)
+      await page.route(isOdds, (route) => route.abort())
+      t.match(await check(draws), unchecked)
+      t.equal(await page.locator('#steps strong.wrong').count(), 0)
+      t.equal(await page.locator('#steps > details > summary strong.unchecked').count(), 12)
+      const changed = draws.replace(/"link":"(.)/, (_, digit: string) => `"link":"${digit === '1' ? '2' : '1'}`)
+      t.match(await check(changed), notValid)
+      await page.unroute(isOdds)
+      t.match(await check(draws), valid, 'checked again')
+    })
   }
 
   await t.test('with the keyboard alone, and in the other language', async (t) => {

@@ -277,12 +277,6 @@ test('bad input is answered with a sentence', async (t) => {
     t.match(inEnglish(verdict), sentence)
     t.match(verdictSentence(sentences.ar, verdict), /^غير صحيح: \S/)
   }
-  const away: FetchOdds = async () => ({ fault: 'oddsUnreachable' })
-  const other: FetchOdds = async () => ({ text: '<html>' })
-  for (const fetchOdds of [away, other]) {
-    const verdict = await verify(JSON.stringify({ ...luckyExample, odds: null }), '', fetchOdds)
-    t.match(inEnglish(verdict), /^Not valid: .*could not be fetched/)
-  }
   const fields = constantFrom('data', 'fairness', ...Object.keys({ ...luckyExample, ...spinExample }))
   const value = letrec((tie) => ({
     value: oneof(jsonValue({ maxDepth: 2 }), dictionary(fields, tie('value'), { maxKeys: 8 })),
@@ -293,6 +287,33 @@ test('bad input is answered with a sentence', async (t) => {
     }),
     { numRuns: 100 },
   )
+})
+
+test('a draw whose odds table does not arrive is neither valid nor not valid', async (t) => {
+  const away: FetchOdds = async () => ({ fault: 'oddsUnreachable' })
+  const other: FetchOdds = async () => ({ text: '<html>' })
+  const { draws, chains } = await drawn(t)
+  for (const fetchOdds of [away, other]) {
+    const verdict = await verify(draws, chains, fetchOdds)
+    t.match(verdict, { verdict: 'unchecked', isComplete: false })
+    t.same(stepsThatAre('wrong', verdict), [])
+    t.same(stepsThatAre('unchecked', verdict), ['odds'])
+    t.match(inEnglish(verdict), /^Could not be checked: the odds table could not be fetched.*check again/)
+    t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: .*جدول الاحتمالات/)
+  }
+  const forged = draws.replace(/"link":"(.)/, (_, digit: string) => `"link":"${digit === '1' ? '2' : '1'}`)
+  const verdict = await verify(forged, chains, away)
+  t.match(inEnglish(verdict), /^Not valid: /, 'what can be checked is')
+  t.match(verdict, { verdict: 'notValid' })
+})
+
+test('a browser that cannot compute says so, and nothing against the draw', (t) => {
+  for (const fault of ['noCrypto', 'inexact', 'failed', 'oddsUnreachable'] as const) {
+    const verdict = { verdict: 'unchecked', fault: { fault }, isComplete: false, checked: [] } as const
+    t.match(inEnglish(verdict), /^Could not be checked: \S/)
+    t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: \S/)
+  }
+  t.end()
 })
 
 test('the page shows the odds in force in both languages, and stays open during maintenance', async (t) => {

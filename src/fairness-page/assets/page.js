@@ -87,7 +87,7 @@ async function check() {
   steps.replaceChildren()
   const verdict = await verify(pasted.value, kept.value, fetchOdds).catch(
     /** @returns {import('./verify.js').Verdict} */
-    () => ({ verdict: 'notValid', fault: { fault: 'failed' }, isComplete: false, checked: [] }),
+    () => ({ verdict: 'unchecked', fault: { fault: 'failed' }, isComplete: false, checked: [] }),
   )
   steps.replaceChildren(...verdict.checked.map((checked) => itemDetails(checked, verdict.checked.length === 1)))
   status.className = verdict.verdict === 'notValid' ? 'wrong' : verdict.isComplete ? 'right' : 'unchecked'

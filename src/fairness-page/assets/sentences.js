@@ -30,6 +30,8 @@ const english = {
     'Valid as far as it could be checked: the numbers follow from the links that were pasted. Whether these links were fixed before the draws was not checked, and made-up ones would agree, too: enter the commitments that you noted.',
   /** @type {(why: string) => string} */
   notValid: (why) => `Not valid: ${why}`,
+  /** @type {(why: string) => string} */
+  unchecked: (why) => `Could not be checked: ${why}`,
   /** @type {(item: string, step: string, why: string) => string} */
   wrongStep: (item, step, why) => `${item}, ${step}: ${why}`,
   /** @type {(chain: string, k: number) => string} */
@@ -96,8 +98,9 @@ const english = {
     notFinished: 'this game is not finished. Its seed is published with the spin.',
     noCrypto: 'this browser computes hashes only on pages with an address that begins with https.',
     oddsUnknown: 'no odds table with this hash was published.',
-    oddsUnreachable: 'the odds table could not be fetched.',
-    failed: 'the check failed in this browser.',
+    oddsUnreachable:
+      'the odds table could not be fetched, so that the numbers were not computed. This says nothing against the draw. See whether you are online, and check again.',
+    failed: 'something failed in this browser. Load this page again, or use another browser.',
   },
   /** @type {(most: number) => string} */
   tooMany: (most) => `there are more than ${most} draws. Paste one page at a time.`,
@@ -130,6 +133,7 @@ const arabic = {
   validUncommitted:
     'صحيح بقدر ما أمكن التحقق منه: الأرقام ناتجة عن الحلقات الملصقة. لم يتم التحقق من أن هذه الحلقات حُددت قبل السحوبات، وقد تتطابق حلقات مختلقة أيضًا: أدخل الالتزامات التي سجّلتها.',
   notValid: (why) => `غير صحيح: ${why}`,
+  unchecked: (why) => `تعذّر التحقق: ${why}`,
   wrongStep: (item, step, why) => `${item}، ${step}: ${why}`,
   draw: (chain, k) => `هدية الحظ، السلسلة ${isolated(chain)}، الإرسال ${isolated(k)}`,
   spin: (gameUid) => `الروليت، اللعبة ${isolated(gameUid)}`,
@@ -190,8 +194,9 @@ const arabic = {
     notFinished: 'هذه اللعبة لم تنتهِ بعد. تُنشر بذرتها مع الدوران.',
     noCrypto: `لا يحسب هذا المتصفح التجزئة إلا في صفحات يبدأ عنوانها بـ ${isolated('https')}.`,
     oddsUnknown: 'لم يُنشر جدول احتمالات بهذه التجزئة.',
-    oddsUnreachable: 'تعذّر جلب جدول الاحتمالات.',
-    failed: 'تعذّر التحقق في هذا المتصفح.',
+    oddsUnreachable:
+      'تعذّر جلب جدول الاحتمالات، فلم تُحسب الأرقام. هذا لا يعني أن السحب غير صحيح. تأكد من اتصالك بالإنترنت ثم تحقق مرة أخرى.',
+    failed: 'حدث خطأ في هذا المتصفح. أعد تحميل هذه الصفحة أو استخدم متصفحًا آخر.',
   },
   tooMany: (most) => `عدد السحوبات أكثر من ${most}. الصق صفحة واحدة في كل مرة.`,
   longList: (place, most) => `يحتوي ${isolated(place)} على أكثر من ${most} عنصر.`,
@@ -247,12 +252,15 @@ export const itemName = (words, item) =>
   item.kind === 'lucky' ? words.draw(item.chain, item.k) : words.spin(item.gameUid)
 
 /**
- * The verdict in a sentence; in English it begins with Valid or Not valid.
+ * The verdict in a sentence; in English it begins with Valid or Not valid, where there is one.
  * @param {typeof english} words
  * @param {import('./verify.js').Verdict} verdict
  */
 export function verdictSentence(words, { verdict, fault, isComplete, checked }) {
-  if (fault !== null) return words.notValid(faultSentence(words, fault))
+  if (fault !== null) {
+    const why = faultSentence(words, fault)
+    return verdict === 'unchecked' ? words.unchecked(why) : words.notValid(why)
+  }
   if (verdict === 'valid') {
     const steps = checked.flatMap((one) => one.steps)
     // The rest is worth little without it.

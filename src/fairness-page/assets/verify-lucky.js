@@ -17,7 +17,7 @@ export async function verifyLucky(draw, pasted, commitments, odds) {
   const link = bytesOfHex(draw.link)
   const commitment = await checkCommitment(draw, link, pasted, commitments)
   const steps = [await checkLink(draw, link, pasted, commitment.outcome === 'right'), commitment]
-  if ('fault' in odds) return [...steps, { step: 'odds', outcome: 'wrong', reason: oddsReasons(odds), values: {} }]
+  if ('fault' in odds) return [...steps, { step: 'odds', ...withoutOdds(odds), values: {} }]
   steps.push(await checkOdds(draw, odds))
   const total = odds.reduce((sum, { weight }) => sum + weight, 0n)
   for (const [i, order] of draw.orders.entries()) {
@@ -36,13 +36,17 @@ export async function verifyLucky(draw, pasted, commitments, odds) {
   return steps
 }
 
-/**
- * @param {Fault} fault
- * @returns {'oddsUnknown' | 'oddsUnreachable'}
- */
-const oddsReasons = ({ fault }) => (fault === 'oddsUnknown' ? 'oddsUnknown' : 'oddsUnreachable')
-
 /** @typedef {Omit<Step, 'step' | 'values'>} Judged */
+
+/**
+ * A draw whose odds were never published is wrong; a table that did not arrive says nothing of the draw.
+ * @param {Fault} fault
+ * @returns {Judged}
+ */
+const withoutOdds = ({ fault }) =>
+  fault === 'oddsUnknown'
+    ? { outcome: 'wrong', reason: 'oddsUnknown' }
+    : { outcome: 'unchecked', reason: 'oddsUnreachable' }
 
 /**
  * Whether the link of this send leads to that of an earlier send of the same chain, or to a known commitment. Anybody can

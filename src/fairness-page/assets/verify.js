@@ -12,8 +12,8 @@ import { verifySpin } from './verify-spin.js'
 
 /**
  * @typedef {object} Verdict
- * @property {'valid' | 'notValid'} verdict
- * @property {Fault | null} fault why nothing could be checked
+ * @property {'valid' | 'notValid' | 'unchecked'} verdict unchecked: what stood in the way says nothing of the draws
+ * @property {Fault | null} fault why nothing could be checked, or not enough
  * @property {boolean} isComplete whether every step of a valid one was checked
  * @property {readonly Checked[]} checked
  */
@@ -48,13 +48,13 @@ export async function verify(pasted, kept, fetchOdds) {
       item.kind === 'spin' ? await verifySpin(item) : await verifyLucky(item, draws, commitments, await oddsOf(item))
     checked.push({ item, steps })
   }
-  const outcomes = checked.flatMap(({ steps }) => steps.map(({ outcome }) => outcome))
-  return {
-    verdict: outcomes.includes('wrong') ? 'notValid' : 'valid',
-    fault: null,
-    isComplete: !outcomes.includes('unchecked'),
-    checked,
+  const all = checked.flatMap(({ steps }) => steps)
+  const isComplete = all.every(({ outcome }) => outcome !== 'unchecked')
+  if (all.some(({ outcome }) => outcome === 'wrong')) return { verdict: 'notValid', fault: null, isComplete, checked }
+  if (all.some(({ reason }) => reason === 'oddsUnreachable')) {
+    return { verdict: 'unchecked', fault: { fault: 'oddsUnreachable' }, isComplete, checked }
   }
+  return { verdict: 'valid', fault: null, isComplete, checked }
 }
 
 /**
@@ -66,8 +66,16 @@ async function readOdds(hash, fetchOdds) {
   return 'fault' in response ? response : readOddsResponse(response.text)
 }
 
+/** @type {readonly Fault['fault'][]} */
+const faultsOfBrowser = ['noCrypto', 'inexact']
+
 /**
  * @param {Fault} fault
  * @returns {Verdict}
  */
-const faulty = (fault) => ({ verdict: 'notValid', fault, isComplete: false, checked: [] })
+const faulty = (fault) => ({
+  verdict: faultsOfBrowser.includes(fault.fault) ? 'unchecked' : 'notValid',
+  fault,
+  isComplete: false,
+  checked: [],
+})
