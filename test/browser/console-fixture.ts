@@ -23,7 +23,9 @@ export interface ConsoleInBrowser extends TestApp {
 export async function openConsole(t: Test, database?: TestDatabase): Promise<ConsoleInBrowser> {
   const { slices } = await loadSlices()
   const writes = new WriteAllowance(null)
-  const opened = await createTestApp(t, slices, database, writes, new AddressLimit(null), busyLimits)
+  const opened = await createTestApp(t, slices, database, writes, new AddressLimit(null), busyLimits, null, {
+    hasOwnPictures: true,
+  })
   const { app, setOrigin } = opened
   const origin = `http://127.0.0.1:${await listen(app)}`
   setOrigin(origin)

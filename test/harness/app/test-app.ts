@@ -49,10 +49,12 @@ export type SendRequest = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<TestResponse>
 
-/** How the console of a test app is served. */
-export interface ConsoleMode {
+/** How a test app is reached. */
+export interface ServingOptions {
   readonly production?: boolean
   readonly trustProxy?: readonly string[]
+  /** Whether pictures are those of the app itself; by default they are stored elsewhere. */
+  readonly hasOwnPictures?: boolean
 }
 
 export interface TestApp {
@@ -94,7 +96,7 @@ export async function createTestApp(
   addressLimit = new AddressLimit(null),
   approvalLimits: ApprovalLimits | null = null,
   rateLimit: number | null = null,
-  { production = false, trustProxy = [] }: ConsoleMode = {},
+  { production = false, trustProxy = [], hasOwnPictures = false }: ServingOptions = {},
 ): Promise<TestApp> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
@@ -130,7 +132,9 @@ export async function createTestApp(
       settings: {
         ownerCommissionPercent: 0,
         rouletteFeePercent: 0,
-        assetBaseUrl: 'http://assets.test',
+        get assetBaseUrl() {
+          return hasOwnPictures ? `${ownOrigin}/assets` : 'http://assets.test'
+        },
         approvalLimits,
       },
       sessions,

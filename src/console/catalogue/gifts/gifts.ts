@@ -8,6 +8,7 @@ import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
 import { addressWith } from '../../frame/address.ts'
 import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
+import { type PictureSources, pictureCell } from '../../frame/cells/picture-cell.ts'
 import type { Table } from '../../lists/list.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
 import { type Field, nameFields, nameIn, numberIn, type Values } from '../editor/fields.ts'
@@ -42,7 +43,7 @@ const fields: readonly Field<Decoration>[] = [
   {
     name: 'image_path',
     label: 'Picture',
-    hint: 'A storage path. The picture itself is not shown here.',
+    hint: 'A storage path. A picture that is stored elsewhere is not shown here.',
     control: { kind: 'line', maxLength: 200 },
     valueOf: ({ image_path }) => image_path,
   },
@@ -64,51 +65,55 @@ function returnCell(odds: readonly OddsRow[]): Cell {
   return { kind: 'number', text: percentText(paid, staked), value: returnToPlayerFraction(odds) }
 }
 
-const list = wholeList<Decoration>({
-  label: 'Gifts',
-  empty: 'There are no gifts yet. An operator adds the first one here.',
-  columns: [
-    {
-      name: 'id',
-      title: 'Id',
-      isNumber: true,
-      sort: 'id',
-      cell: ({ decoration_id }) => numberCell(decoration_id, giftPath(decoration_id)),
+const pictureOf = (sources: PictureSources, { image_path, name }: Decoration): Cell =>
+  pictureCell(sources, image_path, `Picture of ${name}`)
+
+const giftList = (sources: PictureSources) =>
+  wholeList<Decoration>({
+    label: 'Gifts',
+    empty: 'There are no gifts yet. An operator adds the first one here.',
+    columns: [
+      {
+        name: 'id',
+        title: 'Id',
+        isNumber: true,
+        sort: 'id',
+        cell: ({ decoration_id }) => numberCell(decoration_id, giftPath(decoration_id)),
+      },
+      {
+        name: 'name',
+        title: 'Name',
+        sort: 'name',
+        cell: ({ decoration_id, name }) => textCell(name, giftPath(decoration_id)),
+      },
+      { name: 'name_ar', title: 'Name in Arabic', cell: ({ name_ar }) => textCell(name_ar) },
+      { name: 'kind', title: 'Kind', sort: 'kind', cell: ({ kind }) => statusCell(kind) },
+      {
+        name: 'price',
+        title: 'Price in diamonds',
+        isNumber: true,
+        sort: 'price',
+        cell: ({ price }) => amountCell('diamonds', price),
+      },
+      {
+        name: 'return_to_player',
+        title: 'Return to player',
+        isNumber: true,
+        sort: 'return',
+        cell: ({ odds }) => returnCell(odds),
+      },
+      { name: 'image_path', title: 'Picture', cell: (gift) => pictureOf(sources, gift) },
+      { name: 'created_at', title: 'Added', cell: ({ created_at }) => timeCell(created_at) },
+    ],
+    all: allDecorations,
+    order: {
+      id: ({ decoration_id }) => decoration_id,
+      name: ({ name }) => name,
+      kind: ({ kind }) => kind,
+      price: ({ price }) => price,
+      return: ({ odds }) => (odds.length === 0 ? -1 : returnToPlayerFraction(odds)),
     },
-    {
-      name: 'name',
-      title: 'Name',
-      sort: 'name',
-      cell: ({ decoration_id, name }) => textCell(name, giftPath(decoration_id)),
-    },
-    { name: 'name_ar', title: 'Name in Arabic', cell: ({ name_ar }) => textCell(name_ar) },
-    { name: 'kind', title: 'Kind', sort: 'kind', cell: ({ kind }) => statusCell(kind) },
-    {
-      name: 'price',
-      title: 'Price in diamonds',
-      isNumber: true,
-      sort: 'price',
-      cell: ({ price }) => amountCell('diamonds', price),
-    },
-    {
-      name: 'return_to_player',
-      title: 'Return to player',
-      isNumber: true,
-      sort: 'return',
-      cell: ({ odds }) => returnCell(odds),
-    },
-    { name: 'image_path', title: 'Picture', cell: ({ image_path }) => codeCell(image_path) },
-    { name: 'created_at', title: 'Added', cell: ({ created_at }) => timeCell(created_at) },
-  ],
-  all: allDecorations,
-  order: {
-    id: ({ decoration_id }) => decoration_id,
-    name: ({ name }) => name,
-    kind: ({ kind }) => kind,
-    price: ({ price }) => price,
-    return: ({ odds }) => (odds.length === 0 ? -1 : returnToPlayerFraction(odds)),
-  },
-})
+  })
 
 const giftPath = (id: number): string => `/console/catalogue/gifts/${id}`
 
@@ -133,30 +138,30 @@ const shownOdds = (kind: GiftKind | null, odds: readonly OddsRow[], heading: str
   data: { heading, table: oddsTable(odds), shares: kind === null ? null : expectedShares(kind, odds) },
 })
 
-const editor: Editor<Decoration> = {
+const giftEditor = (sources: PictureSources): Editor<Decoration> => ({
   path: '/catalogue/gifts',
   adminPath: '/decorations',
   noun: 'gift',
-  list,
+  list: giftList(sources),
   key: { label: 'Id', control: { kind: 'number', min: 1, max: MAX_INTEGER } },
   isKey: (text) => parseId(text) !== null,
   nextKey: async (db) =>
     String(Math.max(0, ...(await allDecorations(db)).map(({ decoration_id }) => decoration_id)) + 1),
   find: (db, key) => decorationById(db, Number(key)),
   titleOf: ({ decoration_id, name }) => `Gift ${decoration_id}: ${name}`,
-  facts: ({ decoration_id, name, name_ar, kind, price, image_path, video_path, odds_hash, created_at }) => [
-    ['Id', numberCell(decoration_id)],
-    ['Name', textCell(name)],
-    ['Name in Arabic', textCell(name_ar)],
-    ['Kind', statusCell(kind)],
-    ['Price in diamonds', amountCell('diamonds', price)],
-    ['Picture', codeCell(image_path)],
-    ['Video', codeCell(video_path)],
-    ['Hash of the odds', codeCell(odds_hash)],
-    ['Added', timeCell(created_at)],
+  facts: (gift) => [
+    ['Id', numberCell(gift.decoration_id)],
+    ['Name', textCell(gift.name)],
+    ['Name in Arabic', textCell(gift.name_ar)],
+    ['Kind', statusCell(gift.kind)],
+    ['Price in diamonds', amountCell('diamonds', gift.price)],
+    ['Picture', pictureOf(sources, gift)],
+    ['Video', codeCell(gift.video_path)],
+    ['Hash of the odds', codeCell(gift.odds_hash)],
+    ['Added', timeCell(gift.created_at)],
     [
       'Results',
-      textCell('What was sent, staked and paid back', addressWith('/console/draws', { gift: decoration_id })),
+      textCell('What was sent, staked and paid back', addressWith('/console/draws', { gift: gift.decoration_id })),
     ],
   ],
   fields,
@@ -185,7 +190,7 @@ const editor: Editor<Decoration> = {
       return { part: shownOdds(kind, odds, isChange ? 'New odds' : 'Odds, as they are'), problems, isChange }
     },
   },
-}
+})
 
 function oddsInputs(values: Values) {
   const kind = kindOf(values['kind'])
@@ -199,4 +204,4 @@ function oddsInputs(values: Values) {
 }
 
 /** /console/catalogue/gifts: the catalogue of gifts, and their odds. */
-export const giftPages: ConsolePages = (scope, services) => editorPages(scope, services, editor)
+export const giftPages: ConsolePages = (scope, services) => editorPages(scope, services, giftEditor(services))

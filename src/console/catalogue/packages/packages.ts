@@ -3,7 +3,8 @@ import { type PrivilegePackage, packageVersion } from '../../../features/privile
 import { packageById, packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
-import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
+import { type Cell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
+import { type PictureSources, pictureCell } from '../../frame/cells/picture-cell.ts'
 import { type Editor, editorPages } from '../editor/editor.ts'
 import { type Field, nameFields, nameIn, numberIn } from '../editor/fields.ts'
 import { wholeList } from '../whole-list.ts'
@@ -30,7 +31,7 @@ const fields: readonly Field<PrivilegePackage>[] = [
   {
     name: 'icon_path',
     label: 'Icon',
-    hint: 'A storage path. The picture itself is not shown here.',
+    hint: 'A storage path. A picture that is stored elsewhere is not shown here.',
     control: { kind: 'line', maxLength: 200 },
     valueOf: ({ icon_path }) => icon_path,
   },
@@ -38,63 +39,67 @@ const fields: readonly Field<PrivilegePackage>[] = [
 
 const pathOf = (id: number): string => `/console/catalogue/packages/${id}`
 
-const list = wholeList<PrivilegePackage>({
-  label: 'Privilege packages',
-  empty: 'There are no packages yet. An operator adds the first one here.',
-  columns: [
-    {
-      name: 'id',
-      title: 'Id',
-      isNumber: true,
-      sort: 'id',
-      cell: ({ privilege_package_id: id }) => numberCell(id, pathOf(id)),
-    },
-    {
-      name: 'name',
-      title: 'Name',
-      sort: 'name',
-      cell: ({ privilege_package_id: id, name }) => textCell(name, pathOf(id)),
-    },
-    { name: 'name_ar', title: 'Name in Arabic', cell: ({ name_ar }) => textCell(name_ar) },
-    { name: 'rank', title: 'Rank', isNumber: true, sort: 'rank', cell: ({ rank }) => numberCell(rank) },
-    {
-      name: 'valid_days',
-      title: 'Days of a card',
-      isNumber: true,
-      sort: 'days',
-      cell: ({ valid_days }) => numberCell(valid_days),
-    },
-    { name: 'icon_path', title: 'Icon', cell: ({ icon_path }) => codeCell(icon_path) },
-    { name: 'created_at', title: 'Added', cell: ({ created_at }) => timeCell(created_at) },
-  ],
-  all: packagesByRank,
-  order: {
-    id: ({ privilege_package_id }) => privilege_package_id,
-    name: ({ name }) => name,
-    rank: ({ rank }) => rank,
-    days: ({ valid_days }) => valid_days,
-  },
-})
+const iconOf = (sources: PictureSources, { icon_path, name }: PrivilegePackage): Cell =>
+  pictureCell(sources, icon_path, `Icon of ${name}`)
 
-const editor: Editor<PrivilegePackage> = {
+const packageList = (sources: PictureSources) =>
+  wholeList<PrivilegePackage>({
+    label: 'Privilege packages',
+    empty: 'There are no packages yet. An operator adds the first one here.',
+    columns: [
+      {
+        name: 'id',
+        title: 'Id',
+        isNumber: true,
+        sort: 'id',
+        cell: ({ privilege_package_id: id }) => numberCell(id, pathOf(id)),
+      },
+      {
+        name: 'name',
+        title: 'Name',
+        sort: 'name',
+        cell: ({ privilege_package_id: id, name }) => textCell(name, pathOf(id)),
+      },
+      { name: 'name_ar', title: 'Name in Arabic', cell: ({ name_ar }) => textCell(name_ar) },
+      { name: 'rank', title: 'Rank', isNumber: true, sort: 'rank', cell: ({ rank }) => numberCell(rank) },
+      {
+        name: 'valid_days',
+        title: 'Days of a card',
+        isNumber: true,
+        sort: 'days',
+        cell: ({ valid_days }) => numberCell(valid_days),
+      },
+      { name: 'icon_path', title: 'Icon', cell: (one) => iconOf(sources, one) },
+      { name: 'created_at', title: 'Added', cell: ({ created_at }) => timeCell(created_at) },
+    ],
+    all: packagesByRank,
+    order: {
+      id: ({ privilege_package_id }) => privilege_package_id,
+      name: ({ name }) => name,
+      rank: ({ rank }) => rank,
+      days: ({ valid_days }) => valid_days,
+    },
+  })
+
+const packageEditor = (sources: PictureSources): Editor<PrivilegePackage> => ({
   path: '/catalogue/packages',
   adminPath: '/privilege-packages',
   noun: 'package',
-  list,
+  list: packageList(sources),
   key: { label: 'Id', control: { kind: 'number', min: 1, max: MAX_INTEGER } },
   isKey: (text) => parseId(text) !== null,
   nextKey: async (db) =>
     String(Math.max(0, ...(await packagesByRank(db)).map(({ privilege_package_id }) => privilege_package_id)) + 1),
   find: (db, key) => packageById(db, Number(key)),
   titleOf: ({ privilege_package_id, name }) => `Package ${privilege_package_id}: ${name}`,
-  facts: ({ privilege_package_id, name, name_ar, rank, valid_days, icon_path, created_at }) => [
-    ['Id', numberCell(privilege_package_id)],
-    ['Name', textCell(name)],
-    ['Name in Arabic', textCell(name_ar)],
-    ['Rank', numberCell(rank)],
-    ['Days that a new card adds', numberCell(valid_days)],
-    ['Icon', codeCell(icon_path)],
-    ['Added', timeCell(created_at)],
+  facts: (one) => [
+    ['Id', numberCell(one.privilege_package_id)],
+    ['Name', textCell(one.name)],
+    ['Name in Arabic', textCell(one.name_ar)],
+    ['Rank', numberCell(one.rank)],
+    ['Days that a new card adds', numberCell(one.valid_days)],
+    ['Icon', iconOf(sources, one)],
+    ['Added', timeCell(one.created_at)],
   ],
   fields,
   versionOf: packageVersion,
@@ -104,7 +109,7 @@ const editor: Editor<PrivilegePackage> = {
     valid_days: numberIn(values['valid_days']),
     icon_path: values['icon_path'],
   }),
-}
+})
 
 /** /console/catalogue/packages: the packages of privileges. */
-export const packagePages: ConsolePages = (scope, services) => editorPages(scope, services, editor)
+export const packagePages: ConsolePages = (scope, services) => editorPages(scope, services, packageEditor(services))

@@ -17,8 +17,13 @@ function linkedHtml(cell: Cell): string {
   return `<a href="${escape(cell.href)}"${isZero ? ' class="zero"' : ''}>${shown}</a>`
 }
 
-function valueHtml({ kind, text, datetime, tone }: Cell): string {
+function valueHtml({ kind, text, datetime, tone, picture }: Cell): string {
   const escaped = escape(text)
+  if (picture !== undefined) {
+    const { address, alt } = picture
+    const size = 'width="32" height="32" loading="lazy"'
+    return `<img class="picture" src="${escape(address)}" alt="${escape(alt)}" ${size}> <code><bdi>${escaped}</bdi></code>`
+  }
   if (kind === 'time' && datetime !== undefined) return `<time datetime="${escape(datetime)}">${escaped}</time>`
   if (kind === 'code') return `<code><bdi>${escaped}</bdi></code>`
   if (kind === 'status') return `<span class="status ${escape(tone)}">${escaped}</span>`

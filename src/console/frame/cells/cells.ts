@@ -13,6 +13,8 @@ export interface Cell {
   readonly datetime?: string
   /** The tone of a status: it is also said by its word, never by colour alone. */
   readonly tone?: Tone
+  /** Shown before the value, at a path of this service. */
+  readonly picture?: { readonly address: string; readonly alt: string }
   /** What is shown after it, in the same place. */
   readonly suffix?: Cell
 }

@@ -2,6 +2,7 @@ import type { App } from '../../../features/services.ts'
 import type { ConsoleServices } from '../../console-services.ts'
 import { type Cell, codeCell, formatCount, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { userPath } from '../../frame/cells/links.ts'
+import { type PictureSources, pictureCell } from '../../frame/cells/picture-cell.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'
@@ -79,7 +80,7 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
         isErased: isErased(user),
         path: userPath(id),
         position,
-        profile: profileFacts(user),
+        profile: profileFacts(services, user),
         countries: countriesTable(user),
         balances: balancesTable(id, balances),
         holds: explainHolds(id, name, balances),
@@ -95,10 +96,10 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
 
 const yesOrNo = (is: boolean): Cell => (is ? statusCell('yes', 'good') : textCell('no'))
 
-const profileFacts = (user: User): Facts => [
+const profileFacts = (sources: PictureSources, user: User): Facts => [
   ['Id', codeCell(String(user.user_id))],
   ['Uid', codeCell(user.uid)],
-  ['Avatar', codeCell(user.avatar)],
+  ['Avatar', pictureCell(sources, user.avatar, `Avatar of ${personName(user)}`)],
   ['Since', timeCell(user.created_at)],
   ['Charging agent', yesOrNo(user.charging_agent)],
   ['Receives withdrawal requests', yesOrNo(user.allow_receive_withdraw_requests)],
