@@ -25,6 +25,13 @@ test('the catalogue of the console', async (t) => {
     const fields = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
     return Object.fromEntries(Array.from(fields, ([, name = '', value = '']) => [name, value]))
   }
+  /** The review of a change of the app mode, with all fields as its form sends them. */
+  const modeReview = async (changes: Readonly<Record<string, string>>): Promise<string> => {
+    const { maintenance, title, message } = Object((await operator('GET', '/admin/v1/app-mode')).body).data
+    const stored = { title_en: title.en, title_ar: title.ar, message_en: message.en, message_ar: message.ar }
+    const fields = { edited: '1', maintenance: maintenance === true ? 'on' : 'off', ...stored, ...changes }
+    return `/console/catalogue/app-mode/review?${queryOf(fields)}`
+  }
   const escaped = (text: string): string =>
     text
       .replaceAll('&', '&amp;')
@@ -215,6 +222,30 @@ test('the catalogue of the console', async (t) => {
     t.equal(wrong.status, 422)
     t.match(textOf(wrong.html), 'must not be above the newest one')
     t.equal((await ann.get(review.replace('key=ios', 'key=palm'))).status, 422)
+
+    // The route keeps texts that it is not given: the form must not promise that they become empty.
+    for (const [name, label] of [
+      ['title_en', 'Title in English'],
+      ['title_ar', 'Title in Arabic'],
+      ['message_en', 'Message in English'],
+      ['message_ar', 'Message in Arabic'],
+      ['version', 'Newest version'],
+      ['store_link', 'Address in the store'],
+    ] as const) {
+      const empty = new URL(review, 'http://127.0.0.1')
+      empty.searchParams.set(name, '')
+      const emptied = await ann.get(`${empty.pathname}${empty.search}`)
+      t.equal(emptied.status, 422, name)
+      t.match(textOf(emptied.html), `${label}: this must not be empty.`)
+      t.notMatch(emptied.html, 'method="post" action="/console/catalogue/releases/ios"')
+      empty.pathname = '/console/catalogue/releases/ios'
+      t.match((await ann.get(`${empty.pathname}${empty.search}`)).html, new RegExp(`name="${name}"[^>]* required`))
+    }
+    const sent = await formOf(ann, review.replace('New', 'Newer'), '/console/catalogue/releases/ios')
+    t.equal((await ann.post('/console/catalogue/releases/ios', { ...sent, title_en: '' })).status, 422)
+    t.match(Object((await operator('GET', '/admin/v1/releases/ios')).body).data, { title: { en: '<b>New</b>' } })
+    const fresh = await ann.get('/console/catalogue/releases/new')
+    for (const text of ['Update available', 'يتوفر تحديث', 'Please install the new version.']) t.match(fresh.html, text)
     t.equal((await fin.get('/console/catalogue/releases/ios/remove')).status, 403)
     const removed = await ann.submit('/console/catalogue/releases/ios/remove', '/console/catalogue/releases/ios/remove')
     t.equal(removed.headers['location'], '/console/catalogue/releases')
@@ -248,9 +279,13 @@ test('the catalogue of the console', async (t) => {
         t.equal(response.statusCode, 503)
         t.same(response.json(), shown[i], 'exactly what was previewed')
       }
-      const off = await ann.get('/console/catalogue/app-mode/review?edited=1&maintenance=off')
+      const empty = await ann.get(await modeReview({ message_ar: '' }))
+      t.equal(empty.status, 422)
+      t.match(textOf(empty.html), 'Message in Arabic: this must not be empty.')
+      t.notMatch(empty.html, 'method="post" action="/console/catalogue/app-mode"')
+      const off = await ann.get(await modeReview({ maintenance: 'off' }))
       t.match(textOf(off.html), 'Switch maintenance off')
-      await ann.submit('/console/catalogue/app-mode/review?edited=1&maintenance=off', '/console/catalogue/app-mode')
+      await ann.submit(await modeReview({ maintenance: 'off' }), '/console/catalogue/app-mode')
       t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 401)
     },
   )
@@ -323,9 +358,9 @@ test('the catalogue of the console', async (t) => {
   await t.test('a change of the message leaves maintenance as a colleague set it', async (t) => {
     const bob = await signedIn(app, 'operator', 'bob')
     const address = '/console/catalogue/app-mode'
-    const form = await formOf(ann, `${address}/review?edited=1&maintenance=off&message_en=Hello`, address)
+    const form = await formOf(ann, await modeReview({ message_en: 'Hello' }), address)
     t.same(Object.keys(form).toSorted(), ['_csrf', 'expects', 'key', 'message_en'])
-    await bob.submit(`${address}/review?edited=1&maintenance=on`, address)
+    await bob.submit(await modeReview({ maintenance: 'on' }), address)
     const refused = await ann.post(address, form)
     t.equal(refused.status, 412)
     t.match(textOf(refused.html), 'Somebody changed the app mode after you reviewed your change of it.')
@@ -414,7 +449,7 @@ test('the catalogue of the console', async (t) => {
       ['gifts/review?key=1&key=2', 422],
       [`gifts/review?key=7&name=${'x'.repeat(3_000)}`, 422],
       ['gifts/review?key=7&edited=1&kind=nonsense&price=1&name=a', 200],
-      ['app-mode/review?maintenance=maybe', 200],
+      ['app-mode/review?maintenance=maybe', 422],
     ] as const) {
       const page = await ann.get(`/console/catalogue/${path}`)
       t.equal(page.status, status, path)

@@ -16,11 +16,11 @@ import { sendConflict } from '../editor/editor.ts'
 import {
   changedValues,
   changesTable,
+  emptyFields,
   type Field,
   readSentValues,
   readValues,
   textIn,
-  textsIn,
   type Values,
   valuesOf,
   valuesSchema,
@@ -88,6 +88,7 @@ interface ModePage {
   readonly form: { readonly fields: readonly Omit<Field<never>, 'valueOf'>[]; readonly values: Values }
 }
 interface ReviewPage {
+  readonly problems: readonly string[]
   readonly isOn: boolean
   readonly wasOn: boolean
   readonly changes: Table
@@ -101,13 +102,14 @@ interface ReviewPage {
 const modeTemplate = defineTemplate<ModePage>('/catalogue/app-mode/app-mode.eta')
 const reviewTemplate = defineTemplate<ReviewPage>('/catalogue/app-mode/review.eta')
 
-/** The mode that a form comes to. An empty text keeps what there is, as in the route. */
-function typedMode(before: ModeFields, values: Values): ModeFields {
+/** The mode that a form comes to. */
+function typedMode(values: Values): ModeFields {
   const block = textIn(values['block_unidentified'])
+  const text = (name: string): string => values[name] ?? ''
   return {
     maintenance: values['maintenance'] === 'on',
-    title: { en: values['title_en'] || before.title.en, ar: values['title_ar'] || before.title.ar },
-    message: { en: values['message_en'] || before.message.en, ar: values['message_ar'] || before.message.ar },
+    title: { en: text('title_en'), ar: text('title_ar') },
+    message: { en: text('message_en'), ar: text('message_ar') },
     block_unidentified: Value.Check(ClientType, block) ? block : null,
   }
 }
@@ -144,11 +146,14 @@ export const appModePages: ConsolePages = (scope, services) => {
   scope.get('/catalogue/app-mode/review', { schema: { querystring: Edited } }, async (request, reply) => {
     requireOperator(request)
     const { current, releases } = await read()
-    const typed = typedMode(current, readValues(names, request.query))
+    const typed = typedMode(readValues(names, request.query))
     const values = valuesOf(fields, typed)
+    const problems = emptyFields(fields, values)
     return sendPage(request, reply, reviewTemplate, {
       title: 'Review the app mode',
+      status: problems.length === 0 ? 200 : 422,
       data: {
+        problems,
         isOn: typed.maintenance,
         wasOn: current.maintenance,
         changes: changesTable(fields, current, values),
@@ -172,8 +177,8 @@ export const appModePages: ConsolePages = (scope, services) => {
           path: '/app-mode',
           body: {
             maintenance: maintenance === undefined ? undefined : maintenance === 'on',
-            title: textsIn(values['title_en'], values['title_ar']),
-            message: textsIn(values['message_en'], values['message_ar']),
+            title: { en: values['title_en'], ar: values['title_ar'] },
+            message: { en: values['message_en'], ar: values['message_ar'] },
             block_unidentified: block_unidentified === '' ? null : block_unidentified,
           },
           expects: request.body.expects,

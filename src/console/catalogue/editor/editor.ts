@@ -17,6 +17,7 @@ import type { CatalogueList } from '../whole-list.ts'
 import {
   changedValues,
   changesTable,
+  emptyFields,
   type Field,
   readSentValues,
   readValues,
@@ -183,6 +184,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
     const review = (await parts?.review(values, row, db, key)) ?? null
     const problems = [
       ...(isKey ? [] : [`${editor.key.label}: this cannot name a ${noun}.`]),
+      ...emptyFields(fields, values),
       ...(review?.problems ?? []),
     ]
     const isNew = row === undefined

@@ -16,6 +16,8 @@ export interface Field<Row> {
   readonly group?: string
   /** What the form begins with. */
   readonly valueOf: (row: Row) => string
+  /** What the form of a new one begins with; without it nothing, or the first choice. */
+  readonly valueOfNew?: string
 }
 
 export type Control =
@@ -55,7 +57,10 @@ export const readSentValues = (names: readonly string[], sent: Readonly<Record<s
 
 export const valuesOf = <Row>(fields: readonly Field<Row>[], row: Row | undefined): Values =>
   Object.fromEntries(
-    fields.map(({ name, valueOf, control }) => [name, row === undefined ? firstValue(control) : valueOf(row)]),
+    fields.map(({ name, valueOf, valueOfNew, control }) => [
+      name,
+      row === undefined ? (valueOfNew ?? firstValue(control)) : valueOf(row),
+    ]),
   )
 
 const firstValue = (control: Control): string => (control.kind === 'choice' ? (control.options[0]?.[0] ?? '') : '')
@@ -92,8 +97,14 @@ export const nameFields: readonly Field<StoredName>[] = [
 export const nameIn = ({ name = '', name_ar = '' }: Values) =>
   name === '' ? undefined : givenName({ name, name_ar: name_ar === '' ? null : name_ar })
 
-/** Texts in both languages of a body of /admin/v1. */
-export const textsIn = (en = '', ar = '') => ({ en: textIn(en), ar: textIn(ar) })
+/** Fields that may not be empty, and are: they would keep what is stored, which is not what the form shows. */
+export const emptyFields = (fields: readonly Omit<Field<never>, 'valueOf'>[], values: Values): readonly string[] =>
+  fields
+    .filter(({ name, control }) => isRequired(control) && (values[name] ?? '').trim() === '')
+    .map(({ label }) => `${label}: this must not be empty.`)
+
+const isRequired = (control: Control): boolean =>
+  control.kind === 'number' || (control.kind !== 'choice' && control.isRequired === true)
 
 /** The values that change something, with those of their groups; of a new thing, all. */
 export function changedValues<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Values {

@@ -3,13 +3,14 @@ import type { Kysely } from 'kysely'
 import { ClientType } from '../../../../schema/events.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { findRelease, newestReleases } from '../../../features/app-status/reads.ts'
+import { firstTexts } from '../../../features/app-status/releases/define-release.ts'
 import { type Release, releaseVersion } from '../../../features/app-status/releases/release.ts'
 import { isOlder, parseVersion } from '../../../features/app-status/releases/version.ts'
 import type { ConsolePages } from '../../console-services.ts'
 import { codeCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { releaseViews } from '../client-views.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
-import { type Field, textIn, textsIn, type Values } from '../editor/fields.ts'
+import { type Field, textIn, type Values } from '../editor/fields.ts'
 import { wholeList } from '../whole-list.ts'
 
 const MAX_VERSION_LENGTH = 64
@@ -44,26 +45,30 @@ const fields: readonly Field<Release>[] = [
   {
     name: 'title_en',
     label: 'Title in English',
-    control: { kind: 'line', maxLength: 100 },
+    control: { kind: 'line', maxLength: 100, isRequired: true },
     valueOf: ({ title }) => title.en,
+    valueOfNew: firstTexts.title.en,
   },
   {
     name: 'title_ar',
     label: 'Title in Arabic',
-    control: { kind: 'line', maxLength: 100, language: 'ar' },
+    control: { kind: 'line', maxLength: 100, isRequired: true, language: 'ar' },
     valueOf: ({ title }) => title.ar,
+    valueOfNew: firstTexts.title.ar,
   },
   {
     name: 'message_en',
     label: 'Message in English',
-    control: { kind: 'lines', maxLength: 500 },
+    control: { kind: 'lines', maxLength: 500, isRequired: true },
     valueOf: ({ message }) => message.en,
+    valueOfNew: firstTexts.message.en,
   },
   {
     name: 'message_ar',
     label: 'Message in Arabic',
-    control: { kind: 'lines', maxLength: 500, language: 'ar' },
+    control: { kind: 'lines', maxLength: 500, isRequired: true, language: 'ar' },
     valueOf: ({ message }) => message.ar,
+    valueOfNew: firstTexts.message.ar,
   },
 ]
 
@@ -101,20 +106,21 @@ const views = (heading: string, release: Parameters<typeof releaseViews>[0]): Pa
 })
 
 /** What the fields of a form come to, where the version can be read. */
-function typedRelease(values: Values, before: Release | undefined, key: string) {
+function typedRelease(values: Values, key: string) {
   const client_type = Value.Check(ClientType, key) ? key : clientTypes[0]
-  const text = (name: string, kept = ''): string => values[name] || kept
+  const text = (name: string): string => values[name] ?? ''
   return {
     client_type,
-    version: text('version', before?.version),
+    version: text('version'),
     minimum_version: textIn(values['minimum_version']) ?? null,
-    store_link: text('store_link', before?.store_link),
-    title: { en: text('title_en', before?.title.en), ar: text('title_ar', before?.title.ar) },
-    message: { en: text('message_en', before?.message.en), ar: text('message_ar', before?.message.ar) },
+    store_link: text('store_link'),
+    title: { en: text('title_en'), ar: text('title_ar') },
+    message: { en: text('message_en'), ar: text('message_ar') },
   }
 }
 
 function versionProblems({ version, minimum_version }: Pick<Release, 'version' | 'minimum_version'>): string[] {
+  if (version === '') return []
   const newest = parseVersion(version)
   const oldest = minimum_version === null ? null : parseVersion(minimum_version)
   if (newest === null) return ['Newest version: numbers with dots between them, such as 1.10.2.']
@@ -147,11 +153,11 @@ const editor: Editor<Release> = {
   fields,
   versionOf: releaseVersion,
   bodyOf: (values) => ({
-    version: textIn(values['version']),
+    version: values['version'],
     minimum_version: values['minimum_version'] === '' ? null : values['minimum_version'],
-    store_link: textIn(values['store_link']),
-    title: textsIn(values['title_en'], values['title_ar']),
-    message: textsIn(values['message_en'], values['message_ar']),
+    store_link: values['store_link'],
+    title: { en: values['title_en'], ar: values['title_ar'] },
+    message: { en: values['message_en'], ar: values['message_ar'] },
   }),
   canBeRemoved: true,
   parts: {
@@ -159,10 +165,11 @@ const editor: Editor<Release> = {
     valuesOf: () => ({}),
     shown: (release) => views('What clients see now', release),
     inputs: () => null,
-    review: async (values, row, _db, key) => {
-      const release = typedRelease(values, row, key)
+    review: async (values, _row, _db, key) => {
+      const release = typedRelease(values, key)
       const problems = versionProblems(release)
-      const part = views('What clients would see', problems.length === 0 ? release : { ...release, version: '0' })
+      const isRead = parseVersion(release.version) !== null && problems.length === 0
+      const part = views('What clients would see', isRead ? release : { ...release, version: '0' })
       return { part, problems, isChange: false }
     },
   },

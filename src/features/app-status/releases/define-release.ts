@@ -20,12 +20,13 @@ export interface DefineRelease {
   readonly expected?: ExpectedVersion | undefined
 }
 
-const defaults = {
-  minimum_version: null,
-  store_link: '',
+/** What clients show of a new release whose definition says nothing else. */
+export const firstTexts = {
   title: { en: 'Update available', ar: 'يتوفر تحديث' },
   message: { en: 'Please install the new version.', ar: 'يرجى تثبيت الإصدار الجديد.' },
 }
+
+const defaults = { ...firstTexts, minimum_version: null, store_link: '' }
 
 const refusals = ['precondition_failed', 'validation_failed'] as const
 
