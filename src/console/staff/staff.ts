@@ -13,6 +13,7 @@ import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { requireOperator } from '../session/require-operator.ts'
 import { staffOf } from '../session/session-check.ts'
 import { actList } from './act-list.ts'
 
@@ -41,8 +42,7 @@ export const staffPages: ConsolePages = (scope, services) => {
   addExports(scope, '/staff', list, services)
 
   scope.get('/staff/end-sessions', { schema: { querystring: Type.Object({ sub: Sub }) } }, async (request, reply) => {
-    const staff = staffOf(request)
-    if (staff.role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
+    requireOperator(request)
     const { sub } = request.query
     const { reports: db } = await services.reads.reportsFor(request)
     const [session, { acts }] = await Promise.all([
@@ -54,7 +54,7 @@ export const staffPages: ConsolePages = (scope, services) => {
       title: `End the sessions of ${sub}`,
       data: {
         sub,
-        isOwn: sub === staff.sub,
+        isOwn: sub === staffOf(request).sub,
         facts: [
           ['Member of staff', textCell(sub, addressWith('/console/staff', { sub }))],
           ['Last act', last === undefined ? textCell('none') : timeCell(last.at, eventPath(last.position))],

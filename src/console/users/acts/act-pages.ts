@@ -5,7 +5,6 @@ import type { Tables } from '../../../db/tables.ts'
 import { needsProposal } from '../../../features/proposals/reads.ts'
 import type { App } from '../../../features/services.ts'
 import { HttpError } from '../../../http/errors/http-error.ts'
-import { httpMessages } from '../../../http/messages.ts'
 import type { ConsoleServices } from '../../console-services.ts'
 import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
@@ -14,6 +13,7 @@ import { userPath } from '../../frame/cells/links.ts'
 import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'
+import { requireOperator } from '../../session/require-operator.ts'
 import { staffOf } from '../../session/session-check.ts'
 import { personName } from '../person.ts'
 import { findUser, type User } from '../user/find-user.ts'
@@ -79,7 +79,7 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
   const querystring = Type.Object({ ...fields, review: Type.Optional(Type.String({ maxLength: 1 })) })
 
   scope.get(`/users/:id/${path}`, { schema: { querystring } }, async (request, reply) => {
-    if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
+    requireOperator(request)
     const { reports: db } = await services.reads.reportsFor(request)
     const user = await findUser(db, request.params)
     const values = valuesIn(request.query, names)
