@@ -1,8 +1,9 @@
-import { account, currencyOf } from '../../ledger/rules/account.ts'
+import { account } from '../../ledger/rules/account.ts'
 import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells/cells.ts'
-import { accountCell, eventCell, eventPath, personCell } from '../frame/cells/links.ts'
+import { eventCell, eventPath, personCell } from '../frame/cells/links.ts'
 import { checkedStep, type ProofStep } from '../frame/proof.ts'
 import { partTable } from '../lists/list.ts'
+import { movementsTable } from '../lists/movements-table.ts'
 import type { DrawDetails } from './draw-details.ts'
 
 /** A lucky send in the order in which its values were committed, each with the event that has it. */
@@ -113,16 +114,12 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
       title: 'Payment',
       ...paymentOf(details),
       facts: [],
-      table: partTable({
+      table: movementsTable({
         label: 'Movements',
         empty: 'Nothing moved.',
-        columns: [
-          { title: 'From', cell: ({ debit }) => accountCell(debit) },
-          { title: 'To', cell: ({ credit }) => accountCell(credit) },
-          { title: 'Amount', isNumber: true, cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount) },
-          { title: 'Event', cell: () => eventCell(position) },
-        ],
-        rows: movements.filter(({ debit, credit }) => concerns(sender_id, debit, credit)),
+        rows: movements
+          .filter(({ debit, credit }) => concerns(sender_id, debit, credit))
+          .map((movement) => ({ ...movement, position })),
       }),
     },
     { title: 'The ledger says the same', ...sayOf('ledger'), facts: [['Event of the draw', eventCell(position)]] },

@@ -9,11 +9,12 @@ import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { accountCell, actorCell, eventPath } from '../frame/cells/links.ts'
+import { type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
+import { actorCell, eventPath } from '../frame/cells/links.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { type PartColumn, partTable, type Table } from '../lists/list.ts'
+import { movementColumns } from '../lists/movements-table.ts'
 import { dataFacts } from './data-facts.ts'
 import { eventColumns } from './event-list.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
@@ -51,16 +52,10 @@ interface EventPageData {
 
 const template = defineTemplate<EventPageData>('/events/event.eta')
 
-const movementColumns: readonly PartColumn<Movement>[] = [
-  { title: 'From', cell: ({ debit }) => accountCell(debit) },
-  { title: 'To', cell: ({ credit }) => accountCell(credit) },
-  { title: 'Currency', cell: ({ debit }) => wordCell(currencyOf(debit)) },
-  {
-    title: 'Amount',
-    isNumber: true,
-    cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount),
-  },
-]
+const currencyColumn: PartColumn<Movement> = {
+  title: 'Currency',
+  cell: ({ debit }) => wordCell(currencyOf(debit)),
+}
 
 /** Events of one command are of one request. */
 const commandColumns = eventColumns.filter(({ name }) => name !== 'request_id')
@@ -88,7 +83,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
         movements: partTable({
           label: 'Movements',
           empty: 'This event moved nothing.',
-          columns: movementColumns,
+          columns: movementColumns.toSpliced(2, 0, currencyColumn),
           rows: movements,
         }),
         command: partTable({

@@ -3,7 +3,6 @@ import type { RouletteEntry } from '../../../schema/events.ts'
 import { gameAccount } from '../../features/roulette/game.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
-import { currencyOf } from '../../ledger/rules/account.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { ConsolePages } from '../console-services.ts'
 import {
@@ -22,6 +21,7 @@ import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { movementsTable } from '../lists/movements-table.ts'
 import { type GameDetails, readGameDetails } from './game-details.ts'
 import { gameList, gameToneOf } from './game-list.ts'
 
@@ -187,16 +187,10 @@ function stepsOf(game: GameDetails): readonly ProofStep[] {
       ok: null,
       why: 'The prize goes to the winner and the fee to the house, by the event of the spin.',
       facts: [],
-      table: partTable({
+      table: movementsTable({
         label: 'Payments',
         empty: 'Nothing was paid.',
-        columns: [
-          { title: 'From', cell: ({ debit }) => accountCell(debit) },
-          { title: 'To', cell: ({ credit }) => accountCell(credit) },
-          { title: 'Amount', isNumber: true, cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount) },
-          { title: 'Event', cell: () => eventCell(end) },
-        ],
-        rows: finished?.movements ?? [],
+        rows: (finished?.movements ?? []).map((movement) => ({ ...movement, position: end })),
       }),
     },
     { title: 'The ledger says the same', ...sayOf('ledger'), facts: [['Event of the spin', eventCell(end)]] },

@@ -5,8 +5,7 @@ import { statusMovements } from '../../features/agency/withdrawals/change-status
 import { allowedTransitions } from '../../features/agency/withdrawals/transitions.ts'
 import { viewerWith } from '../../features/agency/withdrawals/vault-access.ts'
 import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawals/withdrawal.ts'
-import { HttpError, notFound } from '../../http/errors/http-error.ts'
-import { httpMessages } from '../../http/messages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
@@ -30,6 +29,8 @@ import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { movementsTable } from '../lists/movements-table.ts'
+import { requireOperator } from '../session/require-operator.ts'
 import { staffOf } from '../session/session-check.ts'
 import { toneOf, withdrawalPath } from './withdrawal-cells.ts'
 import {
@@ -142,7 +143,7 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
     '/withdrawals/:id/review',
     { schema: { params: Params, querystring: ReviewQuery } },
     async (request, reply) => {
-      if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
+      requireOperator(request)
       const details = await detailsOf(request, services, request.params.id)
       const decision = decisionFor(details, request.query.status)
       // Somebody else has decided meanwhile: the request itself says what.
@@ -301,15 +302,9 @@ const timelineOf = (changes: readonly StatusChange[]): Table =>
   })
 
 const movementsOf = (changes: readonly StatusChange[]): Table =>
-  partTable({
+  movementsTable({
     label: 'Movements',
     empty: 'No dollars have moved. Those of a pending request are on hold in the wallet.',
-    columns: [
-      { title: 'From', cell: ({ debit }) => accountCell(debit) },
-      { title: 'To', cell: ({ credit }) => accountCell(credit) },
-      { title: 'Amount', isNumber: true, cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount) },
-      { title: 'Event', cell: ({ position }) => eventCell(position) },
-    ],
     rows: changes.flatMap(({ position, movements }) => movements.map((movement) => ({ ...movement, position }))),
   })
 
