@@ -134,7 +134,7 @@ test('users on the console', async (t) => {
     const refused = await browser.post(address, fields)
     t.equal(refused.status, 412)
     t.match(refused.html, 'Somebody changed this user after your review.')
-    t.match(refused.html, /act-business_manager"[^]*?<option value="1" selected>/, 'the form shows what is there now')
+    t.match(refused.html, /field-business_manager"[^]*?<option value="1" selected>/, 'the form shows what is there now')
     const flags = async () => Object((await operator('GET', '/admin/v1/users/3')).body).data
     t.match(await flags(), { charging_agent: 0, business_manager: 1 })
     const again = `${address}?review=1&charging_agent=1&business_manager=1`
@@ -170,8 +170,8 @@ test('users on the console', async (t) => {
     const control = await ok(browser.get('/console/users/1/credit?review=1&currency=coins&amount=5&reason=a%09b'))
     const refused = await browser.post('/console/users/1/credit', hiddenFieldsOf(control))
     t.equal(refused.status, 422)
-    t.match(refused.html, 'id="act-reason-error"')
-    t.match(refused.html, 'name="amount" type="text" autocomplete="off" required value="5"')
+    t.match(refused.html, 'id="field-reason-error"')
+    t.match(refused.html, 'name="amount" type="text" autocomplete="off" maxlength="32" value="5" required')
     t.equal((await browser.get('/console/users/1/credit?reason=' + 'x'.repeat(2_001))).status, 422)
     t.equal((await browser.get('/console/users/999/credit')).status, 404)
     for (const file of ['export.csv', 'export.jsonl', 'export.json']) {

@@ -4,6 +4,8 @@ import { ClientType, type EventData } from '../../../../schema/events.ts'
 import { defaultMode, type Mode, modeVersion } from '../../../features/app-status/mode.ts'
 import { currentMode } from '../../../features/app-status/reads.ts'
 import type { ConsolePages } from '../../console-services.ts'
+import { changedValues, changesTable, emptyFields, type Field, type FormField, valuesOf } from '../../forms/fields.ts'
+import { readSentValues, readValues, textIn, type Values, valuesSchema } from '../../forms/values.ts'
 import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import { type Cell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
@@ -12,19 +14,7 @@ import { defineTemplate } from '../../frame/template.ts'
 import type { Table } from '../../lists/list.ts'
 import { requireOperator } from '../../session/require-operator.ts'
 import { type ClientView, clientViews } from '../client-views.ts'
-import { sendConflict } from '../editor/editor.ts'
-import {
-  changedValues,
-  changesTable,
-  emptyFields,
-  type Field,
-  readSentValues,
-  readValues,
-  textIn,
-  type Values,
-  valuesOf,
-  valuesSchema,
-} from '../editor/fields.ts'
+import { sendConflict } from '../conflict.ts'
 import { allReleases, clientTypes } from '../releases/releases.ts'
 
 type ModeFields = EventData<'app-mode-set'>
@@ -85,7 +75,7 @@ const Edited = Type.Object({ edited: Type.Optional(Type.String({ maxLength: 1 })
 interface ModePage {
   readonly facts: readonly (readonly [string, Cell])[]
   readonly views: readonly ClientView[]
-  readonly form: { readonly fields: readonly Omit<Field<never>, 'valueOf'>[]; readonly values: Values }
+  readonly form: { readonly fields: readonly FormField[]; readonly values: Values }
 }
 interface ReviewPage {
   readonly problems: readonly string[]

@@ -5,7 +5,7 @@ import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
 import { numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { type Editor, editorPages } from '../editor/editor.ts'
-import { nameFields, nameIn } from '../editor/fields.ts'
+import { nameFields, nameIn } from '../name-fields.ts'
 import { wholeList } from '../whole-list.ts'
 
 const pathOf = (id: number): string => `/console/catalogue/countries/${id}`

@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { App } from '../../../features/services.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../../console-services.ts'
+import { changedValues, changesTable, emptyFields, type Field, type FormField, valuesOf } from '../../forms/fields.ts'
+import { readSentValues, readValues, type Values, valuesSchema } from '../../forms/values.ts'
 import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import { type Cell, formatWord } from '../../frame/cells/cells.ts'
@@ -13,18 +15,8 @@ import { defineTemplate } from '../../frame/template.ts'
 import { addExports } from '../../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../../lists/list.ts'
 import { requireOperator } from '../../session/require-operator.ts'
+import { type ConflictPage, sendConflict } from '../conflict.ts'
 import type { CatalogueList } from '../whole-list.ts'
-import {
-  changedValues,
-  changesTable,
-  emptyFields,
-  type Field,
-  readSentValues,
-  readValues,
-  type Values,
-  valuesOf,
-  valuesSchema,
-} from './fields.ts'
 
 /** A part of a page that only one kind of thing has. */
 export interface Part {
@@ -42,7 +34,7 @@ export interface Editor<Row> {
   readonly noun: string
   readonly list: CatalogueList<Row>
   /** The field that a new one is named by. */
-  readonly key: Omit<Field<never>, 'valueOf' | 'name'>
+  readonly key: Omit<FormField, 'name'>
   readonly isKey: (text: string) => boolean
   /** What the form of a new one begins with. */
   readonly nextKey: (db: Kysely<Tables>) => Promise<string>
@@ -79,7 +71,7 @@ interface EditorPage {
   readonly noun: string
 }
 interface FormData {
-  readonly fields: readonly Omit<Field<never>, 'valueOf'>[]
+  readonly fields: readonly FormField[]
   readonly values: Values
   readonly inputs: Part | null
 }
@@ -119,17 +111,6 @@ const removeTemplate = defineTemplate<
     expects: string
   }
 >('/catalogue/editor/remove.eta')
-
-/** A form that was not saved, since something else is stored than its review showed. */
-interface ConflictPage {
-  readonly path: string
-  readonly message: string
-  readonly next: { readonly href: string; readonly text: string }
-}
-const conflictTemplate = defineTemplate<ConflictPage>('/catalogue/editor/conflict.eta')
-
-export const sendConflict = (request: FastifyRequest, reply: FastifyReply, data: ConflictPage): Promise<FastifyReply> =>
-  sendPage(request, reply, conflictTemplate, { title: 'Nothing was saved', status: 412, data })
 
 /** The pages of an editor: the list, one of it with its form, a new one, and the review before anything is changed. */
 export function editorPages<Row>(scope: App, services: ConsoleServices, editor: Editor<Row>): void {

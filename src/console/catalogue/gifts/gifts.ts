@@ -6,12 +6,14 @@ import { returnToPlayer, returnToPlayerFraction } from '../../../features/gifts/
 import { allDecorations, decorationById } from '../../../features/gifts/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
+import type { Field } from '../../forms/fields.ts'
+import { numberIn, type Values } from '../../forms/values.ts'
 import { addressWith } from '../../frame/address.ts'
 import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { type PictureSources, pictureCell } from '../../frame/cells/picture-cell.ts'
 import type { Table } from '../../lists/list.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
-import { type Field, nameFields, nameIn, numberIn, type Values } from '../editor/fields.ts'
+import { nameFields, nameIn } from '../name-fields.ts'
 import { wholeList } from '../whole-list.ts'
 import {
   expectedShares,

@@ -10,7 +10,7 @@ import {
   totalWeight,
 } from '../../../features/gifts/lucky/odds.ts'
 import { sharesOf } from '../../../features/gifts/shares.ts'
-import { type Values } from '../editor/fields.ts'
+import type { Values } from '../../forms/values.ts'
 
 /** Rows of the form, counted from 1; empty ones do not count. */
 const rowNumbers = Array.from({ length: MAX_ODDS_ROWS }, (_, i) => i + 1)

@@ -3,10 +3,12 @@ import { type PrivilegePackage, packageVersion } from '../../../features/privile
 import { packageById, packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
 import type { ConsolePages } from '../../console-services.ts'
+import type { Field } from '../../forms/fields.ts'
+import { numberIn } from '../../forms/values.ts'
 import { type Cell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { type PictureSources, pictureCell } from '../../frame/cells/picture-cell.ts'
 import { type Editor, editorPages } from '../editor/editor.ts'
-import { type Field, nameFields, nameIn, numberIn } from '../editor/fields.ts'
+import { nameFields, nameIn } from '../name-fields.ts'
 import { wholeList } from '../whole-list.ts'
 
 const MAX_RANK = 1_000_000_000

@@ -7,10 +7,11 @@ import { firstTexts } from '../../../features/app-status/releases/define-release
 import { type Release, releaseVersion } from '../../../features/app-status/releases/release.ts'
 import { isOlder, parseVersion } from '../../../features/app-status/releases/version.ts'
 import type { ConsolePages } from '../../console-services.ts'
+import type { Field } from '../../forms/fields.ts'
+import { textIn, type Values } from '../../forms/values.ts'
 import { codeCell, statusCell, textCell, timeCell } from '../../frame/cells/cells.ts'
 import { releaseViews } from '../client-views.ts'
 import { type Editor, editorPages, type Part } from '../editor/editor.ts'
-import { type Field, textIn, type Values } from '../editor/fields.ts'
 import { wholeList } from '../whole-list.ts'
 
 const MAX_VERSION_LENGTH = 64

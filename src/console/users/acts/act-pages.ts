@@ -6,6 +6,8 @@ import { needsProposal } from '../../../features/proposals/reads.ts'
 import type { App } from '../../../features/services.ts'
 import { HttpError } from '../../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../../console-services.ts'
+import type { FormField } from '../../forms/fields.ts'
+import { readSentValues, type Values, valuesSchema } from '../../forms/values.ts'
 import { act, actFields, expectsField, isConflict } from '../../frame/act.ts'
 import { addressWith } from '../../frame/address.ts'
 import type { Cell } from '../../frame/cells/cells.ts'
@@ -22,12 +24,9 @@ import { endSessionsAct } from './end-sessions.ts'
 import { flagsAct } from './flags.ts'
 import { grantCardsAct } from './grant-cards.ts'
 import { creditAct, debitAct } from './move-balance.ts'
-import type { ActInput, Change, Review, UserAct, Values } from './user-act.ts'
+import type { Change, Review, UserAct } from './user-act.ts'
 
 const acts: readonly UserAct[] = [creditAct, debitAct, grantCardsAct, addToBagAct, flagsAct, endSessionsAct]
-
-/** Longer than every input takes, so that most faults are shown beside it. */
-const MAX_VALUE_CHARACTERS = 2_000
 
 interface ActData {
   readonly title: string
@@ -42,19 +41,22 @@ interface ActData {
 interface FormData extends ActData {
   /** Of the form as a whole; null without one. */
   readonly problem: string | null
-  readonly inputs: readonly (ActInput & { readonly value: string; readonly error: string | null })[]
+  readonly fields: readonly FormField[]
+  readonly values: Values
+  /** By field. */
+  readonly errors: Values
 }
 
 interface ReviewData extends ActData {
   readonly given: readonly (readonly [string, Cell])[]
   readonly table: Table
-  readonly values: readonly (readonly [string, string])[]
+  readonly values: Values
   readonly button: string
   /** Beyond the limit of who does it: a second member of staff has to approve it. */
   readonly isProposed: boolean
   /** The version that is changed; null for what has none. */
   readonly expects: string | null
-  /** The form with what was typed; null for an act without inputs. */
+  /** The form with what was typed; null for an act without fields. */
   readonly editHref: string | null
 }
 
@@ -73,16 +75,14 @@ export function addActPages(scope: App, services: ConsoleServices): void {
 
 function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
   const { path, names } = one
-  const fields = Object.fromEntries(
-    names.map((name) => [name, Type.Optional(Type.String({ maxLength: MAX_VALUE_CHARACTERS }))]),
-  )
+  const fields = valuesSchema(names)
   const querystring = Type.Object({ ...fields, review: Type.Optional(Type.String({ maxLength: 1 })) })
 
   scope.get(`/users/:id/${path}`, { schema: { querystring } }, async (request, reply) => {
     requireOperator(request)
     const { reports: db } = await services.reads.reportsFor(request)
     const user = await findUser(db, request.params)
-    const values = valuesIn(request.query, names)
+    const values = readSentValues(names, request.query)
     if (names.length > 0 && request.query.review === undefined)
       return sendForm(request, reply, { db, one, user, values })
     const review = await one.review(db, user, values)
@@ -103,7 +103,7 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
     async (request, reply) => {
       const { reports: db } = await services.reads.reportsFor(request)
       const user = await findUser(db, request.params)
-      const values = valuesIn(request.body, names)
+      const values = readSentValues(names, request.body)
       const { done, requestOf } = one
       try {
         const { key, expects } = request.body
@@ -122,14 +122,6 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
     },
   )
 }
-
-const valuesIn = (sent: object, names: readonly string[]): Values =>
-  Object.fromEntries(
-    names.flatMap((name): [string, string][] => {
-      const value: unknown = Object(sent)[name]
-      return typeof value === 'string' ? [[name, value]] : []
-    }),
-  )
 
 const actData = ({ title, lead, path, isDoneAlone = false }: UserAct, user: User): ActData => ({
   title,
@@ -154,18 +146,16 @@ async function sendForm(
   reply: FastifyReply,
   { db, one, user, values, errors, status = errors === undefined ? 200 : 422 }: FormOptions,
 ): Promise<FastifyReply> {
-  const inputs = await one.inputsOf(db, user)
+  const fields = await one.fieldsOf(db, user)
   return sendPage(request, reply, formTemplate, {
     title: one.title,
     status,
     data: {
       ...actData(one, user),
       problem: errors === undefined ? null : (errors[''] ?? 'This cannot be done so: see below.'),
-      inputs: inputs.map((input) => ({
-        ...input,
-        value: values[input.name] ?? input.value ?? '',
-        error: errors?.[input.name] ?? null,
-      })),
+      fields,
+      values: { ...Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])), ...values },
+      errors: errors ?? {},
     },
   })
 }
@@ -193,7 +183,7 @@ function sendReview(
       ...data,
       given,
       table: partTable({ label: 'What would change', columns, rows: changes, empty: 'Nothing.' }),
-      values: Object.entries(sent),
+      values: sent,
       button: isProposed ? `Propose to ${button.charAt(0).toLowerCase()}${button.slice(1)}` : button,
       isProposed,
       expects,

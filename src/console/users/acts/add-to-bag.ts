@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { numberIn } from '../../forms/values.ts'
 import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
-import { numberOrText, reasonErrors, reasonInput, type UserAct } from './user-act.ts'
+import { reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
 /** The catalogue by name, which is bounded when gifts are defined. */
 const gifts = (db: Kysely<Tables>) =>
@@ -19,18 +20,28 @@ export const addToBagAct: UserAct = {
   lead: 'Puts gifts into the user’s bag, from where they are sent without paying for them.',
   done: 'bag-filled',
   names: ['decoration_id', 'quantity', 'reason'],
-  inputsOf: async (db) => [
+  fieldsOf: async (db) => [
     {
       name: 'decoration_id',
       label: 'Gift',
       hint: 'Gifts are defined in the catalogue.',
-      options: (await gifts(db).execute()).map(({ decoration_id: id, name, kind, price }) => ({
-        value: String(id),
-        text: `${name} (id ${id}, ${kind}, ${formatCount(price)} diamonds)`,
-      })),
+      control: {
+        kind: 'choice',
+        isRequired: true,
+        options: (await gifts(db).execute()).map(({ decoration_id: id, name, kind, price }) => [
+          String(id),
+          `${name} (id ${id}, ${kind}, ${formatCount(price)} diamonds)`,
+        ]),
+      },
     },
-    { name: 'quantity', label: 'Quantity', hint: 'A whole number from 1', maxLength: 16, value: '1' },
-    reasonInput,
+    {
+      name: 'quantity',
+      label: 'Quantity',
+      hint: 'A whole number from 1',
+      control: { kind: 'line', maxLength: 16, isRequired: true },
+      value: '1',
+    },
+    reasonField,
   ],
   async review(db, { user_id }, values) {
     const id = parseId(values['decoration_id'] ?? '')
@@ -71,8 +82,8 @@ export const addToBagAct: UserAct = {
     method: 'POST',
     path: `/users/${user}/bag`,
     body: {
-      decoration_id: numberOrText(values['decoration_id']),
-      quantity: numberOrText(values['quantity']),
+      decoration_id: numberIn(values['decoration_id']),
+      quantity: numberIn(values['quantity']),
       reason: values['reason'],
     },
   }),

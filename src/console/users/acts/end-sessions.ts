@@ -8,7 +8,7 @@ export const endSessionsAct: UserAct = {
   lead: 'The user is signed out everywhere, and may sign in again.',
   done: 'sessions-ended',
   names: [],
-  inputsOf: async () => [],
+  fieldsOf: async () => [],
   review: async (_db, { sessions_revoked_before: before }) => ({
     given: [],
     changes: [

@@ -1,6 +1,7 @@
 import { type UserRow, userById } from '../../../features/users/reads.ts'
 import { userVersion } from '../../../features/users/user.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
+import type { Control } from '../../forms/fields.ts'
 import { textCell } from '../../frame/cells/cells.ts'
 import type { User } from '../user/find-user.ts'
 import type { UserAct } from './user-act.ts'
@@ -11,10 +12,14 @@ const flags = [
   ['business_manager', 'Business manager'],
 ] as const satisfies readonly (readonly [keyof User & keyof UserRow, string])[]
 
-const options = [
-  { value: '0', text: 'no' },
-  { value: '1', text: 'yes' },
-]
+const control: Control = {
+  kind: 'choice',
+  isRequired: true,
+  options: [
+    ['0', 'no'],
+    ['1', 'yes'],
+  ],
+}
 
 const shown = (is: boolean) => textCell(is ? 'yes' : 'no')
 
@@ -26,8 +31,8 @@ export const flagsAct: UserAct = {
   done: 'user-changed',
   isDoneAlone: true,
   names: flags.map(([name]) => name),
-  inputsOf: async (_db, user) =>
-    flags.map(([name, label]) => ({ name, label, options, value: user[name] ? '1' : '0' })),
+  fieldsOf: async (_db, user) =>
+    flags.map(([name, label]) => ({ name, label, control, value: user[name] ? '1' : '0' })),
   async review(db, { user_id }, values) {
     const user = await userById(db, user_id)
     if (user === undefined) throw notFound()

@@ -1,8 +1,9 @@
 import { MAX_STORED_CARDS } from '../../../features/privilege/card.ts'
 import { packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { numberIn } from '../../forms/values.ts'
 import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
-import { numberOrText, reasonErrors, reasonInput, type UserAct } from './user-act.ts'
+import { reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
 const MAX_QUANTITY = 1_000
 
@@ -13,18 +14,28 @@ export const grantCardsAct: UserAct = {
   lead: `Puts privilege cards into the user’s wallet, each of which may be activated or passed on. A wallet holds at most ${formatCount(MAX_STORED_CARDS)}.`,
   done: 'cards-granted',
   names: ['privilege_package_id', 'quantity', 'reason'],
-  inputsOf: async (db) => [
+  fieldsOf: async (db) => [
     {
       name: 'privilege_package_id',
       label: 'Package',
       hint: 'Packages are defined in the catalogue.',
-      options: (await packagesByRank(db)).map(({ privilege_package_id: id, name, rank, valid_days }) => ({
-        value: String(id),
-        text: `${name} (id ${id}, rank ${rank}, ${valid_days} days)`,
-      })),
+      control: {
+        kind: 'choice',
+        isRequired: true,
+        options: (await packagesByRank(db)).map(({ privilege_package_id: id, name, rank, valid_days }) => [
+          String(id),
+          `${name} (id ${id}, rank ${rank}, ${valid_days} days)`,
+        ]),
+      },
     },
-    { name: 'quantity', label: 'Quantity', hint: `1 to ${formatCount(MAX_QUANTITY)}`, maxLength: 5, value: '1' },
-    reasonInput,
+    {
+      name: 'quantity',
+      label: 'Quantity',
+      hint: `1 to ${formatCount(MAX_QUANTITY)}`,
+      control: { kind: 'line', maxLength: 5, isRequired: true },
+      value: '1',
+    },
+    reasonField,
   ],
   async review(db, { user_id }, values) {
     const packages = await packagesByRank(db)
@@ -61,8 +72,8 @@ export const grantCardsAct: UserAct = {
     method: 'POST',
     path: `/users/${user}/cards`,
     body: {
-      privilege_package_id: numberOrText(values['privilege_package_id']),
-      quantity: numberOrText(values['quantity']),
+      privilege_package_id: numberIn(values['privilege_package_id']),
+      quantity: numberIn(values['quantity']),
       reason: values['reason'],
     },
   }),

@@ -4,26 +4,36 @@ import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
 import { isDollars } from '../../../ledger/rules/money.ts'
+import { numberIn, type Values } from '../../forms/values.ts'
 import { amountCell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells/cells.ts'
 import { accountPath } from '../../frame/cells/links.ts'
 import { readBalances } from '../user/balances.ts'
-import { type Change, numberOrText, reasonErrors, reasonInput, type UserAct, type Values } from './user-act.ts'
+import { type ActField, type Change, reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
-const inputs = [
+const fields: readonly ActField[] = [
   {
     name: 'currency',
     label: 'Currency',
-    options: currencies.map((value) => ({ value, text: formatWord(value) })),
+    control: {
+      kind: 'choice',
+      isRequired: true,
+      options: currencies.map((currency) => [currency, formatWord(currency)]),
+    },
   },
-  { name: 'amount', label: 'Amount', hint: 'A whole number; dollars may have cents: 12.50', maxLength: 32 },
-  reasonInput,
+  {
+    name: 'amount',
+    label: 'Amount',
+    hint: 'A whole number; dollars may have cents: 12.50',
+    control: { kind: 'line', maxLength: 32, isRequired: true },
+  },
+  reasonField,
 ]
 
-const names = inputs.map(({ name }) => name)
+const names = fields.map(({ name }) => name)
 
 /** As the route takes it: dollars as a text with their decimals, and whole units as a number. */
 const amountOf = ({ currency = '', amount = '' }: Values): number | string =>
-  isDollars(currency) ? amount : numberOrText(amount)
+  isDollars(currency) ? amount : (numberIn(amount) ?? '')
 
 async function balanceOf(db: Kysely<Tables>, name: string): Promise<bigint> {
   const row = await db
@@ -47,7 +57,7 @@ const moveAct = (
 ): UserAct => ({
   ...act,
   names,
-  inputsOf: async () => inputs,
+  fieldsOf: async () => fields,
   async review(db, user, values) {
     const currency = currencies.find((name) => name === values['currency'])
     const units = currency === undefined ? null : parseAmount(currency, amountOf(values))

@@ -1,22 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { LimitedAmount } from '../../../ledger/rules/covered-verb.ts'
+import type { FormField } from '../../forms/fields.ts'
+import type { Values } from '../../forms/values.ts'
 import type { Cell } from '../../frame/cells/cells.ts'
 import type { DoneCode } from '../../frame/done/done-messages.ts'
 import type { User } from '../user/find-user.ts'
 
-/** What was typed into a form, by the names of its inputs; an absent one is empty. */
-export type Values = Readonly<Record<string, string>>
-
-export interface ActInput {
-  /** As the route of /admin/v1 calls it, so that its errors stand beside the input. */
-  readonly name: string
-  readonly label: string
-  readonly hint?: string
-  /** For a select; without them it is a text. */
-  readonly options?: readonly { readonly value: string; readonly text: string }[]
-  readonly maxLength?: number
-  /** Before anything was typed. */
+/** A field of an act, and what it begins with. */
+export interface ActField extends FormField {
   readonly value?: string
 }
 
@@ -27,7 +19,7 @@ export interface Change {
   readonly to: Cell
 }
 
-/** What an act would do, or what is wrong with its form: by input, with the empty name for the form as a whole. */
+/** What an act would do, or what is wrong with its form: by field, with the empty name for the form as a whole. */
 export type Review =
   | {
       readonly given: readonly (readonly [string, Cell])[]
@@ -58,26 +50,22 @@ export interface UserAct {
   readonly done: DoneCode
   /** Whether the page says that one operator does it alone, whatever the limits. */
   readonly isDoneAlone?: boolean
-  /** Names of its inputs; an act without any begins with its review. */
+  /** Names of its fields; an act without any begins with its review. */
   readonly names: readonly string[]
-  readonly inputsOf: (db: Kysely<Tables>, user: User) => Promise<readonly ActInput[]>
+  readonly fieldsOf: (db: Kysely<Tables>, user: User) => Promise<readonly ActField[]>
   readonly review: (db: Kysely<Tables>, user: User, values: Values) => Promise<Review>
   readonly requestOf: (user: number, values: Values) => AdminAct
 }
 
 export const MAX_REASON_CHARACTERS = 500
 
-export const reasonInput: ActInput = {
+export const reasonField: ActField = {
   name: 'reason',
   label: 'Reason',
   hint: 'Kept on the ledger for ever: no names, and no bank details.',
-  maxLength: MAX_REASON_CHARACTERS,
+  control: { kind: 'line', maxLength: MAX_REASON_CHARACTERS, isRequired: true },
 }
 
 /** What is wrong with a reason; none when it is fine. */
 export const reasonErrors = (reason: string | undefined): Values =>
   reason === undefined || reason.trim() === '' ? { reason: 'Say why: the reason is kept with the act.' } : {}
-
-/** The number of a text of digits, for a body in JSON; any other text as it is, for the route to refuse. */
-export const numberOrText = (text: string | undefined): number | string =>
-  text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : (text ?? '')

@@ -1,0 +1,86 @@
+import { type Cell, statusCell, textCell } from '../frame/cells/cells.ts'
+import type { Table } from '../lists/list.ts'
+import type { Values } from './values.ts'
+
+/** A field of a form, as `/forms/fields.eta` shows it. */
+export interface FormField {
+  /** As the route of /admin/v1 calls it, so that its errors stand beside the field. */
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly control: Control
+}
+
+/** A field of a form that changes something that is stored. */
+export interface Field<Row> extends FormField {
+  /** Fields of one group are sent together: the route sets them as one. */
+  readonly group?: string
+  /** What the form begins with. */
+  readonly valueOf: (row: Row) => string
+  /** What the form of a new one begins with; without it nothing, or the first choice. */
+  readonly valueOfNew?: string
+}
+
+export type Control =
+  | {
+      readonly kind: 'line' | 'lines'
+      readonly maxLength: number
+      readonly isRequired?: boolean
+      readonly language?: 'ar'
+    }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  /** Values with what people read. */
+  | {
+      readonly kind: 'choice'
+      readonly options: readonly (readonly [string, string])[]
+      readonly isRequired?: boolean
+    }
+
+export const valuesOf = <Row>(fields: readonly Field<Row>[], row: Row | undefined): Values =>
+  Object.fromEntries(
+    fields.map(({ name, valueOf, valueOfNew, control }) => [
+      name,
+      row === undefined ? (valueOfNew ?? firstValue(control)) : valueOf(row),
+    ]),
+  )
+
+const firstValue = (control: Control): string => (control.kind === 'choice' ? (control.options[0]?.[0] ?? '') : '')
+
+/** Fields that may not be empty, and are: they would keep what is stored, which is not what the form shows. */
+export const emptyFields = (fields: readonly FormField[], values: Values): readonly string[] =>
+  fields
+    .filter(({ name, control }) => isRequired(control) && (values[name] ?? '').trim() === '')
+    .map(({ label }) => `${label}: this must not be empty.`)
+
+const isRequired = (control: Control): boolean => control.kind === 'number' || control.isRequired === true
+
+/** The values that change something, with those of their groups; of a new thing, all. */
+export function changedValues<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Values {
+  const isChanged = ({ name, valueOf }: Field<Row>) => row === undefined || valueOf(row) !== (values[name] ?? '')
+  const changed = fields.filter(isChanged)
+  const groups = new Set(changed.map(({ name, group = name }) => group))
+  const sent = fields.filter(({ name, group = name }) => groups.has(group))
+  return Object.fromEntries(sent.map(({ name }) => [name, values[name] ?? '']))
+}
+
+/** What would change, from what to what; of a new thing, everything. */
+export function changesTable<Row>(fields: readonly Field<Row>[], row: Row | undefined, values: Values): Table {
+  const rows = fields.flatMap(({ label, name, control, valueOf }): Cell[][] => {
+    const after = values[name] ?? ''
+    if (row === undefined) return [[textCell(label), shownValue(control, after)]]
+    const before = valueOf(row)
+    return before === after ? [] : [[textCell(label), shownValue(control, before), shownValue(control, after)]]
+  })
+  const titles = row === undefined ? ['Field', 'Value'] : ['Field', 'Now', 'New']
+  return {
+    label: 'Changes',
+    empty: 'None of these fields would change.',
+    columns: titles.map((title) => ({ title, isNumber: false })),
+    rows,
+  }
+}
+
+const shownValue = (control: Control, value: string): Cell => {
+  if (control.kind !== 'choice') return textCell(value)
+  return statusCell(control.options.find(([option]) => option === value)?.[1] ?? value)
+}
