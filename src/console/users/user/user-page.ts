@@ -7,15 +7,15 @@ import { sendPage } from '../../frame/send-page.ts'
 import { defineTemplate } from '../../frame/template.ts'
 import { partTable, type Table } from '../../lists/list.ts'
 import { readLedgerEnds } from '../../lists/page-end.ts'
-import { activationsPart, validUntilCell } from '../parts/activations.ts'
-import { bagPart } from '../parts/bag.ts'
-import { cardsPart } from '../parts/cards.ts'
-import { gamesPart } from '../parts/games.ts'
-import { historyPart } from '../parts/history.ts'
-import { notificationsPart } from '../parts/notifications.ts'
-import { roomsPart } from '../parts/rooms.ts'
-import { withdrawalsPart } from '../parts/withdrawals.ts'
 import { isErased, personName } from '../person.ts'
+import { activationsSection, validUntilCell } from '../sections/activations.ts'
+import { bagSection } from '../sections/bag.ts'
+import { cardsSection } from '../sections/cards.ts'
+import { gamesSection } from '../sections/games.ts'
+import { historySection } from '../sections/history.ts'
+import { notificationsSection } from '../sections/notifications.ts'
+import { roomsSection } from '../sections/rooms.ts'
+import { withdrawalsSection } from '../sections/withdrawals.ts'
 import { balancesTable, explainHolds, type HoldsExplained } from './balance-tables.ts'
 import { readBalances } from './balances.ts'
 import { type DeviceRow, devicesOf } from './devices.ts'
@@ -23,15 +23,15 @@ import { findUser, type User } from './find-user.ts'
 import { type RunningPrivilege, readPrivilege } from './privilege.ts'
 
 /** In the order of the page. */
-const parts = [
-  historyPart,
-  withdrawalsPart,
-  cardsPart,
-  activationsPart,
-  bagPart,
-  roomsPart,
-  gamesPart,
-  notificationsPart,
+const sections = [
+  historySection,
+  withdrawalsSection,
+  cardsSection,
+  activationsSection,
+  bagSection,
+  roomsSection,
+  gamesSection,
+  notificationsSection,
 ] as const
 
 type Facts = readonly (readonly [string, Cell])[]
@@ -47,14 +47,14 @@ interface UserData {
   readonly balances: Table
   readonly holds: readonly HoldsExplained[]
   readonly privilege: Facts | null
-  readonly parts: readonly { readonly path: string; readonly title: string; readonly table: Table }[]
+  readonly sections: readonly { readonly path: string; readonly title: string; readonly table: Table }[]
   readonly sessions: Facts
   readonly devices: Table
 }
 
 const template = defineTemplate<UserData>('/users/user/user-page.eta')
 
-/** /console/users/{id}: everything about a user, in bounded parts, each with a page of its own that has all of it. */
+/** /console/users/{id}: everything about a user, in bounded sections, each with a page of its own that has all of it. */
 export function addUserPage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id', async (request, reply) => {
     const { reports: db } = await services.reads.reportsFor(request)
@@ -67,7 +67,7 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
     ])
     const { position } = balances
     const name = personName(user)
-    const newest = parts.map(async ({ path, title, readNewest }) => ({
+    const newest = sections.map(async ({ path, title, readNewest }) => ({
       path,
       title,
       table: await readNewest(request, db, { head: position, indexed }),
@@ -85,13 +85,13 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
         balances: balancesTable(id, balances),
         holds: explainHolds(id, name, balances),
         privilege: privilege === undefined ? null : privilegeFacts(privilege),
-        parts: await Promise.all(newest),
+        sections: await Promise.all(newest),
         sessions: sessionFacts(user, devices),
         devices: devicesTable(devices),
       },
     })
   })
-  for (const part of parts) part.addPages(scope, services)
+  for (const section of sections) section.addPages(scope, services)
 }
 
 const yesOrNo = (is: boolean): Cell => (is ? statusCell('yes', 'good') : textCell('no'))

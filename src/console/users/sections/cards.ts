@@ -6,7 +6,7 @@ import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cell
 import { eventCell, eventPath } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
 
 interface StoredCard {
@@ -56,4 +56,4 @@ const cards: List<typeof filters, StoredCard> = {
   },
 }
 
-export const cardsPart = definePart({ path: 'cards', title: 'Stored cards' }, cards)
+export const cardsSection = defineUserSection({ path: 'cards', title: 'Stored cards' }, cards)

@@ -8,7 +8,7 @@ import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cell
 import { accountCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { pageOfRows } from './next-page.ts'
 
 interface RoomRow {
@@ -76,4 +76,4 @@ const rooms: List<typeof filters, RoomRow> = {
 const timeOf = (at: number) =>
   sql<string>`coalesce((select e.at from ledger_events e where e.position = ${at}), 'epoch')`
 
-export const roomsPart = definePart({ path: 'rooms', title: 'Rooms' }, rooms)
+export const roomsSection = defineUserSection({ path: 'rooms', title: 'Rooms' }, rooms)

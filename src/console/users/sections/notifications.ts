@@ -12,7 +12,7 @@ import { textCell, timeCell } from '../../frame/cells/cells.ts'
 import { eventCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf } from './next-page.ts'
 
 const lookups = { users: userNames(() => ''), packages: packageNames }
@@ -53,7 +53,7 @@ const notifications: List<typeof filters, InboxNotification> = {
   },
 }
 
-export const notificationsPart = definePart(
+export const notificationsSection = defineUserSection(
   {
     path: 'notifications',
     title: 'Notifications',

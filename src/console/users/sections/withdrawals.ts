@@ -7,7 +7,7 @@ import { eventPath, personCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { toneOf, withdrawalPath } from '../../withdrawals/withdrawal-cells.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
 
 interface WithdrawalRow {
@@ -73,7 +73,7 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
   },
 }
 
-export const withdrawalsPart = definePart(
+export const withdrawalsSection = defineUserSection(
   {
     path: 'withdrawals',
     title: 'Withdrawals',

@@ -20,7 +20,7 @@ export interface Choice {
   readonly options: readonly { readonly value: string; readonly text: string }[]
 }
 
-export interface PartOptions {
+export interface SectionOptions {
   /** Of its page, after the user's: `cards`. */
   readonly path: string
   readonly title: string
@@ -30,16 +30,16 @@ export interface PartOptions {
 }
 
 /** Something that a user has many of: its newest on the user's page, and all on a page of their own. */
-export interface Part extends PartOptions {
+export interface UserSection extends SectionOptions {
   /** The newest rows, for the user's page. */
   readonly readNewest: (request: FastifyRequest, db: Kysely<Tables>, ends: LedgerEnds) => Promise<Table>
   readonly addPages: (scope: App, services: ConsoleServices) => void
 }
 
-/** Rows of a part on the user's page. */
+/** Rows of a section on the user's page. */
 const NEWEST_ROWS = 8
 
-interface PartData extends PartOptions {
+interface SectionData extends SectionOptions {
   readonly userPath: string
   readonly name: string
   readonly query: Readonly<Record<string, unknown>>
@@ -47,10 +47,13 @@ interface PartData extends PartOptions {
   readonly table: Table
 }
 
-const template = defineTemplate<PartData>('/users/user/part.eta')
+const template = defineTemplate<SectionData>('/users/user/user-section.eta')
 
 /** `list` reads the rows of the user whose id is in the path of the request. */
-export function definePart<Filters extends TObject, Row>(options: PartOptions, list: List<Filters, Row>): Part {
+export function defineUserSection<Filters extends TObject, Row>(
+  options: SectionOptions,
+  list: List<Filters, Row>,
+): UserSection {
   return {
     ...options,
     async readNewest(request, db, ends) {

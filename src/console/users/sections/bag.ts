@@ -3,7 +3,7 @@ import { codeCell, numberCell, textCell } from '../../frame/cells/cells.ts'
 import { eventCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
 
 interface BagRow {
@@ -45,4 +45,4 @@ const bag: List<typeof filters, BagRow> = {
   },
 }
 
-export const bagPart = definePart({ path: 'bag', title: 'Gifts in the bag' }, bag)
+export const bagSection = defineUserSection({ path: 'bag', title: 'Gifts in the bag' }, bag)

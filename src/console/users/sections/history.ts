@@ -8,7 +8,7 @@ import { amountCell, formatWord, textCell, timeCell, wordCell } from '../../fram
 import { accountCell, accountPath, eventCell } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 
 const filters = Type.Object({ currency: Type.Optional(CurrencyName) })
 
@@ -65,7 +65,7 @@ const history: List<typeof filters, NumberedEntry> = {
   },
 }
 
-export const historyPart = definePart(
+export const historySection = defineUserSection(
   {
     path: 'history',
     title: 'History',

@@ -9,7 +9,7 @@ import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../fra
 import { eventPath } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
 
 type Outcome = 'seated' | 'left' | 'won' | 'lost' | 'paid back'
@@ -105,4 +105,4 @@ function outcomeOf(
   return game.winner_id === user_id ? { outcome: 'won', paid: game.prize } : { outcome: 'lost', paid: 0 }
 }
 
-export const gamesPart = definePart({ path: 'games', title: 'Games' }, games)
+export const gamesSection = defineUserSection({ path: 'games', title: 'Games' }, games)

@@ -11,7 +11,7 @@ import { type Cell, numberCell, textCell, timeCell } from '../../frame/cells/cel
 import { eventCell, eventPath } from '../../frame/cells/links.ts'
 import type { List } from '../../lists/list.ts'
 import { userIdIn } from '../user/find-user.ts'
-import { definePart } from '../user/part.ts'
+import { defineUserSection } from '../user/user-section.ts'
 import { beforeOf, pageOfRows } from './next-page.ts'
 
 /** An activation, and what it did, which the event after it says. */
@@ -93,4 +93,4 @@ function effectOf(entry: LedgerEntry): Effect | null {
   return { days: data.days, validUntil: data.valid_until, replaced: type === 'privilege-replaced' }
 }
 
-export const activationsPart = definePart({ path: 'activations', title: 'Activated cards' }, activations)
+export const activationsSection = defineUserSection({ path: 'activations', title: 'Activated cards' }, activations)
