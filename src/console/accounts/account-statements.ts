@@ -19,7 +19,7 @@ import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
 
-interface Opened {
+interface StatementOfPeriod {
   readonly statement: Statement
   readonly period: Period
   /** When the last event before the period happened; 0 without one. */
@@ -29,7 +29,7 @@ interface Opened {
 interface Format {
   readonly extension: string
   readonly type: string
-  readonly write: (opened: Opened) => AsyncGenerator<string, void>
+  readonly write: (statement: StatementOfPeriod) => AsyncGenerator<string, void>
 }
 
 const formats: readonly Format[] = [
@@ -91,7 +91,7 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
 const fileName = (account: string, { first, last }: Period, extension: string): string =>
   `${account.replaceAll(':', '-')}-positions-${first}-to-${last}.${extension}`
 
-async function* writeCsv({ statement: { account, opening, lines } }: Opened): AsyncGenerator<string, void> {
+async function* writeCsv({ statement: { account, opening, lines } }: StatementOfPeriod): AsyncGenerator<string, void> {
   const currency = currencyOf(account)
   const balanceLine = (name: string, balance: bigint): string =>
     `,,${name},${account},,${currency},,${formatDecimal(currency, balance)}\r\n`
@@ -112,7 +112,7 @@ async function* writeCsv({ statement: { account, opening, lines } }: Opened): As
 async function* writeJsonLines({
   statement: { account, opening, lines },
   period: { first, last },
-}: Opened): AsyncGenerator<string, void> {
+}: StatementOfPeriod): AsyncGenerator<string, void> {
   yield `${toJson({ account, from_position: first, to_position: last, opening })}\n`
   let closing = opening
   for await (const page of lines) {
@@ -126,7 +126,7 @@ async function* writeJournal({
   statement: { account, opening, lines },
   period: { first, last },
   openedAt,
-}: Opened): AsyncGenerator<string, void> {
+}: StatementOfPeriod): AsyncGenerator<string, void> {
   const journal = new Journal(new Map([[account, new ExactSum(opening)]]), account)
   yield `; statement of ${account}, positions ${first} to ${last}\n`
   yield* journal.startFile(first - 1, openedAt)
