@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError } from 'commander'
 import { median, percentile } from '../../../test/harness/load/percentiles.ts'
@@ -23,6 +24,8 @@ const PAUSE_MS = 100
 /** What 95 of 100 pages must not take longer than until their first byte. */
 const MAX_PAGE_MS = 100
 const CONNECTIONS = 64
+/** Of the instance that only staff use. */
+const LOWER_PRIORITY = 10
 const INDEX_POLL_MS = 100
 
 interface Options {
@@ -39,15 +42,14 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   await seed(database)
   progress(`writing books of ${options.events} events`)
   await growBooks(database, options.events)
-  const server = await new Servers(cluster.folder, cleanUp).ours(database, [], approvals)
+  const servers = new Servers(cluster.folder, cleanUp)
+  const server = await servers.ours(database, [], approvals)
   await makeStaffWork(server.port)
   progress('indexing')
   await untilIndexed(cluster)
   await cluster.asOwner(database, 'vacuum (analyze)')
   await cluster.asAdmin(['checkpoint'])
-  const staff = Array.from({ length: STAFF }, () => new StaffBrowser(server.port))
-  cleanUp.defer(() => staff.forEach((browser) => browser.close()))
-  await Promise.all(staff.map((browser, i) => browser.signIn(`staff-${i}`)))
+  const staff = await openBrowsers(server.port, cleanUp)
   const all = await benchedPages(cluster, 'books')
   const pages = all.filter(({ name, paths }) => paths.length > 0 && (options.only ?? name) === name)
 
@@ -58,7 +60,22 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   const usage = () => ({ service: cpuOf(server.pid), postgres: cpuOfCluster(cluster.postmaster) })
   for (const page of pages) lines.push(await measurePage(page, staff, options.clicks, usage))
   lines.push(await measureMix(pages, staff, options.clicks, usage))
-  if (options.only === undefined) lines.push('', ...(await measureGifts(server, pages, staff, options, cleanUp)))
+  if (options.only === undefined) {
+    const generator = new HelperProcess(new URL('../load/generator.ts', import.meta.url), {
+      JWT_SECRET: keys.JWT_SECRET,
+      KEYED: '0',
+    })
+    cleanUp.defer(() => generator.stop())
+    const beside = `Gifts (${CONNECTIONS} connections) beside ${STAFF} staff who open a page a second`
+    const ratio = await measureGifts(server, generator, pages, staff, options)
+    const other = await servers.ours(database, [], approvals)
+    setPriority(other.pid, LOWER_PRIORITY)
+    const apart = await measureGifts(server, generator, pages, await openBrowsers(other.port, cleanUp), options)
+    lines.push(
+      '',
+      `${beside}, of gifts alone (asked: 0.97), medians of ${options.rounds} pairs: ${ratio}; on an instance of their own with nice ${LOWER_PRIORITY}: ${apart}.`,
+    )
+  }
   return ['# The console', '', ...(await describeRun(cluster)).map((line) => `- ${line}`), '', ...lines].join('\n')
 }
 
@@ -122,19 +139,21 @@ function anyPathOf(pages: readonly BenchedPage[]): string {
   return paths[Math.floor(Math.random() * paths.length)] ?? '/console'
 }
 
-/** Gifts with and without staff, in turns; each of the staff opens a page a second. */
+async function openBrowsers(port: number, cleanUp: AsyncDisposableStack): Promise<readonly StaffBrowser[]> {
+  const staff = Array.from({ length: STAFF }, () => new StaffBrowser(port))
+  cleanUp.defer(() => staff.forEach((browser) => browser.close()))
+  await Promise.all(staff.map((browser, i) => browser.signIn(`staff-${i}`)))
+  return staff
+}
+
+/** Gifts with and without staff, in turns; each of the staff opens a page a second. Answers the median of the ratios. */
 async function measureGifts(
   { port }: Server,
+  generator: HelperProcess,
   pages: readonly BenchedPage[],
   staff: readonly StaffBrowser[],
   { rounds, seconds }: Options,
-  cleanUp: AsyncDisposableStack,
-): Promise<readonly string[]> {
-  const generator = new HelperProcess(new URL('../load/generator.ts', import.meta.url), {
-    JWT_SECRET: keys.JWT_SECRET,
-    KEYED: '0',
-  })
-  cleanUp.defer(() => generator.stop())
+): Promise<string> {
   await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   const gifts = async (): Promise<number> =>
     (await generator.call({ kind: 'closed', port, mix: 'uniform', connections: CONNECTIONS, seconds }, Measured))
@@ -162,9 +181,7 @@ async function measureGifts(
     progress(`round ${round + 1}: gifts beside staff ${ratio.toFixed(3)} of those alone`)
     ratios.push(ratio)
   }
-  return [
-    `Gifts (${CONNECTIONS} connections) beside ${STAFF} staff who open a page a second: ${median(ratios).toFixed(3)} of gifts alone (asked: 0.97), median of ${rounds} pairs.`,
-  ]
+  return median(ratios).toFixed(3)
 }
 
 const count = (text: string): number => {

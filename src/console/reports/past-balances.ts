@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Progress } from '../../audit/ledger-scan.ts'
 import { foldTrialBalance, type TrialBalance } from '../../audit/reports/trial-balance.ts'
@@ -10,7 +11,7 @@ export type PastBalance = { readonly balance: TrialBalance } | { readonly balanc
 interface Limits {
   /** Folding so many events takes some 30 ms; longer ones go to the audit worker. */
   readonly inlineEvents: number
-  /** How long a request waits before it says how far the fold is. */
+  /** How long a request waits before it says how far the fold is, unless it names a time of its own. */
   readonly waitMs: number
   /** A fold that nobody has asked for during so long is ended: whoever asked has left its page. */
   readonly unaskedMs: number
@@ -48,14 +49,17 @@ export class PastBalances {
   }
 
   /** The balance, or after a moment how far it is. */
-  async look(database: ReportDatabase, position: number): Promise<PastBalance> {
-    const waiting = { balance: null, progress: { events: 0, of: position } }
+  async look(database: ReportDatabase, position: number, waitMs = this.#limits.waitMs): Promise<PastBalance> {
     const isLong = position > this.#limits.inlineEvents && !this.#kept.has(position)
     if (!isLong) return { balance: await this.#short(database, position) }
-    if (!this.#folds.has(position) && this.#folds.size >= MAX_FOLDS) return waiting
+    if (!this.#folds.has(position) && this.#folds.size >= MAX_FOLDS) {
+      // Whoever asks again at once must not keep this thread from ending the other folds.
+      await sleep(waitMs)
+      return { balance: null, progress: { events: 0, of: position } }
+    }
     const fold = this.#foldOf(database, position)
     const late = Promise.withResolvers<null>()
-    const timer = setTimeout(() => late.resolve(null), this.#limits.waitMs)
+    const timer = setTimeout(() => late.resolve(null), waitMs)
     try {
       const balance = await Promise.race([fold.balance, late.promise])
       return balance === null ? { balance, progress: fold.progress } : { balance }

@@ -23,6 +23,8 @@ import { isForPart } from '../session/session-check.ts'
 import { PastBalances } from './past-balances.ts'
 
 const PATH = '/console/reports/trial-balance'
+/** A page that cannot be read at once is shown at once, with how far it is. */
+const FIRST_WAIT_MS = 50
 
 /** A trial balance as its template shows it. */
 export interface BalanceData {
@@ -115,15 +117,16 @@ export function trialBalancePages(scope: App, services: ConsoleServices): void {
   scope.get('/reports/trial-balance', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
     const database = await reads.reportsFor(request)
     const { at: position } = await listEnd(database.reports, list, request.query)
+    const isPart = isForPart(request)
     const read = async (): Promise<PastData> => {
       const [found, at] = await Promise.all([
-        balances.look(database, position),
+        balances.look(database, position, isPart ? undefined : FIRST_WAIT_MS),
         readEventTime(database.reports, position),
       ])
       if (found.balance !== null) return { balance: showBalance(found.balance, at) }
       return { balance: null, ...found.progress, href: addressWith(PATH, { at: position }) }
     }
-    if (isForPart(request)) return sendPart(request, reply, partTemplate, { page: request.url, read })
+    if (isPart) return sendPart(request, reply, partTemplate, { page: request.url, read })
     return sendPage(request, reply, pageTemplate, { title: 'Trial balance', scripts: ['htmx'], data: await read() })
   })
   addExports(scope, '/reports/trial-balance', list, services)

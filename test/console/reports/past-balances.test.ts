@@ -32,10 +32,12 @@ test('a long trial balance says how far it is, and ends when nobody asks for it'
   const gone = t.rejects(asked.whole(source, 9, abort.signal), { message: 'gone' })
   abort.abort(new Error('gone'))
   await gone
+  const third = asked.whole(source, 6, new AbortController().signal)
 
   await owner.query('rollback')
   await until(async () => (await asked.look(source, 9)).balance !== null)
   const { balance } = await asked.look(source, 9)
   t.same(balance, (await new PastBalances().look(source, 9)).balance, 'as one that is folded at once')
   t.equal(balance?.position, 9)
+  t.equal((await third).position, 6, 'an export waits for its turn, and keeps nobody from ending')
 })
