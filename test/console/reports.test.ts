@@ -54,7 +54,7 @@ test('the trial balance, and months of a young ledger', async (t) => {
   await t.test('as of a moment', async (t) => {
     const past = await finance.get('/console/reports?as_of=2')
     t.equal(past.status, 200)
-    t.match(past.html, 'hx-get="/console/reports/trial-balance?at=2" hx-trigger="load"')
+    t.match(past.html, 'hx-get="/console/reports/trial-balance?at=2" hx-trigger="load, every 5s"')
     t.notMatch(past.html, '123,45', 'it is folded after the page')
     const part = await finance.get('/console/reports/trial-balance?at=2', { 'hx-request': 'true' })
     t.match(part.html, '123,456.00')

@@ -16,8 +16,8 @@ export interface PageEnd {
   readonly note: string | undefined
 }
 
-/** Events after the end of the indexes that a page may search one by one. */
-const MAX_UNINDEXED_EVENTS = 1_000
+/** Events after the end of the indexes that a page searches one by one: fewer than its reads would (`MAX_UNINDEXED_EVENTS`). */
+const MAX_PAGE_LAG_EVENTS = 1_000
 
 const ends = new PreparedStatement<LedgerEnds>(
   'ends of the ledger',
@@ -38,6 +38,6 @@ export async function readLedgerEnds(db: Kysely<Tables>): Promise<LedgerEnds> {
  */
 export function pageEnd({ head, indexed }: LedgerEnds, asked: string | undefined, needsIndex: boolean): PageEnd {
   if (asked !== undefined) return { at: Math.min(head, Number(asked)), note: undefined }
-  if (!needsIndex || head - indexed <= MAX_UNINDEXED_EVENTS) return { at: head, note: undefined }
+  if (!needsIndex || head - indexed <= MAX_PAGE_LAG_EVENTS) return { at: head, note: undefined }
   return { at: indexed, note: `Up to event ${indexed.toLocaleString('en')}. What came after it is being indexed now.` }
 }

@@ -13,10 +13,10 @@ interface Limits {
   readonly inlineEvents: number
   /** How long a request waits before it says how far the fold is, unless it names a time of its own. */
   readonly waitMs: number
-  /** A fold that nobody has asked for during so long is ended: whoever asked has left its page. */
+  /** A fold that nobody has asked for during so long is ended: whoever asked has left its page, or does not go on. */
   readonly unaskedMs: number
 }
-const LIMITS: Limits = { inlineEvents: 5_000, waitMs: 1_000, unaskedMs: 10_000 }
+const LIMITS: Limits = { inlineEvents: 5_000, waitMs: 1_000, unaskedMs: 60_000 }
 
 /** Folds that run at a time on an instance. */
 const MAX_FOLDS = 2
@@ -52,7 +52,9 @@ export class PastBalances {
   async look(database: ReportDatabase, position: number, waitMs = this.#limits.waitMs): Promise<PastBalance> {
     const isLong = position > this.#limits.inlineEvents && !this.#kept.has(position)
     if (!isLong) return { balance: await this.#short(database, position) }
-    if (!this.#folds.has(position) && this.#folds.size >= MAX_FOLDS) {
+    const running = this.#folds.get(position)
+    const isEnding = running?.abort.signal.aborted === true
+    if (isEnding || (running === undefined && this.#folds.size >= MAX_FOLDS)) {
       // Whoever asks again at once must not keep this thread from ending the other folds.
       await sleep(waitMs)
       return { balance: null, progress: { events: 0, of: position } }

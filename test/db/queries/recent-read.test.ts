@@ -18,7 +18,7 @@ function reads(durations: readonly number[]) {
 }
 
 test('all who look share what was read last, while it is young', async (t) => {
-  const { clock, recent } = reads([5, 30, 5])
+  const { clock, recent, count } = reads([5, 30, 60_000, 5])
   t.same(await Promise.all([recent.current(), recent.current()]), [1, 1])
   clock.now = 1_004
   t.equal(await recent.current(), 1)
@@ -27,7 +27,12 @@ test('all who look share what was read last, while it is young', async (t) => {
   clock.now = 1_035 + 2_999
   t.equal(await recent.current(), 2, 'what took 30 ms is kept for 3 s')
   clock.now += 1
+  t.same(await Promise.all([recent.current(), recent.current()]), [3, 3])
+  t.equal(count(), 3, 'one runs at a time')
+  clock.now += 4_999
   t.equal(await recent.current(), 3)
+  clock.now += 1
+  t.equal(await recent.current(), 4, 'however long it took, it is read again after 5 s')
 })
 
 test('a read that fails is tried again at once', async (t) => {
