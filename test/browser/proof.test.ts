@@ -1,12 +1,14 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { dataOf } from '../features/agency/agency-fixture.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { type PageOptions, startBrowser, type TestPage } from '../harness/browser/browser.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
 import { listen } from '../harness/http/raw-http.ts'
+import { openConsole } from './console-fixture.ts'
 
 const paths = [
   '/console/accounts?kind=user',
@@ -114,4 +116,55 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
     await shown.open('/console/events/19')
     await shown.page.getByText('Not valid: this browser computed the stored hash, but event 20').waitFor()
   })
+})
+
+test('an event of more bytes than its page shows', { skip: skipWithoutBrowser }, async (t) => {
+  const { operator, signIn } = await openConsole(t)
+  const ids = Array.from({ length: 500 }, (_, i) => i + 1)
+  await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
+  // More than is allowed without a colleague: the file is in the event of the proposal.
+  const deposits = ids.map((user_id) => ({ user_id, dollars: 100, agent_dollars: 0 }))
+  const file = await operator('POST', '/admin/v1/salary-deposits', { period: '2026-10', deposits })
+  t.equal(file.status, 202)
+  const path = `/console/events/${dataOf(file).id}`
+  const couldNot = /^Valid: the hash is that .* This browser could not compute the hash itself\./
+
+  await t.test('the browser fetches the bytes and computes their hash', async (t) => {
+    const shown = await signIn('ann')
+    await shown.open(path)
+    await shown.page.getByText('Valid: this browser computed the stored hash.').waitFor()
+    const stored = await shown.page.locator('[data-verdict]').getAttribute('data-hash')
+    t.equal(await shown.page.locator('[data-computed] code').textContent(), stored)
+    t.ok(await shown.page.locator('[data-hashed][data-address]').isVisible())
+  })
+
+  for (const [what, failsWith] of [
+    ['the session has ended', 'session'],
+    ['the service refuses', 'status'],
+    ['there is no connection', 'connection'],
+  ] as const) {
+    await t.test(`${what}: what the service found stays`, async (t) => {
+      const shown = await signIn('ann')
+      const { page } = shown
+      await page.route('**/hashed.txt', async (route) => {
+        if (failsWith === 'connection') return route.abort()
+        if (failsWith === 'status') return route.fulfill({ status: 503, body: 'Unavailable' })
+        const other = await page.context().newPage()
+        await other.goto('/console')
+        await other.getByRole('button', { name: 'Sign out' }).click()
+        await other.getByLabel('Staff token').waitFor()
+        return route.continue()
+      })
+      await shown.open(path)
+      const verdict = page.locator('[data-verdict]')
+      await verdict.getByText(/this browser/i).waitFor()
+      t.match(await verdict.textContent(), couldNot)
+      t.equal(await verdict.getAttribute('class'), 'done')
+      t.ok(await page.locator('[data-computed]').isHidden())
+      t.notOk(
+        shown.errors.some((error) => error.includes('hash.js')),
+        'nothing is uncaught',
+      )
+    })
+  }
 })

@@ -21,7 +21,8 @@ async function bytesOf(selector) {
   const { textContent, dataset } = find(document, selector, HTMLElement)
   if (dataset.address === undefined) return textContent
   const response = await fetch(dataset.address)
-  if (!response.ok) throw new Error(`${dataset.address} was answered with ${response.status}`)
+  // Once the session has ended, the address leads to the login page.
+  if (!response.ok || response.redirected) throw new Error(`${dataset.address} did not answer with the bytes`)
   return response.text()
 }
 
@@ -58,7 +59,12 @@ async function check({ dataset: { hash, nextHash, nextPosition } }) {
 
 // Without HTTPS, and elsewhere than on this machine, browsers do not hash: what the service found stays.
 if (verdict instanceof HTMLElement && crypto.subtle) {
-  const [isValid, text] = await check(verdict)
-  verdict.textContent = `${isValid ? 'Valid' : 'Not valid'}: ${text}`
-  verdict.className = isValid ? 'done' : 'alert'
+  try {
+    const [isValid, text] = await check(verdict)
+    verdict.textContent = `${isValid ? 'Valid' : 'Not valid'}: ${text}`
+    verdict.className = isValid ? 'done' : 'alert'
+  } catch (error) {
+    console.warn(error)
+    verdict.append(' This browser could not compute the hash itself. Reload the page to try again.')
+  }
 }
