@@ -16,28 +16,31 @@ const HEARTBEAT_MS = 1_000
 
 /** A step whose row says that it runs. */
 export interface RunningStep {
+  readonly runId: string
   /** Rejects with an Error when the lock was lost: the row and the files may be another's then. */
   readonly ended: Promise<StepState>
 }
 
 /**
- * Begins a step of a month's closing, which `queued` follow. Its state and its result are in the table of steps, its files
+ * Begins a step of a month's closing, which `queued` follow, after `previous` of the same run of steps. Its state and its result are in the table of steps, its files
  * in the folder; what reads many events runs in the audit worker. It ends as `failed` when it found something or did not
  * reach its end. A state `running` that is found is of a process that died, as the lock is held here. Throws
- * `ClosingRefused` when the month is closed or cannot be.
+ * `ClosingRefused` when the month is closed or cannot be, and `StoppedBy` when the end was asked for since `previous` ended.
  */
 export async function beginClosingStep(
   step: ClosingStep,
   given: StepOptions,
   queued: readonly ClosingStep[],
+  previous: RunningStep | null,
 ): Promise<RunningStep> {
   const { db, books, folder, madeBy } = given
   const { month, first, last } = books
   if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
   makeFolder(folder)
   given.lock.lost.throwIfAborted()
-  const id = await beginStep(db, { month, step, made_by: madeBy, first, last, queued, kept_in: locationOf(folder) })
-  return { ended: run(id, step, given) }
+  const row = { month, step, made_by: madeBy, first, last, queued, kept_in: locationOf(folder) }
+  const runId = await beginStep(db, row, previous?.runId ?? null)
+  return { runId, ended: run(runId, step, given) }
 }
 
 async function run(id: string, step: ClosingStep, given: StepOptions): Promise<StepState> {
@@ -66,12 +69,14 @@ async function run(id: string, step: ClosingStep, given: StepOptions): Promise<S
     clearInterval(heartbeat)
   }
   lock.lost.throwIfAborted()
-  if (outcome === undefined) {
-    await endStep(db, id, { state: 'failed', result: null, files: [], error: messageOf(failure, given.signal) })
-  } else {
-    const { passed, result, files } = outcome
-    await endStep(db, id, { state: passed ? 'done' : 'failed', result, files, error: null })
-  }
+  const stoppedBy = await endStep(
+    db,
+    id,
+    outcome === undefined
+      ? { state: 'failed', result: null, files: [], error: messageOf(failure, given.signal) }
+      : { state: outcome.passed ? 'done' : 'failed', result: outcome.result, files: outcome.files, error: null },
+  )
+  if (stoppedBy !== null) onStop(stoppedBy)
   return readStep(db, books.month, step)
 }
 

@@ -117,7 +117,7 @@ export class RunningSteps {
         onStop: (stoppedBy) => abort.abort(new StoppedBy(stoppedBy)),
         log,
       }
-      own.done = this.#run(own, options, lock, await beginNext(own, options))
+      own.done = this.#run(own, options, lock, await beginNext(own, options, null))
     } catch (error) {
       this.#running = undefined
       await lock?.close()
@@ -128,12 +128,14 @@ export class RunningSteps {
   /** The lock is held until the last step has ended, so that nothing is recorded in between. */
   async #run(own: Running, options: StepOptions, lock: MonthLock, first: RunningStep | null): Promise<void> {
     try {
-      for (let step = first; step !== null; step = await beginNext(own, options)) {
+      for (let step = first; step !== null; step = await beginNext(own, options, step)) {
         await step.ended
         own.steps.shift()
       }
     } catch (err) {
-      options.log.warn({ err, month: own.month }, 'steps of a closing ended before they were done')
+      if (!(err instanceof StoppedBy)) {
+        options.log.warn({ err, month: own.month }, 'steps of a closing ended before they were done')
+      }
     } finally {
       this.#running = undefined
       await lock.close()
@@ -142,7 +144,11 @@ export class RunningSteps {
 }
 
 /** Null when no step is left, or somebody asked for the end. */
-async function beginNext({ steps, abort }: Running, options: StepOptions): Promise<RunningStep | null> {
+async function beginNext(
+  { steps, abort }: Running,
+  options: StepOptions,
+  previous: RunningStep | null,
+): Promise<RunningStep | null> {
   const [step, ...queued] = steps
-  return step === undefined || abort.signal.aborted ? null : beginClosingStep(step, options, queued)
+  return step === undefined || abort.signal.aborted ? null : beginClosingStep(step, options, queued, previous)
 }

@@ -5,6 +5,7 @@ import type { Tables } from '../../db/tables.ts'
 import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Progress } from '../ledger-scan.ts'
+import { StoppedBy } from '../runs/run-verification.ts'
 import type { BegunStep, StepState } from './step-state.ts'
 
 // Rows of `closing_steps`, so that every instance shows the same steps.
@@ -62,13 +63,28 @@ export interface NewStep
   readonly month: string
 }
 
-/** Replaces what the step came to before; answers the id of the run. Its caller holds the lock of the month. */
+/** A request to stop comes before a step begins, or after that, and never unseen in between. */
+const lockSteps = sql`lock table closing_steps in share row exclusive mode`
+
+/**
+ * Replaces what the step came to before; answers the id of the run. Its caller holds the lock of the month. Throws
+ * `StoppedBy` when somebody asked for the end after the step `previous` of the same run of steps had ended.
+ */
 export async function beginStep(
   db: Kysely<Tables>,
   { month, step, made_by, first, last, queued, kept_in }: NewStep,
+  previous: string | null,
 ): Promise<string> {
   const runId = randomUUID()
   await db.transaction().execute(async (transaction) => {
+    await lockSteps.execute(transaction)
+    const stop = await transaction
+      .selectFrom('closing_steps')
+      .select('stopped_by')
+      .where('run_id', '=', previous)
+      .where('stopped_by', 'is not', null)
+      .executeTakeFirst()
+    if (stop?.stopped_by) throw new StoppedBy(stop.stopped_by)
     await sql`delete from closing_steps where month = ${month} and step = ${step}`.execute(transaction)
     await sql`
       insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
@@ -93,20 +109,32 @@ export async function recordStepProgress(
   return rows[0]?.stopped_by ?? null
 }
 
+/** Answers who asked for its end, which may have been after its last sign of life; null when nobody did. */
 export async function endStep(
   db: Kysely<Tables>,
   runId: string,
   { state, result, files, error }: Pick<BegunStep, 'state' | 'result' | 'files' | 'error'>,
-): Promise<void> {
-  await sql`
+): Promise<string | null> {
+  const { rows } = await sql<{ stopped_by: string | null }>`
     update closing_steps
     set state = ${state}, heartbeat_at = clock_timestamp(), error = ${error}, files = ${JSON.stringify(files)},
         result = ${result === null ? null : JSON.stringify(result)}
-    where run_id = ${runId} and state = 'running'`.execute(db)
+    where run_id = ${runId} and state = 'running'
+    returning stopped_by`.execute(db)
+  return rows[0]?.stopped_by ?? null
 }
 
-/** Asks for the end of the step of a month that runs, whichever instance it is on. */
+/**
+ * Asks for the end of the steps of a month that run, whichever instance they are on. Between two of them, the one that ended
+ * last says so to the next one.
+ */
 export async function requestStepStop(db: Kysely<Tables>, month: string, stoppedBy: string): Promise<void> {
-  await sql`update closing_steps set stopped_by = coalesce(stopped_by, ${stoppedBy})
-            where month = ${month} and state = 'running'`.execute(db)
+  await db.transaction().execute(async (transaction) => {
+    await lockSteps.execute(transaction)
+    await sql`
+      update closing_steps set stopped_by = coalesce(stopped_by, ${stoppedBy})
+      where (state = 'running' or queued <> '[]')
+        and run_id = (select run_id from closing_steps where month = ${month} order by heartbeat_at desc limit 1)
+    `.execute(transaction)
+  })
 }

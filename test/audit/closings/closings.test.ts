@@ -52,7 +52,7 @@ const runSteps = async (
         onStop: () => {},
         log: console,
       }
-      const { ended } = await beginClosingStep(step, options, [])
+      const { ended } = await beginClosingStep(step, options, [], null)
       states.push(await ended)
     }
     return states

@@ -8,11 +8,12 @@ import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
 import { hashFile } from '../../../src/audit/closings/hashed-file.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
-import { readStep } from '../../../src/audit/closings/step-rows.ts'
+import { beginStep, endStep, readStep, requestStepStop } from '../../../src/audit/closings/step-rows.ts'
+import { StoppedBy } from '../../../src/audit/runs/run-verification.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { loadSlices } from '../../../src/domain.ts'
-import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
+import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
@@ -212,6 +213,61 @@ test('instances with folders of their own show, stop and record the same steps',
   const { sha256 } = data.files.find(({ name }: { name: string }) => name === 'entries.csv')
   t.equal(sha256, await hashFile(entries))
   t.match((await there.get(page)).html, `${closingsFolder}/${month}`, 'also once it is recorded')
+})
+
+for (const [when, timing, body] of [
+  ['as a step ends', 'before', `new.stopped_by := 'staff:eve'; return new;`],
+  [
+    'between two steps',
+    'after',
+    `update closing_steps set stopped_by = 'staff:eve' where run_id = new.run_id; return null;`,
+  ],
+] as const) {
+  test(`a request to stop that comes ${when} is not lost`, async (t) => {
+    const opened = await openMonth(t)
+    const { url, database, closingsFolder, stateOf, closeMonth } = opened
+    // As another instance's request in this very moment, which no sign of life of the step comes after.
+    const superuser = await connect(await superuserUrl(database), 'test')
+    await superuser.query(
+      `create function request_stop() returns trigger language plpgsql as $$ begin ${body} end $$;
+       create trigger request_stop ${timing} update on closing_steps for each row
+       when (old.state = 'running' and new.state <> 'running') execute function request_stop()`,
+    )
+    await superuser.end()
+    const steps = instance(t, opened, closingsFolder)
+    await steps.start(month, ['trial-balance', 'house-accounts'], url, 'staff:fin')
+    await ended(steps)
+    t.match(await stateOf('trial-balance'), { state: 'done', stopped_by: 'staff:eve' })
+    t.match(await stateOf('house-accounts'), { state: 'waiting' })
+
+    await steps.start(month, ['house-accounts'], url, 'staff:fin')
+    await ended(steps)
+    t.match(await stateOf('house-accounts'), { state: 'done' }, 'what is left can be run')
+    t.match(await closeMonth(), { code: 2, err: /it was stopped/ })
+    t.match(await stateOf('open-withdrawals'), { state: 'waiting' }, 'of a command line, too')
+  })
+}
+
+test('a request to stop reaches the step that runs, or the next one of the same run', async (t) => {
+  const { database, stateOf } = await openMonth(t)
+  const db = readDb(t, database)
+  const begin = (step: ClosingStep, queued: readonly ClosingStep[], previous: string | null): Promise<string> =>
+    beginStep(db, { month, step, made_by: 'staff:fin', first: 1, last: 2, queued, kept_in: 'here:/data' }, previous)
+  const end = (id: string) => endStep(db, id, { state: 'done', result: null, files: [], error: null })
+  const first = await begin('verify', ['draws'], null)
+  await requestStepStop(db, month, 'staff:eve')
+  t.equal(await end(first), 'staff:eve')
+
+  const second = await begin('verify', ['draws'], null)
+  t.equal(await end(second), null)
+  await requestStepStop(db, month, 'staff:eve')
+  await t.rejects(begin('draws', [], second), StoppedBy)
+  t.match(await stateOf('draws'), { state: 'waiting' })
+
+  const third = await begin('draws', [], null)
+  t.equal(await end(third), null)
+  await requestStepStop(db, month, 'staff:eve')
+  t.match(await stateOf('draws'), { state: 'done', stopped_by: null }, 'nothing is left to stop')
 })
 
 test('the verification of a closing is one of those that run one at a time', async (t) => {

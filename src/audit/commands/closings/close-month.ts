@@ -14,7 +14,7 @@ import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
 import { readMonthBooks } from '../../closings/month-books.ts'
 import { MonthLock } from '../../closings/month-lock.ts'
-import { beginClosingStep } from '../../closings/run-closing-step.ts'
+import { beginClosingStep, type RunningStep } from '../../closings/run-closing-step.ts'
 import { dataDirOf } from '../../database.ts'
 import { readRuns } from '../../runs/run-rows.ts'
 import { StoppedBy } from '../../runs/run-verification.ts'
@@ -55,9 +55,10 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     const onStop = (stoppedBy: string): void => stop.abort(new StoppedBy(stoppedBy))
     const options = { url: serviceUrl, db, books, lock, folder, signer, madeBy, signal: ended, onStop, log, progress }
     let failed = 0
+    let running: RunningStep | null = null
     for (const [i, step] of closingSteps.entries()) {
       ended.throwIfAborted()
-      const running = await beginClosingStep(step, options, closingSteps.slice(i + 1))
+      running = await beginClosingStep(step, options, closingSteps.slice(i + 1), running)
       const state = await running.ended
       if (state.state !== 'done') failed += 1
       const summary = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
@@ -67,6 +68,8 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
       terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
       return failed
     }
+    // The end may have been asked for when the last step was about to end.
+    ended.throwIfAborted()
     // Read again: the ledger may have been restored meanwhile.
     const request = await readClosingRequest(db, folder, await readMonthBooks(db, month), signer)
     const position = await record(serviceUrl, request, madeBy)
