@@ -86,7 +86,9 @@ test('finance starts verifications, follows them, and sees what they find', asyn
 
 test('a verification that runs is stopped, and no other can be started meanwhile', async (t) => {
   const { slices } = await loadSlices()
-  const { app, database } = await createTestApp(t, slices)
+  const { app, database, operator } = await createTestApp(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
   const finance = await signedIn(app, 'finance', 'fin')
   const other = await signedIn(app, 'finance', 'eve')
   t.match((await finance.get('/console/verify')).html, 'action="/console/verify/start"')
@@ -96,6 +98,10 @@ test('a verification that runs is stopped, and no other can be started meanwhile
   const list = (await other.get('/console/verify')).html
   t.notMatch(list, 'action="/console/verify/start"', 'what one pasted would be lost')
   t.match(list, 'One runs at a time')
+  const early = (await other.get('/console/verify?at=1')).html
+  t.match(early, 'Nobody has verified', 'none of the rows shown is the one that runs')
+  t.match(early, 'One runs at a time')
+  t.notMatch(early, 'action="/console/verify/start"')
   t.match((await other.get(address)).html, `action="${address}/stop"`)
   const stopped = await other.submit(address, `${address}/stop`)
   t.equal(stopped.headers['location'], address, stopped.html)

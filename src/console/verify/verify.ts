@@ -83,11 +83,12 @@ export const verifyPages: ConsolePages = (scope, services) => {
   }
 
   scope.get('/verify', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const [{ table, rows }, checkpoints] = await Promise.all([
+    const [{ table }, checkpoints, [newest]] = await Promise.all([
       readTable(list, request, services, '/console/verify'),
       readCheckpoints(db, audit.checkpoints, MAX_CHECKPOINTS),
+      // The rows may be older ones. As one runs at a time, it is the newest.
+      audit.runs.list(1),
     ])
-    const running = rows.find(({ outcome }) => outcome === 'running')
     const [made] = checkpoints
     const checkpoint = made && {
       facts: [
@@ -103,7 +104,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
       title: 'Verify',
       scripts: ['htmx', 'checkpoint-file'],
       data: {
-        running: running === undefined ? null : show(running),
+        running: newest?.outcome === 'running' ? show(newest) : null,
         checkpoint: checkpoint ?? null,
         checkpoints: showCheckpoints(checkpoints),
         runs: table,
