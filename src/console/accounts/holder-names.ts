@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
 import { readUserNames } from '../users/user-names.ts'
 
@@ -9,7 +10,11 @@ export async function readHolderNames(
 ): Promise<ReadonlyMap<string, string>> {
   const users = await namesByAccount(accounts, ['user', 'settled'], (ids) => readUserNames(db, ids))
   const rooms = await namesByAccount(accounts, ['room'], async (ids) => {
-    const rows = await db.selectFrom('room_profiles').select(['room_id', 'name']).where('room_id', 'in', ids).execute()
+    const rows = await db
+      .selectFrom('room_profiles')
+      .select(['room_id', 'name'])
+      .where(isAnyOf('room_id', ids))
+      .execute()
     return new Map(rows.map(({ room_id, name }) => [room_id, name]))
   })
   return new Map([...users, ...rooms])

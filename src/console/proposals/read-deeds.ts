@@ -1,6 +1,7 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
 import { ProposalAction } from '../../../schema/proposal-events.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { Deed } from './deed.ts'
@@ -24,7 +25,7 @@ export async function readDeeds(
   const found = await db
     .selectFrom('proposals')
     .select(['proposal_id as id', 'action', 'subject', 'amount', 'currency'])
-    .where('proposal_id', 'in', ids)
+    .where(isAnyOf('proposal_id', ids))
     .execute()
   const names = await readHolderNames(
     db,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
 
 /** Names of users, by id; without those of users who have none. */
@@ -7,7 +8,7 @@ export async function readUserNames(db: Kysely<Tables>, ids: readonly number[]):
   const rows = await db
     .selectFrom('user_profiles')
     .select(['user_id', 'name'])
-    .where('user_id', 'in', [...new Set(ids)])
+    .where(isAnyOf('user_id', [...new Set(ids)]))
     .execute()
   return new Map(rows.map(({ user_id, name }) => [user_id, name]))
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredName } from '../../language/names.ts'
@@ -153,7 +154,7 @@ async function personLookup(db: Db, ids: readonly (number | null)[]): Promise<(i
   const people = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'uid', 'avatar'])
-    .where('user_id', 'in', distinctIds)
+    .where(isAnyOf('user_id', distinctIds))
     .execute()
   const known = new Map(people.map((one) => [one.id, one]))
   return (id) => known.get(id) ?? unnamedPerson(id)

@@ -6,6 +6,7 @@ import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
@@ -58,7 +59,7 @@ export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]
   const rows = await db
     .selectFrom('decorations')
     .select(['decoration_id', 'name', 'image_path', 'video_path'])
-    .where('decoration_id', 'in', ids)
+    .where(isAnyOf('decoration_id', ids))
     .execute()
   return new Map(rows.map(({ decoration_id, ...names }) => [decoration_id, names]))
 }

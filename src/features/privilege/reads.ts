@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { microsOf } from '../../db/micros-of.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
@@ -61,6 +62,6 @@ const packageRows = (db: Db) =>
 
 /** Names of packages by id. */
 export async function packageNames(db: Db, ids: readonly number[]) {
-  const rows = await packageRows(db).where('privilege_package_id', 'in', ids).execute()
+  const rows = await packageRows(db).where(isAnyOf('privilege_package_id', ids)).execute()
   return new Map(rows.map(({ privilege_package_id, name, name_ar }) => [privilege_package_id, { name, name_ar }]))
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ListedRoom, RoomResource } from '../../../schema/rooms.ts'
 import { microsOf } from '../../db/micros-of.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
@@ -31,7 +32,7 @@ export async function roomNames(db: Db, ids: readonly number[]) {
   const rows = await db
     .selectFrom('room_profiles')
     .select(['room_id', 'uid', 'name'])
-    .where('room_id', 'in', ids)
+    .where(isAnyOf('room_id', ids))
     .execute()
   return new Map(rows.map(({ room_id, ...profile }) => [room_id, profile]))
 }

@@ -3,6 +3,7 @@ import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
 import { isNameWord } from '../../../schema/search.ts'
 import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -59,7 +60,7 @@ export const userNames = (assetBaseUrl: () => string) => async (db: Db, ids: rea
   const rows = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'avatar', 'uid'])
-    .where('user_id', 'in', ids)
+    .where(isAnyOf('user_id', ids))
     .execute()
   const base = assetBaseUrl()
   return new Map(rows.map((row) => [row.id, { ...row, picture: assetUrl(row.avatar, base) }]))

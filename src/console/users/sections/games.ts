@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Kysely, sql } from 'kysely'
 import type { EventData, RouletteEntry } from '../../../../schema/events.ts'
+import { isAnyOf } from '../../../db/queries/is-any-of.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
@@ -88,7 +89,7 @@ async function gamesById(db: Kysely<Tables>, ids: readonly number[]): Promise<Re
   const rows = await db
     .selectFrom('roulette_games')
     .select(['game_id', 'status', 'prize', 'winner_id', 'entries'])
-    .where('game_id', 'in', [...new Set(ids)])
+    .where(isAnyOf('game_id', [...new Set(ids)]))
     .execute()
   return new Map(rows.map(({ game_id, ...game }) => [game_id, game]))
 }
