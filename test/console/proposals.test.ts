@@ -99,8 +99,8 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'agent_dollars', amount: 1, reason: 'r' })
   const rows = (await ben.get('/console/proposals/export.jsonl')).html.trim().split('\n')
-  t.match(JSON.parse(rows[0] ?? ''), { action: 'credit', currency: 'agent_dollars' }, 'as filters have them')
-  t.match(JSON.parse(rows[1] ?? ''), { action: 'salary_file' })
+  t.match(JSON.parse(rows[0] ?? ''), { action: 'salary_file' }, 'the soonest to end first')
+  t.match(JSON.parse(rows[1] ?? ''), { action: 'credit', currency: 'agent_dollars' }, 'as filters have them')
   const page = (await ben.get(`/console/proposals/${Object(file.body).data.id}`)).html
   t.match(page, 'Rows that an approval would not pay now')
   t.match(page, /href="\/console\/users\/999"[\s\S]*unknown user/i)

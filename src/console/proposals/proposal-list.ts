@@ -6,7 +6,6 @@ import { ProposalAction } from '../../../schema/proposal-events.ts'
 import { ProposalStatus } from '../../../schema/proposals.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
-import { headOf } from '../../db/head.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
@@ -73,7 +72,7 @@ export const proposalList: List<typeof filters, Row> = {
     const [direction, isAfter] = isAscending ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
     const [last = isAscending ? 0 : Number.MAX_SAFE_INTEGER] = cursor === null ? [] : decodeCursor(cursor, 1)
     const { now, decidedLater } = await readMoment(db, at)
-    const time = now === null ? sql`(select greatest(clock_timestamp(), at) from ledger_head)` : momentSql(now)
+    const time = sql`(timestamptz 'epoch' + ${now}::bigint * interval '1 microsecond')`
     const { rows } = await sql<Omit<Row, 'name' | 'action'> & { readonly action: string }>`
       select p.proposal_id as id, p.status_then as status, p.action, p.subject, p.amount, p.currency, p.reason, p.maker,
              ${micros('p.created_at')} as created_at, ${micros('p.expires_at')} as expires_at,
@@ -113,18 +112,19 @@ export const proposalList: List<typeof filters, Row> = {
 const actions = TypeCompiler.Compile(ProposalAction)
 const decided = TypeCompiler.Compile(eventTypes['proposal-decided'].data)
 
-const momentSql = (now: Micros) => sql`(timestamptz 'epoch' + ${now}::bigint * interval '1 microsecond')`
-
 /**
  * The time of an event, and which proposals were decided after it at the same time: commands that arrive together have one
- * time. At the end of the ledger the time is now, which is null.
+ * time. At the end of the ledger the time is now.
  */
 async function readMoment(
   db: Kysely<Tables>,
   at: number,
-): Promise<{ readonly now: Micros | null; readonly decidedLater: readonly number[] }> {
-  const head = await headOf(db)
-  if (at === 0 || at >= head) return { now: null, decidedLater: [] }
+): Promise<{ readonly now: Micros; readonly decidedLater: readonly number[] }> {
+  const { head, present } = await db
+    .selectFrom('ledger_head')
+    .select(['position as head', micros('greatest(clock_timestamp(), at)').as('present')])
+    .executeTakeFirstOrThrow()
+  if (at === 0 || at >= head) return { now: present, decidedLater: [] }
   const now = await readEventTime(db, at)
   if (now === null) throw new Error(`there is no event ${at}`)
   const last = await lastPositionUntil(db, now, head)
