@@ -9,12 +9,10 @@ import type { App } from '../../features/services.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { addressWith } from '../frame/address.ts'
 import { accountPath } from '../frame/cells/links.ts'
-import { isoNow } from '../frame/iso-now.ts'
+import { sendAboutExport } from '../lists/about-export.ts'
 import { querySchemaOf } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
-import { staffOf } from '../session/session-check.ts'
 import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
@@ -68,22 +66,15 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
     await requireAccount(db, account)
     const { at } = pageEnd(await readLedgerEnds(db), asked, false)
     const period = await resolveAccountPeriod(db, filters, at)
-    const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
-    const about = {
+    return sendAboutExport(request, reply, {
+      db,
+      fileName: fileName(account, period, 'json'),
       list: `Statement of ${account}`,
-      page: addressWith(accountPath(account), { ...filters, at }),
+      page: accountPath(account),
       filters,
-      from_position: period.first,
-      to_position: period.last,
-      position: at,
-      hash: event?.hash ?? null,
-      exported_by: `staff:${staffOf(request).sub}`,
-      exported_at: isoNow(),
-    }
-    return reply
-      .header('content-disposition', `attachment; filename="${fileName(account, period, 'json')}"`)
-      .type('application/json; charset=utf-8')
-      .send(`${JSON.stringify(about, null, 2)}\n`)
+      at,
+      more: { from_position: period.first, to_position: period.last },
+    })
   })
 }
 

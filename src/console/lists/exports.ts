@@ -5,9 +5,7 @@ import { csvText } from '../../audit/csv.ts'
 import type { App } from '../../features/services.ts'
 import { MAX_PAGE_BYTES } from '../../http/pages.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { addressWith } from '../frame/address.ts'
-import { isoNow } from '../frame/iso-now.ts'
-import { staffOf } from '../session/session-check.ts'
+import { sendAboutExport } from './about-export.ts'
 import { type List, type ListRows, listEnd, ofNowNote, querySchemaOf } from './list.ts'
 
 /** Rows that are read at a time. */
@@ -93,23 +91,15 @@ export function addExports<Filters extends TObject, Row>(
     // What cannot be exported has nothing said about it, either.
     const query = request.query as never
     await (list.check?.({ query, db, at }) ?? list.read({ query, db, at, cursor: null, limit: 1 }, request))
-    const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
-    const staff = staffOf(request)
-    const page = request.url.split('?', 1)[0]?.replace(/\/export\.json$/, '') ?? ''
-    const about = {
+    return sendAboutExport(request, reply, {
+      db,
+      fileName: fileName(list.label, 'json'),
       list: list.label,
-      page: addressWith(page, { ...filters, at }),
+      page: request.url.split('?', 1)[0]?.replace(/\/export\.json$/, '') ?? '',
       filters,
-      position: at,
-      hash: event?.hash ?? null,
-      ...(list.isOfNow === true ? { note: ofNowNote(at) } : {}),
-      exported_by: `staff:${staff.sub}`,
-      exported_at: isoNow(),
-    }
-    return reply
-      .header('content-disposition', `attachment; filename="${fileName(list.label, 'json')}"`)
-      .type('application/json; charset=utf-8')
-      .send(`${JSON.stringify(about, null, 2)}\n`)
+      at,
+      more: list.isOfNow === true ? { note: ofNowNote(at) } : {},
+    })
   })
 }
 
