@@ -105,10 +105,15 @@ test('finance sees the last four characters of an account number, none of them s
   const { user, app } = await agencyApp(t)
   const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
   const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
-  t.equal((await user(1)('POST', `${requests}/request`, body)).status, 201)
+  const made = await user(1)('POST', `${requests}/request`, body)
+  t.equal(made.status, 201)
   const headers = { authorization: `Bearer ${app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })}` }
-  const seen = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers })
-  t.match(seen.json(), { data: [{ bank_details: { account_number: '****\u{1F600}\u{1F601}6\u{1F602}' } }] })
+  const get = async (url: string) => (await app.inject({ method: 'GET', url, headers })).json()
+  const masked = {
+    bank_details: { bank_name: '****', account_name: '****', account_number: '****\u{1F600}\u{1F601}6\u{1F602}' },
+  }
+  t.match(await get('/admin/v1/withdrawals'), { data: [masked] })
+  t.match(await get(`/admin/v1/withdrawals/${dataOf(made).id}`), { data: masked }, 'also of one request')
 })
 
 test('private texts are stored in the vault, shown to the parties, repeated on retries, and erased', async (t) => {
