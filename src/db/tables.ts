@@ -122,6 +122,7 @@ export const plainTables = {
     queued: text(),
     stopped_by: nullable(text()),
     kept_in: text(),
+    folder_id: nullable(text()),
     result: nullable(text()),
     files: text(),
     error: nullable(text()),

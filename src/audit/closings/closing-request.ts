@@ -3,11 +3,11 @@ import type { Tables } from '../../db/tables.ts'
 import type { RecordClosing } from '../../features/closings/record-closing.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { findCheckpointOf } from '../runs/made-checkpoints.ts'
-import { findClosingFile, locationOf } from './folder.ts'
+import { findClosingFile, readFolderId } from './folder.ts'
 import { hashFile } from './hashed-file.ts'
 import type { MonthBooks } from './month-books.ts'
 import { readSteps } from './step-rows.ts'
-import type { BegunStep, MadeFile } from './step-state.ts'
+import type { MadeFile } from './step-state.ts'
 
 /** A request that is refused whatever the files say: none of them is read. With `running` a step is writing them. */
 export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: boolean): RecordClosing => ({
@@ -24,8 +24,8 @@ export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: 
 })
 
 /**
- * What the steps of a month came to, with the SHA-256 of each file as it is now. Of a file in the folder of another instance
- * it is the one that the step wrote it with. The verb that records the closing decides about it. Whoever calls it holds the
+ * What the steps of a month came to, with the SHA-256 of each file as it is now. Of a file in another folder of closings it is
+ * the one that the step wrote it with. The verb that records the closing decides about it. Whoever calls it holds the
  * month's lock, until the verb has decided. A month that cannot be closed has no file read.
  */
 export async function readClosingRequest(
@@ -37,8 +37,12 @@ export async function readClosingRequest(
   if (books.refusal !== null) return requestWithoutFiles(books, false)
   const run = (await readSteps(db, books.month)).filter((step) => step.state !== 'waiting')
   const made = run.flatMap((step) => step.files.map((file) => ({ file, step })))
+  const folderId = readFolderId(folder)
   const hashes = await Promise.all(
-    made.map(async ({ file, step }) => ({ name: file.name, sha256: await hashNow(folder, file, step) })),
+    made.map(async ({ file, step }) => {
+      const isElsewhere = step.folder_id !== null && step.folder_id !== folderId
+      return { name: file.name, sha256: isElsewhere ? file.sha256 : await hashNow(folder, file) }
+    }),
   )
   const [earliest] = run
   const covered = earliest === undefined ? { first: 0, last: 0 } : { first: earliest.first, last: earliest.last }
@@ -61,9 +65,8 @@ export async function readClosingRequest(
   }
 }
 
-/** Empty for a file that is missing where it was written. */
-async function hashNow(folder: string, { name, sha256 }: MadeFile, { kept_in }: BegunStep): Promise<string> {
-  if (kept_in !== locationOf(folder)) return sha256
+/** Empty for a file that is missing. */
+async function hashNow(folder: string, { name }: MadeFile): Promise<string> {
   const file = findClosingFile(folder, name)
   return file === null ? '' : hashFile(file.path)
 }

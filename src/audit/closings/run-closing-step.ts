@@ -3,7 +3,7 @@ import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'
-import { locationOf } from './folder.ts'
+import { ensureFolderId, locationOf } from './folder.ts'
 import { beginStep, endStep, readStep, recordStepProgress } from './step-rows.ts'
 import type { StepState } from './step-state.ts'
 import type { StepOptions, StepOutcome } from './step-task.ts'
@@ -38,7 +38,8 @@ export async function beginClosingStep(
   if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
   makeFolder(folder)
   given.lock.lost.throwIfAborted()
-  const row = { month, step, made_by: madeBy, first, last, queued, kept_in: locationOf(folder) }
+  const kept = { kept_in: locationOf(folder), folder_id: ensureFolderId(folder) }
+  const row = { month, step, made_by: madeBy, first, last, queued, ...kept }
   const runId = await beginStep(db, row, previous?.runId ?? null)
   return { runId, ended: run(runId, step, given) }
 }

@@ -21,7 +21,7 @@ export async function readSteps(db: Kysely<Tables>, month: string): Promise<read
   const rows = await db
     .selectFrom('closing_steps')
     .select(['step', 'made_by', 'first_position', 'last_position', 'events_read', 'events_total', 'queued'])
-    .select(['stopped_by', 'kept_in', 'result', 'files'])
+    .select(['stopped_by', 'kept_in', 'folder_id', 'result', 'files'])
     .select([
       micros('started_at').as('started'),
       micros('heartbeat_at').as('heard'),
@@ -46,6 +46,7 @@ export async function readSteps(db: Kysely<Tables>, month: string): Promise<read
       queued: JSON.parse(row.queued),
       stopped_by: row.stopped_by,
       kept_in: row.kept_in,
+      folder_id: row.folder_id,
       result: row.result === null ? null : JSON.parse(row.result),
       files: JSON.parse(row.files),
       error: row.error,
@@ -61,6 +62,7 @@ export async function readStep(db: Kysely<Tables>, month: string, step: ClosingS
 export interface NewStep
   extends Readonly<Pick<BegunStep, 'step' | 'made_by' | 'first' | 'last' | 'queued' | 'kept_in'>> {
   readonly month: string
+  readonly folder_id: string
 }
 
 /** A request to stop comes before a step begins, or after that, and never unseen in between. */
@@ -72,7 +74,7 @@ const lockSteps = sql`lock table closing_steps in share row exclusive mode`
  */
 export async function beginStep(
   db: Kysely<Tables>,
-  { month, step, made_by, first, last, queued, kept_in }: NewStep,
+  { month, step, made_by, first, last, queued, kept_in, folder_id }: NewStep,
   previous: string | null,
 ): Promise<string> {
   const runId = randomUUID()
@@ -87,9 +89,10 @@ export async function beginStep(
     if (stop?.stopped_by) throw new StoppedBy(stop.stopped_by)
     await sql`delete from closing_steps where month = ${month} and step = ${step}`.execute(transaction)
     await sql`
-      insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
+      insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
+                                 folder_id)
       values (${month}, ${step}, ${runId}, 'running', ${made_by}, ${first}, ${last}, ${JSON.stringify(queued)},
-              ${kept_in})`.execute(transaction)
+              ${kept_in}, ${folder_id})`.execute(transaction)
   })
   return runId
 }

@@ -37,6 +37,8 @@ export interface BegunStep {
   readonly stopped_by: string | null
   /** The host and the folder that have its files: `host-a:/data/closings/2026-10`. */
   readonly kept_in: string
+  /** The id of the folder of closings that has its files; null for a step of before folders had one. */
+  readonly folder_id: string | null
   readonly result: StepResult | null
   readonly files: readonly MadeFile[]
   /** Why it did not come to an end. */

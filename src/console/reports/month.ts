@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
-import { findClosingFile, locationOf, monthFolder } from '../../audit/closings/folder.ts'
+import { findClosingFile, monthFolder, readFolderId } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
 import { RunningSteps } from '../../audit/closings/running-steps.ts'
 import { readStep, readSteps } from '../../audit/closings/step-rows.ts'
@@ -25,6 +25,7 @@ import { staffOf } from '../session/session-check.ts'
 import { closesFrom, eventsOf, monthPath } from './months.ts'
 import {
   isDone,
+  isHere,
   type ShownFile,
   type StepProgress,
   type StepView,
@@ -186,8 +187,14 @@ export function monthPages(scope: App, services: ConsoleServices): void {
 
   scope.get('/reports/:month/files/:name', { schema: { params: FileParams } }, async (request, reply) => {
     const { month, name } = request.params
-    const file = findClosingFile(monthFolder(closingsFolder, month), name)
+    const folder = monthFolder(closingsFolder, month)
+    const file = findClosingFile(folder, name)
     if (file === null) throw notFound()
+    // One of the same name may be left from an earlier run, while the one that the page shows is elsewhere.
+    const [{ closing }, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
+    const files = filesOf(states, folder)
+    const shown = closing === null ? files : recordedFiles(closing, files, folder)
+    if (!shown.some((one) => one.name === name && isHere(one))) throw notFound()
     // Without its length: a step that is run again writes the file anew while it is sent.
     return reply
       .header('content-disposition', `attachment; filename="${name}"`)
@@ -224,14 +231,7 @@ function showMonth(books: MonthBooks, states: readonly StepState[], folder: stri
         ['Checkpoint signed', timeCell(closing.checkpoint.at)],
         ['Checkpoint’s hash', codeCell(closing.checkpoint.hash)],
       ],
-      files: showFiles(
-        month,
-        'Recorded files',
-        closing.files.map(({ name, sha256 }) => {
-          const made = files.find((one) => one.name === name && one.sha256 === sha256)
-          return made ?? { name, sha256, bytes: findClosingFile(folder, name)?.bytes, keptIn: null }
-        }),
-      ),
+      files: showFiles(month, 'Recorded files', recordedFiles(closing, files, folder)),
       event: closing.id,
       nextMonth: nextMonth(month),
     },
@@ -245,16 +245,33 @@ function showMonth(books: MonthBooks, states: readonly StepState[], folder: stri
 }
 
 /** The files that steps made, and where those are that are not in this instance's folder. */
-const filesOf = (states: readonly StepState[], folder: string): readonly ShownFile[] =>
-  states.flatMap((step) =>
-    step.state === 'waiting'
-      ? []
-      : step.files.map(({ name, sha256, bytes }): ShownFile => {
-          // Of instances that share a folder, each finds what another wrote.
-          const isHere = findClosingFile(folder, name)?.bytes === bytes
-          const isLost = !isHere && step.kept_in === locationOf(folder)
-          return { name, sha256, bytes: isLost ? undefined : bytes, keptIn: isHere || isLost ? null : step.kept_in }
-        }),
+function filesOf(states: readonly StepState[], folder: string): readonly ShownFile[] {
+  const folderId = readFolderId(folder)
+  return states.flatMap((step) => {
+    if (step.state === 'waiting') return []
+    // Without an id of the step, it is not known whether a file of this name is the one that it made.
+    const isThisFolder = folderId !== null && step.folder_id === folderId
+    return step.files.map(({ name, sha256, bytes }): ShownFile => {
+      const isLost = isThisFolder && findClosingFile(folder, name)?.bytes !== bytes
+      return { name, sha256, bytes: isLost ? undefined : bytes, keptIn: isThisFolder ? null : step.kept_in }
+    })
+  })
+}
+
+/** The files of a closing that was recorded. Of one from before steps had rows, they are those in the folder. */
+const recordedFiles = (
+  { files }: NonNullable<MonthBooks['closing']>,
+  made: readonly ShownFile[],
+  folder: string,
+): readonly ShownFile[] =>
+  files.map(
+    ({ name, sha256 }) =>
+      made.find((one) => one.name === name && one.sha256 === sha256) ?? {
+        name,
+        sha256,
+        bytes: findClosingFile(folder, name)?.bytes,
+        keptIn: null,
+      },
   )
 
 /** Whether the events that it would cover are those of the month, and not of months before it that are open, too. */

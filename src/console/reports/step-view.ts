@@ -218,6 +218,9 @@ export interface ShownFile {
   readonly keptIn: string | null
 }
 
+/** Whether the page leads to it. */
+export const isHere = ({ bytes, keptIn }: ShownFile): boolean => bytes !== undefined && keptIn === null
+
 /** Files that can be downloaded, if they are in the folder of this instance. */
 export const showFiles = (month: string, label: string, files: readonly ShownFile[]): Table =>
   partTable({
@@ -227,9 +230,9 @@ export const showFiles = (month: string, label: string, files: readonly ShownFil
     columns: [
       {
         title: 'File',
-        cell: ({ name, bytes, keptIn }) => {
-          const isHere = bytes !== undefined && keptIn === null
-          return codeCell(name, isHere ? `${monthPath(month)}/files/${encodeURIComponent(name)}` : undefined)
+        cell: (file) => {
+          const { name } = file
+          return codeCell(name, isHere(file) ? `${monthPath(month)}/files/${encodeURIComponent(name)}` : undefined)
         },
       },
       { title: 'Bytes', isNumber: true, cell: ({ bytes }) => numberCell(bytes) },

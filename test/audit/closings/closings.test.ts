@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { findClosingFile, monthFolder } from '../../../src/audit/closings/folder.ts'
+import { ensureFolderId, findClosingFile, monthFolder, readFolderId } from '../../../src/audit/closings/folder.ts'
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { beginClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
@@ -219,6 +219,14 @@ test('a whole month is closed, from its first step to the next month', async (t)
 
 test('files of a closing are found by safe names only', async (t) => {
   const { closingsFolder } = await createTestApp(t, slices)
+  const folder = monthFolder(closingsFolder, month)
+  t.equal(readFolderId(folder), null)
+  const id = ensureFolderId(folder)
+  t.equal(ensureFolderId(monthFolder(closingsFolder, '2026-01')), id)
+  t.equal(readFolderId(folder), id)
+  writeFileSync(join(closingsFolder, '.id'), '')
+  t.throws(() => ensureFolderId(folder), /is empty/)
+
   writeFileSync(join(closingsFolder, 'a.csv'), 'x')
   writeFileSync(join(closingsFolder, 'key'), 'x')
   t.match(findClosingFile(closingsFolder, 'a.csv'), { bytes: 1 })

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
@@ -252,7 +252,11 @@ test('a request to stop reaches the step that runs, or the next one of the same 
   const { database, stateOf } = await openMonth(t)
   const db = readDb(t, database)
   const begin = (step: ClosingStep, queued: readonly ClosingStep[], previous: string | null): Promise<string> =>
-    beginStep(db, { month, step, made_by: 'staff:fin', first: 1, last: 2, queued, kept_in: 'here:/data' }, previous)
+    beginStep(
+      db,
+      { month, step, made_by: 'staff:fin', first: 1, last: 2, queued, kept_in: 'here:/data', folder_id: 'a' },
+      previous,
+    )
   const end = (id: string) => endStep(db, id, { state: 'done', result: null, files: [], error: null })
   const first = await begin('verify', ['draws'], null)
   await requestStepStop(db, month, 'staff:eve')
@@ -268,6 +272,44 @@ test('a request to stop reaches the step that runs, or the next one of the same 
   t.equal(await end(third), null)
   await requestStepStop(db, month, 'staff:eve')
   t.match(await stateOf('draws'), { state: 'done', stopped_by: null }, 'nothing is left to stop')
+})
+
+test('files are known by the id of their folder: not by a host, a path, a name or a size', async (t) => {
+  const opened = await openMonth(t)
+  const { url, app, database, closingsFolder, record, stateOf } = opened
+  const other = await createTestApp(t, slices, database)
+  const steps = instance(t, opened, closingsFolder)
+  await steps.start(month, closingSteps, url, 'staff:fin')
+  await ended(steps)
+  t.match(await stateOf('checkpoint'), { state: 'done' })
+  // As when the service runs in a new container, with the same volume.
+  await queryRows(database, `update closing_steps set kept_in = 'former:/data/' || month`)
+  const accounts = join(closingsFolder, month, 'accounts.csv')
+  const text = readFileSync(accounts, 'utf8')
+  rmSync(accounts)
+  t.match(await record(), { status: 422, body: { code: 'closing_outdated' } }, 'missing')
+  writeFileSync(accounts, text.replaceAll('1', '2'))
+  t.match(await record(), { status: 422, body: { code: 'closing_outdated' } }, 'changed')
+  writeFileSync(accounts, text)
+
+  const here = await signedIn(app, 'finance', 'fin')
+  t.match((await here.get(page)).html, `href="${page}/files/accounts.csv"`)
+  t.equal((await here.get(`${page}/files/accounts.csv`)).html, text)
+
+  // Left from an earlier run there.
+  mkdirSync(join(other.closingsFolder, month))
+  writeFileSync(join(other.closingsFolder, month, 'accounts.csv'), text.replaceAll('1', '2'))
+  const there = await signedIn(other.app, 'finance', 'eve')
+  const check = async (): Promise<void> => {
+    const { html } = await there.get(page)
+    t.match(html, `former:/data/${month}`)
+    t.notMatch(html, `href="${page}/files/accounts.csv"`)
+    t.equal((await there.get(`${page}/files/accounts.csv`)).status, 404)
+  }
+  await check()
+  t.match(await record(), { status: 201 })
+  await check()
+  t.match((await here.get(page)).html, `href="${page}/files/accounts.csv"`, 'also once it is recorded')
 })
 
 test('the verification of a closing is one of those that run one at a time', async (t) => {
