@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { cellHtml } from '../../../src/console/frame/cells/cell-html.ts'
-import { pictureCell } from '../../../src/console/frame/cells/picture-cell.ts'
-import { loadSlices } from '../../../src/domain.ts'
-import { signedIn } from '../../harness/app/console-session.ts'
-import { createTestApp } from '../../harness/app/test-app.ts'
+import { cellHtml } from '../../../../src/console/frame/cells/cell-html.ts'
+import { pictureCell } from '../../../../src/console/frame/cells/picture-cell.ts'
+import { loadSlices } from '../../../../src/domain.ts'
+import { signedIn } from '../../../harness/app/console-session.ts'
+import { createTestApp } from '../../../harness/app/test-app.ts'
 
 const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0, approvalLimits: null }
 const isOwnOrigin = (origin: string) => origin === 'https://ours.test' || origin === 'https://also-ours.test'
