@@ -72,6 +72,13 @@ test('parts that change by themselves', { skip: skipWithoutBrowser, timeout: 300
     t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Home')
     t.equal(await page.locator('#figures').count(), 1)
     await state.waitFor()
+    await page.evaluate('document.querySelector("[data-update-state]").firstChild.known = true')
+    await updates(shown, '/console/figures', 1)
+    t.equal(
+      await page.evaluate('document.querySelector("[data-update-state]").firstChild.known'),
+      true,
+      'is not announced again',
+    )
     await page.unroute('**/console/figures')
     await owner.query("update balances set balance = balance + 1 where account = 'user:3:coins'")
     await page.getByRole('alert').waitFor()

@@ -172,8 +172,10 @@ if (updateState !== null) {
     const isRead = event.type === 'htmx:after:swap' && ctx.response.status < 400
     if (isRead) failing.delete(ctx.request.action)
     else failing.add(ctx.request.action)
-    updateState.textContent =
+    const text =
       failing.size === 0 ? '' : 'A part of this page could not be brought up to date. If this stays, reload the page.'
+    // Screen readers may read a live region again whenever it is set.
+    if (updateState.textContent !== text) updateState.textContent = text
   }
   for (const type of ['htmx:after:swap', 'htmx:response:error', 'htmx:error']) {
     document.addEventListener(type, onAnswer)
