@@ -273,6 +273,14 @@ test('a review says that beyond the limit there will be a proposal', async (t) =
   ] as const) {
     t.match((await ann.get(`${user}/${path}?review=1&${query}`)).html, `${button}</button>`)
   }
+
+  for (const [path, query, text] of [
+    ['grant-cards', 'privilege_package_id=1&quantity=3&reason=r', 'Package Gold (1) Rank 1 Days of each card 1'],
+    ['add-to-bag', 'decoration_id=1&quantity=1&reason=r', 'Gift Rose (1) Price of each 1 diamonds'],
+  ] as const) {
+    const { headers } = await ann.submit(`${user}/${path}?review=1&${query}`, `${user}/${path}`)
+    t.match(textOf((await ben.get(String(headers['location']))).html), text, 'who approves sees what is granted')
+  }
 })
 
 /** Text of a page between tags, in one line. */

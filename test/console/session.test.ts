@@ -261,6 +261,13 @@ test('signing in, its limits, and signing out', async (t) => {
       }
       t.equal((await sameToken.get('/console')).status, 200, 'another session with the same token')
       t.equal((await (await signIn(browser)).get('/console')).status, 200, 'signed in again')
+
+      const replaced = new ConsoleBrowser(another.app)
+      for (const [name, value] of browser.cookies) replaced.cookies.set(name, value)
+      t.equal((await replaced.get('/console')).status, 200)
+      await signIn(browser)
+      t.equal((await replaced.get('/console')).status, 303, 'signing in ends the session that it replaces')
+      t.equal((await browser.get('/console')).status, 200)
     },
   )
 

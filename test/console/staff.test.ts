@@ -110,7 +110,13 @@ test('acts lead to what they are about, and one whose data was tampered with is 
     t.match(html, `<a href="/console/catalogue/${path}"`)
     t.equal((await ann.get(`/console/catalogue/${path}`)).status, 200)
   }
-  const [newest = 0, ...others] = positionsIn(html)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  await operator('POST', '/admin/v1/users/7/bag', { decoration_id: 3, quantity: 40, reason: 'a prize' })
+  await operator('POST', '/admin/v1/users/7/cards', { privilege_package_id: 4, quantity: 1, reason: 'a prize' })
+  const grants = textOf((await ann.get('/console/staff')).html)
+  t.match(grants, /bag items added User 7 , Gift 3 40 bag a prize/)
+  t.match(grants, /card granted User 7 , Package 4 1 cards a prize/)
+  const [newest = 0, ...others] = positionsIn((await ann.get('/console/staff')).html)
   const gift = others.at(-1) ?? 0
   t.match((await ann.get(`/console/events/${gift}`)).html, '<a href="/console/catalogue/gifts/3"')
 

@@ -73,6 +73,12 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   t.notMatch(part.html, '<html')
   const stopped = await finance.get(wrong.address)
   t.notMatch(stopped.html, `action="${wrong.address}/stop"`, 'it has ended')
+  const token = /name="_csrf" value="([^"]+)"/.exec(stopped.html)?.[1] ?? ''
+  const late = await finance.post(`${wrong.address}/stop`, { _csrf: token, key: 'too late' })
+  t.equal(late.headers['location'], wrong.address)
+  t.notMatch((await finance.get(wrong.address)).html, 'Stopped.', 'nobody stopped what had ended')
+  const nothing = await finance.submit('/console/verify', '/console/verify/start', { checkpoint: ' null ' })
+  t.equal(nothing.status, 422, 'it would compare nothing')
   t.match(wrong.html, '1 finding, listed below.')
   await superuser.query(
     `insert into balances (account, balance) select 'user:' || n || ':coins', 1 from generate_series(100, 150) n`,

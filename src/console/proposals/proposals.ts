@@ -19,6 +19,7 @@ import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
 import { type Deed, deedText, subjectCell } from './deed.ts'
 import { amountOf, effectsTable, sumsTable } from './effects-table.ts'
+import { grantedFacts } from './granted-facts.ts'
 import { partPages, SHOWN_ROWS } from './part-pages.ts'
 import { proposalList, proposalToneOf } from './proposal-list.ts'
 import { type Decision, readDecision } from './read-decision.ts'
@@ -86,7 +87,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const isOpen = data.status === 'open'
     const isMaker = isSamePerson(data.maker, `staff:${sub}`)
     const mayAct = role === 'operator' && isOpen
-    const decision = await readDecision(db, data)
+    const [decision, granted] = await Promise.all([readDecision(db, data), grantedFacts(db, data)])
     const heldAt = decision?.position ?? (await headOf(db))
     const effects = data.effects.slice(0, SHOWN_ROWS)
     const holds = await readHoldsAt(
@@ -102,7 +103,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
       data: {
         id,
         deed,
-        facts: factsOf(data, decision),
+        facts: factsOf(data, granted, decision),
         effects: effectsTable(data, effects, holds),
         sums: data.effects.length > effects.length ? sumsTable(data.effects) : null,
         effectCount: data.effects.length,
@@ -145,7 +146,11 @@ export const proposalPages: ConsolePages = (scope, services) => {
   }
 }
 
-function factsOf(proposal: NamedProposal, decision: Decision | null): ProposalData['facts'] {
+function factsOf(
+  proposal: NamedProposal,
+  granted: ProposalData['facts'],
+  decision: Decision | null,
+): ProposalData['facts'] {
   const { status, action, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
   return [
     ['Proposal', codeCell(String(id))],
@@ -154,6 +159,7 @@ function factsOf(proposal: NamedProposal, decision: Decision | null): ProposalDa
     ['For', subjectCell(proposal)],
     ['Amount', amountOf(proposal)],
     ['Currency', wordCell(proposal.currency)],
+    ...granted,
     ['Reason', textCell(reason)],
     ['Made by', actorCell(maker)],
     ['Made', timeCell(created_at, `/console/events/${id}`)],

@@ -48,6 +48,9 @@ export function signInPages(
       return showLogin(request, reply, next, problemWith(found))
     }
     if (token.length > MAX_TOKEN_CHARACTERS) return showLogin(request, reply, next, tooLong)
+    // Nobody can use a copy of the session that this one replaces.
+    const replaced = readSessionCookie(request, production)
+    if (replaced !== undefined) await endedSessions.add(replaced.id)
     setSessionCookie(request, reply, { token, expiresAt: found.expiresAt, production })
     return reply.redirect(next, 303)
   }

@@ -15,6 +15,7 @@ import {
   type Cell,
   codeCell,
   formatWord,
+  numberCell,
   textCell,
   timeCell,
   withSuffix,
@@ -132,13 +133,20 @@ const approved = TypeCompiler.Compile(Approved)
 const approvalOf = ({ fields }: Row): Static<typeof Approved>['approval'] | null =>
   approved.Check(fields) ? fields.approval : null
 
+type Subject = readonly [field: string, word: string, path: (id: number) => string]
+
+/** What users are given. */
+const granted: readonly Subject[] = [
+  ['decoration_id', 'Gift', (id) => `/console/catalogue/gifts/${id}`],
+  ['privilege_package_id', 'Package', (id) => `/console/catalogue/packages/${id}`],
+]
+
 /** What has a page of its own, by the field that names it. */
-const subjects: readonly (readonly [field: string, word: string, path: (id: number) => string])[] = [
+const subjects: readonly Subject[] = [
   ['withdrawal_id', 'Withdrawal', (id) => `/console/withdrawals/${id}`],
   ['game_id', 'Game', (id) => `/console/games/${id}`],
   ['user_id', 'User', userPath],
-  ['decoration_id', 'Gift', (id) => `/console/catalogue/gifts/${id}`],
-  ['privilege_package_id', 'Package', (id) => `/console/catalogue/packages/${id}`],
+  ...granted,
   ['room_id', 'Room', (id) => accountPath(account('room', id, 'target'))],
   ['country_id', 'Country', (id) => `/console/catalogue/countries/${id}`],
   ['proposal_id', 'Proposal', (id) => `/console/proposals/${id}`],
@@ -153,9 +161,19 @@ function aboutCell(row: Row): Cell {
   if (entry.type === 'approval-limit-used') {
     return textCell(`Event ${entry.position - 1}`, eventPath(entry.position - 1))
   }
-  const subject = subjectCellOf(row)
+  const subject = withGranted(row, subjectCellOf(row))
   const approval = approvalOf(row)
   return approval === null ? subject : withSuffix(subject, proposalCell(approval.proposal_id))
+}
+
+/** With which gift or package a user was given. */
+function withGranted({ fields }: Row, user: Cell): Cell {
+  if (typeof fields['user_id'] !== 'number') return user
+  for (const [field, word, path] of granted) {
+    const id = fields[field]
+    if (typeof id === 'number') return withSuffix(user, textCell(`${word} ${id}`, path(id)))
+  }
+  return user
 }
 
 function subjectCellOf({ entry, fields }: Row): Cell {
@@ -192,6 +210,11 @@ function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; read
     const [use, ...others] = fields.amounts
     if (use === undefined || others.length > 0) return none
     return { cell: amountCell(use.limit, use.amount), currency: use.limit }
+  }
+  if (entry.type === 'card-granted') return { cell: numberCell(1), currency: 'cards' }
+  if (entry.type === 'bag-items-added') {
+    const { quantity } = fields
+    return { cell: numberCell(typeof quantity === 'number' ? quantity : null), currency: 'bag' }
   }
   const [movement, ...others] = entry.movements
   if (movement === undefined || others.length > 0) return none

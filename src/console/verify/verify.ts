@@ -24,6 +24,7 @@ import {
   wordCell,
 } from '../frame/cells/cells.ts'
 import { actorCell, eventCell } from '../frame/cells/links.ts'
+import { leadToDone } from '../frame/done/done-cookie.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
@@ -157,17 +158,19 @@ export const verifyPages: ConsolePages = (scope, services) => {
   scope.post(
     '/verify/:id/stop',
     { config: { mayFinanceWrite: true }, schema: { params, body: ActForm } },
-    (request, reply) => {
+    async (request, reply) => {
       const id = idInPath(request.params.id)
-      const path = `/ledger/verifications/${id}/stop`
-      const { key } = request.body
-      return act(request, reply, services, {
+      const page = `/console/verify/${id}`
+      const stopped = await adminRequest(request, {
         method: 'POST',
-        path,
-        key,
-        back: `/console/verify/${id}`,
-        done: 'stopped',
+        path: `/ledger/verifications/${id}/stop`,
+        body: {},
+        idempotencyKey: request.body.key,
       })
+      if (!oneRun.Check(stopped.body)) throw adminError(stopped)
+      // One that had ended before was stopped by nobody.
+      const { stopped_by } = stopped.body.data
+      return stopped_by === null ? reply.redirect(page, 303) : leadToDone(request, reply, page, 'stopped')
     },
   )
 
@@ -209,12 +212,21 @@ const showCheckpoints = (checkpoints: readonly MadeCheckpoint[]): Table =>
     ],
   })
 
-/** A file that was dropped in, or its text. What it must hold is checked by the route. */
+/**
+ * A file that was dropped in, or its text. What it must hold is checked by the route; here a 422 is thrown for what is no
+ * JSON, and for `null`, which would be taken for no checkpoint at all.
+ */
 function parseCheckpoint(text: string): unknown {
+  const parsed = parseJson(text)
+  if (parsed === undefined || parsed === null) throw validationFailed({ checkpoint: [verifyMessages.no_checkpoint] })
+  return parsed
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw validationFailed({ checkpoint: [verifyMessages.no_checkpoint] })
+    return undefined
   }
 }
 

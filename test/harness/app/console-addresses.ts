@@ -58,6 +58,7 @@ export function consoleAddresses(app: FastifyInstance, ledger: BusyLedger): read
     '/console/events/:position': ledger.draw,
     '/console/draws/:position': ledger.draw,
     '/console/verify/:id': ledger.verification,
+    '/console/verify/checkpoints/:id': 1,
     '/console/users/:id': 1,
     '/console/users/:id/balances/:currency': 'dollars',
     '/console/withdrawals/:id': ledger.withdrawals.pending,
@@ -82,7 +83,7 @@ export function consoleAddresses(app: FastifyInstance, ledger: BusyLedger): read
       return `${before}/${value}`
     })
     const query = queries[route]
-    const kind = /\.[a-z]+$/.test(route)
+    const kind = /\.[a-z]+$|\/checkpoints\/:id$/.test(route)
       ? 'file'
       : /\/(figures|progress|live\/events|live\/sockets)$/.test(route)
         ? 'part'

@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Kysely } from 'kysely'
+import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import { parseData } from '../../audit/reports/events/parse-data.ts'
+import type { Tables } from '../../db/tables.ts'
+import { decorationById } from '../../features/gifts/reads.ts'
+import { packageById } from '../../features/privilege/reads.ts'
+import { type Cell, formatCount, numberCell, textCell } from '../frame/cells/cells.ts'
+
+const cardsInput = TypeCompiler.Compile(Type.Object({ privilege_package_id: Type.Integer() }))
+const bagInput = TypeCompiler.Compile(Type.Object({ decoration_id: Type.Integer() }))
+
+/** Which cards or gifts a proposal grants, as they are in the catalogue now; nothing for other proposals. */
+export async function grantedFacts(
+  db: Kysely<Tables>,
+  { id, action }: { readonly id: number; readonly action: ProposalAction },
+): Promise<readonly (readonly [string, Cell])[]> {
+  if (action !== 'cards' && action !== 'bag') return []
+  const row = await db.selectFrom('proposals').select('input').where('proposal_id', '=', id).executeTakeFirst()
+  const input = parseData(row?.input ?? '')
+  if (cardsInput.Check(input)) {
+    const found = await packageById(db, input.privilege_package_id)
+    const name = `${found?.name ?? 'Package'} (${input.privilege_package_id})`
+    return [
+      ['Package', textCell(name, `/console/catalogue/packages/${input.privilege_package_id}`)],
+      ['Rank', numberCell(found?.rank)],
+      ['Days of each card', numberCell(found?.valid_days)],
+    ]
+  }
+  if (!bagInput.Check(input)) return []
+  const gift = await decorationById(db, input.decoration_id)
+  const name = `${gift?.name ?? 'Gift'} (${input.decoration_id})`
+  return [
+    ['Gift', textCell(name, `/console/catalogue/gifts/${input.decoration_id}`)],
+    ['Price of each', textCell(gift === undefined ? null : `${formatCount(gift.price)} diamonds`)],
+  ]
+}
