@@ -38,7 +38,7 @@ export async function startCluster(
   const dataDir = join(folder, 'data')
   const cluster = await prepareCluster(dataDir)
   if (options.statements) {
-    appendFileSync(join(dataDir, 'postgres', 'postgresql.conf'), `shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.track_planning = on\n`)
+    appendFileSync(join(dataDir, 'postgres', 'postgresql.conf'), `shared_preload_libraries = 'pg_stat_statements'\n`)
   }
   cleanUp.defer(() => cluster.stop())
   const { port, client } = await startAndConnect(cluster)

@@ -55,7 +55,8 @@ test('connection keys match between the kernel and Node', { skip: process.platfo
     const read = async () => {
       const found: number[] = []
       const busyMs = await readSendQueues((key, bytes) => void (key === wanted && found.push(bytes)))
-      t.ok(busyMs !== null && busyMs > 0)
+      // The clock of a thread's CPU may be coarser than one reading.
+      t.ok(busyMs !== null && busyMs >= 0)
       return found
     }
     t.same(await read(), [0], host)
