@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
+import type { ApprovalLimits } from '../../src/ledger/rules/covered-verb.ts'
 import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
@@ -10,16 +11,14 @@ import { queryRows } from '../harness/ledger/test-executor.ts'
 
 const HOSTILE = `<script>alert(1)</script> {{7*7}} <%= 1 %> ${'x'.repeat(50)}`
 
-test('a proposal is shown with what it moves, refused to its maker, and approved by another', async (t) => {
+/** An app whose staff need a colleague beyond these limits. */
+async function appWithLimits(t: Parameters<typeof createTestApp>[0], limits: ApprovalLimits) {
   const { slices } = await loadSlices()
-  const { app, operator } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    { coins: 100 },
-  )
+  return createTestApp(t, slices, undefined, new WriteAllowance(null), new AddressLimit(null), limits)
+}
+
+test('a proposal is shown with what it moves, refused to its maker, and approved by another', async (t) => {
+  const { app, operator } = await appWithLimits(t, { coins: 100 })
   const ann = await signedIn(app, 'operator', 'ann')
   const ben = await signedIn(app, 'operator', 'ben')
   const finance = await signedIn(app, 'finance', 'fin')
@@ -114,15 +113,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
 })
 
 test('what waits comes first, and a list that is pinned shows the statuses of then', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator, database } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    { coins: 100 },
-  )
+  const { app, operator, database } = await appWithLimits(t, { coins: 100 })
   const ben = await signedIn(app, 'operator', 'ben')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   const propose = async (): Promise<number> =>
@@ -159,15 +150,7 @@ test('what waits comes first, and a list that is pinned shows the statuses of th
 })
 
 test('the pages of a salary file of a thousand rows are short, and lead to all of it', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    { coins: 100 },
-  )
+  const { app, operator } = await appWithLimits(t, { coins: 100 })
   const ids = Array.from({ length: 1_000 }, (_, i) => i + 1)
   await operator('POST', '/admin/v1/users', { users: ids.slice(0, 500).map((id) => ({ id })) })
   await operator('POST', '/admin/v1/users', { users: ids.slice(500, 900).map((id) => ({ id })) })
@@ -229,16 +212,8 @@ test('the pages of a salary file of a thousand rows are short, and lead to all o
 })
 
 test('a review says that beyond the limit there will be a proposal', async (t) => {
-  const { slices } = await loadSlices()
   const limits = { coins: 100, cards: 2 }
-  const { app, operator } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    limits,
-  )
+  const { app, operator } = await appWithLimits(t, limits)
   const ann = await signedIn(app, 'operator', 'ann')
   const ben = await signedIn(app, 'operator', 'ben')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
@@ -291,16 +266,8 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
 
 test('a proposal leads to its events, and they to it', async (t) => {
-  const { slices } = await loadSlices()
   const limits = { coins: 100 }
-  const { app, operator, database } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    limits,
-  )
+  const { app, operator, database } = await appWithLimits(t, limits)
   const ben = await signedIn(app, 'operator', 'ben')
   await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' }] })
   const proposed = (amount: string) =>
@@ -353,15 +320,7 @@ test('a proposal leads to its events, and they to it', async (t) => {
 })
 
 test('a proposal says what it asks for, for whom, and what is on hold', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator, user } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    { dollars: 10_000 },
-  )
+  const { app, operator, user } = await appWithLimits(t, { dollars: 10_000 })
   const ben = await signedIn(app, 'operator', 'ben')
   const finance = await signedIn(app, 'finance', 'fin')
   await operator('PUT', '/admin/v1/countries/1', { name: 'Country 1' })

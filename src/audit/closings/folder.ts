@@ -15,7 +15,7 @@ export const monthFolder = (closings: string, month: string): string => join(clo
 /** Where a folder is, for people: `host-a:/data/closings/2026-10`. */
 export const locationOf = (folder: string): string => `${hostname()}:${resolve(folder)}`
 
-/** Beside the months, so that it stays when the folder of one is lost. */
+/** In the folder that holds all months, so that it stays when the folder of one is lost. */
 const idFile = (month: string): string => join(dirname(month), '.id')
 
 /**
