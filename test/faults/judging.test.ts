@@ -1,12 +1,9 @@
-import { createServer } from 'node:net'
 import { test } from 'tap'
 import { Answers, type Final } from '../soak/books/answers.ts'
 import { Books, type Entry } from '../soak/books/books.ts'
 import { judge } from '../soak/books/contract.ts'
-import { grew, memoryOf, type Sample } from '../soak/environment/memory.ts'
-import { sendBurst } from '../soak/load/burst.ts'
-import type { Kind, Operation } from '../soak/load/operation.ts'
-import { people } from '../soak/load/people.ts'
+import { grew, memoryOf, type Sample } from '../soak/environment/metrics.ts'
+import type { Kind, Operation } from '../soak/load/operations.ts'
 
 // The soak's checks must notice faults, so they are tried on made-up ones.
 
@@ -154,22 +151,4 @@ test('memory growth is judged by medians after warm-up and at the end', (t) => {
   t.ok(grew(growing, 'heap'))
   t.notOk(grew(growing, 'resident'))
   t.end()
-})
-
-test('a burst whose connections are cut gets no response, and ends', async (t) => {
-  const server = createServer((socket) => {
-    socket.on('error', () => {})
-    socket.once('data', () => socket.resetAndDestroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const answers = new Answers()
-  const operation: Operation = { kind: 'seed', actor: 'user:101', method: 'PUT', path: '/', body: '' }
-  const clients = { answers, people: await people(1), timeoutMs: 1_000 }
-  const commands = Array.from({ length: 20 }, () => answers.begin(operation))
-  await sendBurst(clients, commands, { origin: `http://127.0.0.1:${port}` })
-  t.equal(answers.cuts, 20)
-  t.equal(answers.open.size, 20)
 })

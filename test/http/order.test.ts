@@ -4,7 +4,7 @@ import { loadSlices } from '../../src/domain.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { createTestApp as open } from '../harness/app/test-app.ts'
 import { fetchRoutes, isRead, pathOf, type Route } from '../harness/http/api-routes.ts'
-import { valueOf } from '../hostile/requests/values.ts'
+import { valueOf } from '../harness/http/schema-values.ts'
 
 const { slices } = await loadSlices()
 

@@ -10,7 +10,7 @@ import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
-import { RecordingClient } from '../harness/websocket/websocket-client.ts'
+import { WebSocketClient } from '../harness/websocket/websocket-client.ts'
 
 type Send = (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Reply>
 
@@ -94,11 +94,11 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
   }
   t.equal(await readyStatus(reader), 200, 'commands that a standby refuses do not make it unready')
 
-  const client = new RecordingClient(reader.origin, { token: tokenIn(writer.output(), 'user 1') })
+  const client = new WebSocketClient(reader.origin, { token: tokenIn(writer.output(), 'user 1'), keepsFrames: true })
   t.teardown(() => client.close())
-  await until(() => client.frames.some((text) => text.includes('"t":"ready"')))
+  await client.waitForFrame('ready')
   client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
-  await until(() => client.frames.some((text) => text.includes('"t":"subbed"')))
+  await client.waitForFrame('subbed')
   const sent = await write('POST', '/v1/instant-send', gift)
   t.equal(sent.status, 200)
   const at = { 'x-ledger-position': String(sent.position) }
@@ -110,7 +110,7 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
   const history = await movements(read)
   t.match(history, [{ id: new RegExp(`^${sent.position}-`), type: 'gift-drawn' }])
   t.same(history, await movements(write))
-  await until(() => client.frames.some((text) => text.includes(`"position":"${sent.position}"`)))
+  await client.waitFor(({ frames }) => frames.find(({ position }) => position === String(sent.position)))
 
   await standby.admin('select pg_wal_replay_pause()')
   const later = await write('POST', '/v1/instant-send', gift)
@@ -129,7 +129,7 @@ test('on a standby an instance only reads, until it is promoted', { timeout: 240
     return first.status === 200
   })
   t.ok(first.position > later.position)
-  await until(() => client.frames.some((text) => text.includes(`"position":"${first.position}"`)))
+  await client.waitFor(({ frames }) => frames.find(({ position }) => position === String(first.position)))
   t.equal(await readyStatus(reader), 200)
 })
 

@@ -32,8 +32,7 @@ import { type RealtimeIntervals, startRealtime } from '../../../src/startup/real
 import { DocumentedFrames } from '../http/documented-frames.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
-import { DEADLINE_MS } from '../until.ts'
-import { WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
+import { type Frame, WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
 import { SECRET, token } from './minimal-app.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -204,11 +203,7 @@ export const noLookups: ProfileLookups = {
   packages: async () => new Map(),
 }
 
-/** A frame that was received. */
-export interface Frame {
-  readonly t: string
-  readonly [field: string]: unknown
-}
+export type { Frame }
 
 const documentedFrames = new DocumentedFrames(asyncapi)
 
@@ -221,63 +216,10 @@ function requireDocumented(frame: Frame): void {
   if (difference !== null) throw new Error(difference)
 }
 
-/** A client that keeps its frames, holds each against the AsyncAPI document, and can wait for them. */
+/** A client that keeps its frames and compares each with the AsyncAPI document. */
 export class TestClient extends WebSocketClient {
-  readonly frames: Frame[] = []
-  readonly #watchers = new Set<() => void>()
-
-  constructor(origin: string, options: Omit<WebSocketOptions, 'onOpen' | 'onText' | 'onClose'>) {
-    super(origin, {
-      ...options,
-      onText: (text) => {
-        const frame: Frame = JSON.parse(text)
-        requireDocumented(frame)
-        this.frames.push(frame)
-        this.#notify()
-      },
-      // Called after a refused upgrade, too.
-      onClose: () => this.#notify(),
-    })
-  }
-
-  #notify(): void {
-    for (const watcher of this.#watchers) watcher()
-  }
-
-  /** Waits until `find` returns something else than undefined. Throws after a deadline. */
-  async waitFor<T>(find: (client: this) => T | undefined, what = 'a frame'): Promise<T> {
-    const found = find(this)
-    if (found !== undefined) return found
-    return new Promise<T>((resolve, reject) => {
-      const timeout = setTimeout(() => {
-        this.#watchers.delete(watcher)
-        reject(new Error(`no ${what}; code ${this.code}, received ${JSON.stringify(this.frames.slice(-5))}`))
-      }, DEADLINE_MS)
-      // The timer must not keep a test alive that no longer waits.
-      timeout.unref()
-      const watcher = (): void => {
-        const value = find(this)
-        if (value === undefined) return
-        clearTimeout(timeout)
-        this.#watchers.delete(watcher)
-        resolve(value)
-      }
-      this.#watchers.add(watcher)
-    })
-  }
-
-  /** The first frame of a type and, if given, with this `i`. */
-  waitForFrame(type: string, i?: number): Promise<Frame> {
-    return this.waitFor(({ frames }) => frames.find((f) => f.t === type && (i === undefined || f['i'] === i)), type)
-  }
-
-  /** The events of a channel, in order. */
-  eventsOf(channel: string): Frame[] {
-    return this.frames.filter(({ t, ch, prev }) => t === 'ev' && ch === channel && prev !== undefined)
-  }
-
-  waitForClose(): Promise<number> {
-    return this.waitFor(({ code }) => code, 'close')
+  constructor(origin: string, options: Omit<WebSocketOptions, 'keepsFrames' | 'check'>) {
+    super(origin, { ...options, keepsFrames: true, check: requireDocumented })
   }
 }
 

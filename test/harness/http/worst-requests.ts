@@ -1,12 +1,11 @@
 import { pathOf, type Route, type Schema } from './api-routes.ts'
+import { bodyWith, branchesOf, fieldsIn, smallest } from './body-fields.ts'
 import { type HttpRequest, jsonType } from './request.ts'
 
 /** The body limits of routes. */
 const MAX_BODY_BYTES = { open: 65_536, public: 65_536, client: 65_536, admin: 1_048_576 } as const
 /** Node refuses more than 16 KiB of request line and headers together. */
 const MAX_QUERY_BYTES = 14_000
-/** Nested fields deeper than this are not filled one by one. */
-const MAX_DEPTH = 4
 
 /** Makes a JSON text of about so many bytes. */
 type Fill = (bytes: number) => string
@@ -64,18 +63,12 @@ const roots: Readonly<Record<string, Fill>> = {
   'blanks around it': (bytes) => `${' '.repeat(Math.floor(bytes / 2))}{}${' '.repeat(Math.floor(bytes / 2))}`,
 }
 
-/** A field of a body: the text before and after it, and its schema. */
-interface FieldSite {
-  readonly name: string
-  readonly before: string
-  readonly after: string
-  readonly schema: Schema
-}
-
 export interface WorstBody {
   readonly name: string
   readonly body: Buffer
 }
+
+const worstBody = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
 
 /** The costliest bodies for a route with this schema, within so many bytes. A generator, as they are large. */
 export function* worstBodies(schema: Schema, maxBytes: number): Generator<WorstBody> {
@@ -85,109 +78,44 @@ export function* worstBodies(schema: Schema, maxBytes: number): Generator<WorstB
   for (const branch of branches) yield* bodiesByField(branch, maxBytes)
 }
 
-function* bodiesByField(schema: Schema, maxBytes: number): Generator<WorstBody> {
-  const sites = [...sitesIn(schema, { name: '', before: '', after: '', schema }, 0)]
-  for (const { name, before, after, schema } of sites) {
-    const room = maxBytes - Buffer.byteLength(before) - Buffer.byteLength(after) - 16
+function* bodiesByField(branch: Schema, maxBytes: number): Generator<WorstBody> {
+  const base = smallest(branch)
+  for (const { path, schema } of fieldsIn(branch)) {
+    const name = path.filter((step) => step !== '0').join('.')
+    const room = maxBytes - Buffer.byteLength(bodyWith(base, branch, path, '')) - 16
     const fills = schema.type === 'array' ? lists : schema.type === 'string' ? texts : anything
     for (const [what, fill] of Object.entries(fills))
-      yield worstBody(`${what} as ${name}`, `${before}${fill(room)}${after}`)
-    if (schema.type === 'array') {
-      const item = JSON.stringify(smallest(schema.items ?? {}))
-      yield worstBody(`valid items as ${name}`, `${before}[${repeated(item, room)}]${after}`)
-    }
+      yield worstBody(`${what} as ${name}`, bodyWith(base, branch, path, fill(room)))
+    if (schema.type !== 'array') continue
+    const items = repeated(JSON.stringify(smallest(schema.items ?? {})), room)
+    yield worstBody(`valid items as ${name}`, bodyWith(base, branch, path, `[${items}]`))
   }
 }
 
 /** Bodies with two long lists, also of two union branches, for checks that compare pairs of errors. */
 function* pairsOfLists(branches: readonly Schema[], maxBytes: number): Generator<WorstBody> {
-  const smallestFields = Object.assign({}, ...branches.map((branch) => object(smallest(branch))))
-  const properties = branches.flatMap((branch) => Object.entries(branch.properties ?? {}))
-  const names = new Set(properties.filter(([, inner]) => branchesOf(inner).some(isArray)).map(([name]) => name))
-  for (const one of names) {
-    for (const other of names) {
-      if (one >= other) continue
-      const others = Object.entries(smallestFields).filter(([name]) => name !== one && name !== other)
-      const head = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
+  const base = Object.assign({}, ...branches.map((branch) => Object(smallest(branch))))
+  const lists = branches
+    .flatMap((branch) => Object.entries(branch.properties ?? {}))
+    .filter(([, inner]) => branchesOf(inner).some(({ type }) => type === 'array'))
+  const names = [...new Set(lists.map(([name]) => name))].toSorted()
+  for (const [i, one] of names.entries()) {
+    for (const other of names.slice(i + 1)) {
+      const head = JSON.stringify({ ...base, [one]: 0, [other]: 0 })
       for (const item of ['{}', '0']) {
-        const list = `[${repeated(item, (maxBytes - head.length - one.length - other.length - 64) / 2)}]`
-        yield worstBody(`${item} as ${one} and as ${other}`, `{${head}"${one}":${list},"${other}":${list}}`)
+        const list = `[${repeated(item, (maxBytes - head.length - 64) / 2)}]`
+        const first = bodyWith({ ...base, [other]: [] }, {}, [one], list)
+        yield worstBody(
+          `${item} as ${one} and as ${other}`,
+          first.replace(`"${other}":[]`, () => `"${other}":${list}`),
+        )
       }
     }
   }
 }
 
-const isArray = ({ type }: Schema): boolean => type === 'array'
-
-const worstBody = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
-
-/** Every field at any depth, in an otherwise smallest possible body. */
-function* sitesIn(schema: Schema, around: FieldSite, depth: number): Generator<FieldSite> {
-  if (depth > MAX_DEPTH) return
-  const smallestFields = object(smallest(schema))
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    const others = Object.entries(smallestFields)
-      .filter(([other]) => other !== name)
-      .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
-    const before = `${around.before}{${others.join('')}${JSON.stringify(name)}:`
-    const site = { name: `${around.name}${name}`, before, after: `}${around.after}`, schema: inner }
-    for (const branch of branchesOf(inner)) {
-      yield { ...site, schema: branch }
-      const within = { ...site, name: `${site.name}.` }
-      if (branch.type === 'object') yield* sitesIn(branch, within, depth + 1)
-      if (branch.type !== 'array' || branch.items?.type !== 'object') continue
-      yield* sitesIn(branch.items, { ...within, before: `${before}[`, after: `]${site.after}` }, depth + 1)
-    }
-  }
-}
-
-/** One branch of a union for each type, and all object branches: filling two strings or constants is no use. */
-function branchesOf(schema: Schema): readonly Schema[] {
-  if (schema.anyOf === undefined) return [schema]
-  const branches = schema.anyOf.flatMap(branchesOf)
-  return branches.filter((branch, i) => {
-    if (branch.type === 'object') return true
-    return branches.findIndex(({ type }) => type === branch.type) === i
-  })
-}
-
-const object = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? { ...value } : {}
-
-/** The smallest value of a schema; only the most frequent patterns are met. */
-export function smallest(schema: Schema): unknown {
-  if (schema.const !== undefined) return schema.const
-  if (schema.enum !== undefined) return schema.enum[0]
-  const [first] = schema.anyOf ?? []
-  if (first !== undefined) return smallest(first)
-  const { properties = {}, required = [], items = {}, minItems = 0, minimum = 0, minLength = 0, pattern } = schema
-  switch (schema.type) {
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(properties)
-          .filter(([name]) => required.includes(name))
-          .map(([name, inner]) => [name, smallest(inner)]),
-      )
-    case 'array':
-      return Array.from({ length: minItems }, () => smallest(items))
-    case 'string':
-      return pattern?.includes('{64}') === true
-        ? 'a'.repeat(64)
-        : pattern?.startsWith('^[0-9]+') === true
-          ? '1'
-          : 'a'.repeat(Math.max(1, minLength))
-    case 'integer':
-    case 'number':
-      return minimum
-    case 'null':
-      return null
-    default:
-      return true
-  }
-}
-
 /** Queries that fill the request line. */
-export const worstQueries: Readonly<Record<string, (name: string) => string>> = {
+const worstQueries: Readonly<Record<string, (name: string) => string>> = {
   'many query fields': () => numbered((n) => `k${n.toString(36)}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
   'one query field many times': (name) => repeated(`${name}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
   'a long query value': (name) => `${name}=${'1'.repeat(MAX_QUERY_BYTES)}`,
@@ -198,16 +126,14 @@ export function* worstRequests(route: Route): Generator<{ readonly name: string;
   const params = Object.fromEntries(Object.keys(route.params).map((name) => [name, '1']))
   const path = pathOf(route, params, false)
   const request: HttpRequest = { method: route.method, path, headers: [jsonType], body: null }
-  yield { name: 'a valid request', request: { ...request, body: smallestBody(route) } }
+  const body = route.body === null ? null : Buffer.from(JSON.stringify(smallest(route.body)))
+  yield { name: 'a valid request', request: { ...request, body } }
   const [query = 'limit'] = Object.keys(route.query)
   for (const [name, fill] of Object.entries(worstQueries))
     yield { name, request: { ...request, path: `${path}?${fill(query)}` } }
   if ('limit' in route.query) yield { name: 'the longest page', request: { ...request, path: `${path}?limit=200` } }
+  if (route.method === 'GET') return
   // Routes without a body parse the one they get, too.
-  for (const { name, body } of worstBodies(route.body ?? {}, MAX_BODY_BYTES[route.kind])) {
-    if (route.method !== 'GET') yield { name, request: { ...request, body } }
-  }
+  for (const { name, body } of worstBodies(route.body ?? {}, MAX_BODY_BYTES[route.kind]))
+    yield { name, request: { ...request, body } }
 }
-
-const smallestBody = ({ body }: Route): Buffer | null =>
-  body === null ? null : Buffer.from(JSON.stringify(smallest(body)))

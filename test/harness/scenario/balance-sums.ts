@@ -1,5 +1,5 @@
 import { connect } from '../../../src/db/connect.ts'
-import type { ScenarioContext } from './scenario-context.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 /** The sum of all accounts by currency, and the head, in one statement and so in one snapshot. */
 const SUMS = `select split_part(account, ':', 3) as currency, sum(balance)::text as sum,

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { type ScenarioContext, ScenarioSkipped } from './scenario-context.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Random } from '../random.ts'
 
 /** The length of a run. */
 export interface Extent {
   readonly rounds: number
-  /** Duration of a fault; of the whole run in a scenario without faults. */
+  /** Duration of a disturbance; of the whole run in a scenario without any. */
   readonly seconds: number
 }
 
-/** The service under one kind of fault or load. */
+/** The service under one kind of disturbance or load. */
 export interface Scenario {
   readonly name: string
   readonly about: string
@@ -19,26 +20,113 @@ export interface Scenario {
   readonly run: (context: ScenarioContext, extent: Extent) => Promise<void>
 }
 
+/** The scenario cannot run on this machine. */
+export class ScenarioSkipped extends Error {}
+
+/** A scenario reports so many faults: more would not help to find the cause. */
+const MAX_FAULTS = 100
+/** Longer than anything takes even on a busy shared machine. */
+const SHARED_LIMIT_MS = 100_000
+const POLL_MS = 20
+
+interface ContextOptions {
+  /** Prints a line of progress. */
+  readonly progress: (line: string) => void
+  readonly signal: AbortSignal
+  readonly seed: number
+  /**
+   * Whether the machine is shared, as in tests: then time limits are much longer, and load leaves some of the machine to
+   * others.
+   */
+  readonly sharesMachine: boolean
+}
+
+/** The context of a running scenario: collects its faults and figures, and cleans up after it. */
+export class ScenarioContext {
+  readonly signal: AbortSignal
+  readonly progress: (line: string) => void
+  readonly sharesMachine: boolean
+  readonly random: Random
+  readonly faults: string[] = []
+  readonly figures: string[] = []
+  readonly #cleanUp = new AsyncDisposableStack()
+  readonly #logs = new Map<string, () => string>()
+
+  constructor({ progress, signal, seed, sharesMachine }: ContextOptions) {
+    this.progress = progress
+    this.signal = signal
+    this.sharesMachine = sharesMachine
+    this.random = new Random(seed)
+  }
+
+  /** Adds work for the end of the scenario; the last one added runs first. */
+  teardown(work: () => Promise<void>): void {
+    this.#cleanUp.defer(work)
+  }
+
+  expect(holds: boolean, fault: string): void {
+    if (!holds && this.faults.length < MAX_FAULTS) this.faults.push(fault)
+  }
+
+  report(figure: string): void {
+    this.figures.push(figure)
+  }
+
+  /** Attaches the output of a process, to explain a fault. */
+  attachLog(name: string, text: () => string): void {
+    this.#logs.set(name, text)
+  }
+
+  logs(): readonly (readonly [string, string])[] {
+    return [...this.#logs].map(([name, text]) => [name, text()])
+  }
+
+  /** A time limit: `ms` on a machine of its own, much longer on a shared one. */
+  limit(ms: number): number {
+    return this.sharesMachine ? Math.max(ms, SHARED_LIMIT_MS) : ms
+  }
+
+  /** Rejects when the run is interrupted. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal })
+  }
+
+  /** Waits for a condition; false when it was not met within the limit of so many milliseconds. */
+  async waitFor(holds: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+    const deadline = performance.now() + this.limit(withinMs)
+    while (!(await holds())) {
+      if (performance.now() > deadline) return false
+      await this.pause(POLL_MS)
+    }
+    return true
+  }
+
+  async cleanUp(): Promise<void> {
+    await this.#cleanUp.disposeAsync()
+  }
+}
+
 export interface Verdict {
   readonly name: string
   readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
   readonly faults: readonly string[]
   readonly figures: readonly string[]
-  readonly extent: Extent
-  readonly tookSeconds: number
+  /** The outcome and the extent of the run, in one line. */
+  readonly headline: string
   /** Names and outputs of processes. */
   readonly logs: readonly (readonly [string, string])[]
 }
 
-export async function runScenario({ name, run }: Scenario, extent: Extent, context: ScenarioContext): Promise<Verdict> {
+export async function runScenario({ name, run }: Scenario, extent: Extent, options: ContextOptions): Promise<Verdict> {
+  const context = new ScenarioContext(options)
   const started = performance.now()
   const pressureBefore = cpuPressureMs()
-  let skipped = false
+  let isSkipped = false
   try {
     await run(context, extent)
   } catch (error) {
-    skipped = error instanceof ScenarioSkipped
-    if (skipped) context.report(messageOf(error))
+    isSkipped = error instanceof ScenarioSkipped
+    if (isSkipped) context.report(messageOf(error))
     else context.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   await context.cleanUp().catch((error: unknown) => context.expect(false, `cleaning up failed: ${messageOf(error)}`))
@@ -47,13 +135,15 @@ export async function runScenario({ name, run }: Scenario, extent: Extent, conte
     const share = (((cpuPressureMs() ?? pressureBefore) - pressureBefore) / tookMs) * 100
     context.report(`processes waited for a processor ${share.toFixed(0)}% of the time`)
   }
+  const outcome = context.faults.length > 0 ? 'FAIL' : isSkipped ? 'SKIP' : 'PASS'
+  const { rounds, seconds } = extent
+  const length = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}${seconds > 0 ? ` of ${seconds} s` : ''}`
   return {
     name,
-    outcome: context.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
+    outcome,
     faults: context.faults,
     figures: context.figures,
-    extent,
-    tookSeconds: tookMs / 1000,
+    headline: `${outcome} ${name}: ${length}, seed ${options.seed}, in ${(tookMs / 1000).toFixed(0)} s`,
     logs: context.logs(),
   }
 }
@@ -68,11 +158,3 @@ function cpuPressureMs(): number | undefined {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-/** The verdict and the extent of the run, in one line. */
-export const formatHeadline = ({ outcome, name, extent: { rounds, seconds }, tookSeconds }: Verdict): string => {
-  const length = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(
-    ' ',
-  )
-  return `${outcome} ${name}: ${length}, in ${tookSeconds.toFixed(0)} s`
-}

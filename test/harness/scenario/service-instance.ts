@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { reservePort } from '../process/reserve-port.ts'
 import { launchService, type ServiceProcess } from '../process/service.ts'
-import type { ScenarioContext } from './scenario-context.ts'
+import type { ScenarioContext } from './scenario.ts'
 import { keys } from './service-keys.ts'
 
 /** After a fault the service must be ready within this time, not counting what it waited for a processor. */
 const READY_MS = 5_000
 /** A start that takes longer has failed. The first one creates the database. */
 const START_TIMEOUT_MS = 60_000
+const MAX_STARTS = 3
 
 /** An instance of the service, which can be stopped, killed and started again on its port. */
 export class Instance {
@@ -132,11 +133,15 @@ export class Instance {
     return launched
   }
 
-  /** Throws when it exits instead of listening. */
+  /** Throws when it exits instead of listening. A shared machine may be too busy for a start, which is then repeated. */
   async #launchAndListen(): Promise<void> {
-    const { listening, exited } = this.#launch()
-    const end = await Promise.race([listening, exited])
-    if (end !== undefined) throw new Error(`${this.origin} ended with ${end ?? 'a signal'} instead of listening`)
+    for (let starts = this.#context.sharesMachine ? MAX_STARTS : 1; ; starts -= 1) {
+      const launched = this.#launch()
+      const end = await Promise.race([launched.listening, launched.exited])
+      if (end === undefined) return
+      if (starts === 1 || !launched.output().includes('the database cannot be reached'))
+        throw new Error(`${this.origin} ended with ${end ?? 'a signal'} instead of listening`)
+    }
   }
 
   async #untilReady(since: number): Promise<void> {

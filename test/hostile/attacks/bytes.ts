@@ -2,19 +2,20 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { onceClosed } from '../../harness/http/http-connection.ts'
+import { type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import { ResponseReader } from '../../harness/http/response.ts'
-import type { AttackRun } from '../attack-run/attack-run.ts'
-import { attackers, tokenOf } from '../attack-run/roles.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { attackers, userToken } from '../callers.ts'
 
-/** A connection on which nothing comes any more is left after this: what was asked may have been done by then. */
+/** A connection on which nothing comes any more is left after this: the request may have been done by then. */
 const PATIENCE_MS = 3_000
-/** Requests with bytes that were changed at random. They change nothing, whatever they mean, and need no patience. */
+/** Requests with bytes that were changed at random. They change nothing, whatever they mean, so nobody waits for them. */
 const DAMAGED = 400
 const IMPATIENCE_MS = 100
 
 /** Requests on the edge of HTTP and beyond it, and connections that end in the middle of one. */
 export async function bytes(attackRun: AttackRun): Promise<void> {
-  const auth = `Authorization: Bearer ${tokenOf('user')}\r\n`
+  const auth = `Authorization: Bearer ${userToken(1)}\r\n`
   const [user, receiver] = attackers
   const gift = `{"u_id":${user},"decoration_id":1,"user_id":[${receiver}],"quantity":1,"room_id":1}`
   const post = (framing: string, body: string): string =>
@@ -74,7 +75,7 @@ export async function bytes(attackRun: AttackRun): Promise<void> {
     const damaged = Buffer.from(good)
     for (const [at, byte] of changes) damaged[at] = byte
     const why = `bytes: damaged with seed ${attackRun.seed}, ${i}`
-    // Whatever was not understood has an end here.
+    // A request that was not understood has an end here.
     await exchange(attackRun, why, Buffer.concat([damaged, Buffer.from('\r\n\r\n')]), IMPATIENCE_MS)
   })
   // Half a request, and gone.
@@ -87,7 +88,7 @@ export async function bytes(attackRun: AttackRun): Promise<void> {
   }
 }
 
-/** Sends bytes and judges whatever comes back until the service hangs up or says no more. */
+/** Sends bytes and judges the answers until the service hangs up or sends no more. */
 async function exchange(attackRun: AttackRun, why: string, sent: Buffer, patienceMs: number): Promise<void> {
   const socket = connect(attackRun.port, '127.0.0.1')
   socket.on('error', () => {})
@@ -105,4 +106,32 @@ async function exchange(attackRun: AttackRun, why: string, sent: Buffer, patienc
   socket.write(sent)
   socket.setTimeout(patienceMs, () => socket.destroy())
   await onceClosed(socket)
+}
+
+/** Requests on one connection without waiting for answers, which must come in the order of the requests. */
+export async function pipelined(attackRun: AttackRun, requests: number): Promise<void> {
+  const [user, receiver] = attackers
+  const token = userToken(user)
+  const gift = { u_id: user, decoration_id: 1, user_id: [receiver], quantity: 1, room_id: 1 }
+  // The statuses tell whether answers come in order.
+  const kinds: readonly (readonly [HttpRequest, ...number[]])[] = [
+    [jsonRequest('GET', '/v1/wallet', token), 200],
+    [jsonRequest('GET', '/v1/nowhere', token), 404],
+    [jsonRequest('POST', '/v1/instant-send', token, gift), 200, 422],
+    [jsonRequest('GET', '/v1/wallet', 'nonsense'), 401],
+    [jsonRequest('POST', '/v1/instant-send', token, { ...gift, u_id: receiver }), 403],
+    [jsonRequest('GET', '/healthz', token), 200],
+    [jsonRequest('GET', '/admin/v1/users', token), 403],
+  ]
+  await attackRun.connected(async (connection) => {
+    const all = Array.from({ length: Math.ceil(requests / kinds.length) }, () => kinds).flat()
+    await Promise.all(
+      all.map(async ([request, ...statuses], i) => {
+        const why = `request ${i} on one connection`
+        const response = await attackRun.send(connection, request, why)
+        const holds = response !== undefined && statuses.includes(response.status)
+        attackRun.expect(holds, why, request, `was answered ${response?.status}`)
+      }),
+    )
+  })
 }

@@ -1,13 +1,13 @@
 import { pathOf } from '../../harness/http/api-routes.ts'
-import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bearer, type HttpRequest, jsonRequest, jsonType } from '../../harness/http/request.ts'
-import type { AttackRun } from '../attack-run/attack-run.ts'
-import { fieldsOf } from '../attack-run/judge.ts'
-import { roles, tokenOf } from '../attack-run/roles.ts'
+import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { roles, tokenOf } from '../callers.ts'
+import { fieldsOf } from '../judge.ts'
+import { operate } from '../target.ts'
 
 type Header = readonly [name: string, value: string]
 
-/** How a client's door may be asked for, none of which opens it. */
+/** Ways to ask for a client's route, none of which opens it. */
 const ways: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => `${path}/`,
@@ -17,33 +17,27 @@ const ways: readonly ((path: string) => string)[] = [
   (path) => path.replace('v1', '%761'),
 ]
 
-/** With these a client is too old; without, nothing is known of it, which is enough to be let in. */
+/** With these a client is too old; without them nothing is known of it, which is enough to be let in. */
 const old: readonly Header[] = [
   ['Client-Type', 'flutter'],
   ['Client-Version', '1.9.9'],
 ]
 
-/** No way leads past maintenance or a forced update into a client's door, and neither closes any other. */
+/** No way leads past maintenance or a forced update to a client's route, and neither closes any other route. */
 export async function closed(attackRun: AttackRun): Promise<void> {
   const release = { version: '3', minimum_version: '2', store_link: 'https://store.example/app' }
-  await operate(attackRun, 'PUT', '/releases/flutter', release)
+  const change = (...request: readonly [string, string, unknown?]): Promise<void> =>
+    operate(attackRun.port, [request], (response, bytes) => attackRun.note(response, 'closing routes', bytes))
+  await change('PUT', '/releases/flutter', release)
   await probeRoutes(attackRun, 'too old', old, 426, 'update')
-  await operate(attackRun, 'PUT', '/app-mode', { maintenance: true })
+  await change('PUT', '/app-mode', { maintenance: true })
   await probeRoutes(attackRun, 'in maintenance', [], 503, 'maintenance')
-  await operate(attackRun, 'PUT', '/app-mode', { maintenance: false })
-  await operate(attackRun, 'DELETE', '/releases/flutter')
+  await change('PUT', '/app-mode', { maintenance: false })
+  await change('DELETE', '/releases/flutter')
   await probeRoutes(attackRun, 'open again', old, null, '')
 }
 
-async function operate(attackRun: AttackRun, method: string, path: string, body?: unknown): Promise<void> {
-  const connection = new HttpConnection(attackRun.port)
-  const request = jsonRequest(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
-  const response = await attackRun.send(connection, request, 'closing doors')
-  attackRun.expect(response?.status === 200, 'closing doors', request, `was answered ${response?.status}`)
-  await connection.close()
-}
-
-/** Every door as everyone: clients' doors answer so, or, where nothing is expected, neither 426 nor 503. */
+/** Every route as every role: clients' routes answer so or, where nothing is expected, neither 426 nor 503. */
 async function probeRoutes(
   attackRun: AttackRun,
   when: string,

@@ -3,43 +3,19 @@ import { isRead, type Route } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bearer, type HttpRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
-import type { AttackRun } from '../attack-run/attack-run.ts'
-import { attackers, tokenOf } from '../attack-run/roles.ts'
-import { requestsTo } from '../requests/request-generators.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { attackers, tokenOf } from '../callers.ts'
+import { requestsTo } from '../requests.ts'
 
-/** Tries of each door. */
+/** Tries of each route. */
 const EACH = 8
 /** How often one request is sent at once. */
 const AT_ONCE = 4
 
-const replayed = (response: HttpResponse | undefined): boolean =>
+const isReplayed = (response: HttpResponse | undefined): boolean =>
   response?.headers.get('idempotency-replayed') === 'true'
-const succeeded = (response: HttpResponse | undefined): response is HttpResponse =>
+const isDone = (response: HttpResponse | undefined): response is HttpResponse =>
   response !== undefined && response.status < 300
-
-/** Keys that were used, once more: for the same, for another body, at another door, by somebody else, and all at once. */
-export async function keys(attackRun: AttackRun): Promise<void> {
-  const routes = attackRun.routes.filter((route) => !isRead(route) && route.kind !== 'open')
-  const tries = routes.flatMap((route, i) => {
-    const valid = requestsTo(route).filter((made) => made.valid)
-    const made = fc.sample(valid, { numRuns: EACH * 2, seed: attackRun.seed + i })
-    return Array.from({ length: EACH }, (_, n) => ({
-      route,
-      key: `${attackRun.seed}-${i}-${n}`,
-      request: made[n]?.request,
-      other: made[EACH + n]?.request,
-      elsewhere: routes[(i + 1 + n) % routes.length],
-    }))
-  })
-  await attackRun.each(attackRun.some(tries), async ({ route, key, request, other, elsewhere }, connection) => {
-    if (request === undefined || other === undefined || elsewhere === undefined) return
-    const filled = (request: HttpRequest): HttpRequest => ({
-      ...request,
-      path: attackRun.idPool.fill(route, request.path),
-    })
-    await reuse(attackRun, connection, { route, key, request: filled(request), other: filled(other), elsewhere })
-  })
-}
 
 interface Try {
   readonly route: Route
@@ -49,69 +25,74 @@ interface Try {
   readonly elsewhere: Route
 }
 
-async function reuse(
-  attackRun: AttackRun,
-  connection: HttpConnection,
-  { route, key, request, other, elsewhere }: Try,
-): Promise<void> {
-  const role = route.kind === 'admin' ? 'operator' : 'user'
-  const as = (request: HttpRequest, token: string | null): HttpRequest => ({
-    ...request,
-    headers: [
-      ...(token === null ? [] : [bearer(token)]),
-      ['Content-Type', 'application/json'],
-      ['Idempotency-Key', key],
-    ],
+/** Used keys again: for the same, for another body, at another route, by somebody else, and all at once. */
+export async function keys(attackRun: AttackRun): Promise<void> {
+  const routes = attackRun.routes.filter((route) => !isRead(route) && route.kind !== 'open')
+  const tries = routes.flatMap((route, i) => {
+    const valid = requestsTo(route).filter(({ isValid }) => isValid)
+    const requests = fc.sample(valid, { numRuns: EACH * 2, seed: attackRun.seed + i })
+    return Array.from({ length: EACH }, (_, n): Try[] => {
+      const [request, other, elsewhere] = [requests[n], requests[EACH + n], routes[(i + 1 + n) % routes.length]]
+      if (request === undefined || other === undefined || elsewhere === undefined) return []
+      const key = `${attackRun.seed}-${i}-${n}`
+      return [{ route, key, request: request.request, other: other.request, elsewhere }]
+    }).flat()
   })
+  await attackRun.each(attackRun.some(tries), (one, connection) => reuse(attackRun, connection, one))
+}
+
+async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, ...one }: Try): Promise<void> {
+  const { key, elsewhere } = one
+  const [request, other] = [one.request, one.other].map((request) => ({
+    ...request,
+    path: attackRun.idPool.fill(route, request.path),
+  }))
+  if (request === undefined || other === undefined) return
+  const as = (request: HttpRequest, token: string | null, used = key): HttpRequest => ({
+    ...request,
+    headers: [bearer(token ?? ''), ['Content-Type', 'application/json'], ['Idempotency-Key', used]],
+  })
+  const role = route.kind === 'admin' ? 'operator' : 'user'
   const mine = as(request, tokenOf(role, attackers[0]))
   const why = `key ${key} at ${route.name}`
   const first = await attackRun.send(connection, mine, why)
   if (first === undefined) return
   attackRun.idPool.keep(route, first)
   const again = await attackRun.send(connection, mine, `${why}, again`)
-  if (replayed(again)) {
-    const same = again?.status === first.status && again.text === first.text
-    attackRun.expect(same, `${why}, again`, mine, `was answered ${first.text} and then ${again?.text}`)
-  } else if (succeeded(first)) {
-    // Whatever is not remembered must not have done anything.
-    const sameId = first.headers.get('x-request-id')
-    if (sameId !== undefined) attackRun.idle.add(sameId)
-    attackRun.expect(again?.text === first.text, `${why}, again`, mine, 'was neither remembered nor answered the same')
+  const isStored = isReplayed(again)
+  if (isStored || isDone(first)) {
+    const isSame = again?.text === first.text && (!isStored || again.status === first.status)
+    attackRun.expect(isSame, `${why}, again`, mine, `was answered ${first.text} and then ${again?.text}`)
   }
-  const remembered = replayed(again)
+  // A request that is not stored must not have done anything.
+  const id = first.headers.get('x-request-id')
+  if (!isStored && isDone(first) && id !== undefined) attackRun.idle.add(id)
 
-  const changed = as(other, tokenOf(role, attackers[0]))
   if (String(other.body) !== String(request.body) || other.path !== request.path) {
+    const changed = as(other, tokenOf(role, attackers[0]))
     const response = await attackRun.send(connection, changed, `${why}, for another request`)
-    const isSame = replayed(response) && response?.text === first.text
-    attackRun.expect(!remembered || !succeeded(response) || isSame, `${why}, for another request`, changed, 'was done')
+    const isSame = isReplayed(response) && response?.text === first.text
+    attackRun.expect(!isStored || !isDone(response) || isSame, `${why}, for another request`, changed, 'was done')
   }
-  if (remembered && elsewhere !== route && elsewhere.kind === route.kind) {
-    const path = elsewhere.path.replaceAll(/\{\w+\}/g, '1')
-    const there = { ...mine, method: elsewhere.method, path }
+  if (isStored && elsewhere !== route && elsewhere.kind === route.kind) {
+    const there = { ...mine, method: elsewhere.method, path: elsewhere.path.replaceAll(/\{\w+\}/g, '1') }
     const response = await attackRun.send(connection, there, `${why}, at ${elsewhere.name}`)
-    attackRun.expect(!succeeded(response), `${why}, at ${elsewhere.name}`, there, 'was done')
+    attackRun.expect(!isDone(response), `${why}, at ${elsewhere.name}`, there, 'was done')
   }
-  const others = as(request, route.kind === 'admin' ? tokenOf('finance') : tokenOf('user', attackers[1]))
-  const theirs = await attackRun.send(connection, others, `${why}, by somebody else`)
-  attackRun.expect(!replayed(theirs), `${why}, by somebody else`, others, 'was answered with what is not theirs')
-  await sameAtOnce(attackRun, as(other, tokenOf(role, attackers[2])), `${key}-at-once`, why)
-}
+  const theirs = as(request, route.kind === 'admin' ? tokenOf('finance') : tokenOf('user', attackers[1]))
+  const response = await attackRun.send(connection, theirs, `${why}, by somebody else`)
+  attackRun.expect(!isReplayed(response), `${why}, by somebody else`, theirs, 'was answered with the reply to another')
 
-/** However many of one request arrive together, one is done and the others hear of it. */
-async function sameAtOnce(attackRun: AttackRun, request: HttpRequest, key: string, why: string): Promise<void> {
-  const keyed: HttpRequest = {
-    ...request,
-    headers: request.headers.map(([name, value]) => (name === 'Idempotency-Key' ? [name, key] : [name, value])),
-  }
+  // However many of one request arrive together, one is done and the others get its answer.
+  const keyed = as(other, tokenOf(role, attackers[2]), `${key}-at-once`)
   const answers: HttpResponse[] = []
   await attackRun.each(Array.from({ length: AT_ONCE }), async (_, connection) => {
     const response = await attackRun.send(connection, keyed, `${why}, at once`)
     if (response !== undefined) answers.push(response)
   })
-  const fresh = answers.filter((response) => !replayed(response))
+  const fresh = answers.filter((response) => !isReplayed(response))
   const texts = new Set(answers.map(({ text }) => text))
-  const once = answers.every(({ status }) => status < 300) ? texts.size === 1 : true
-  const doneOnce = fresh.filter(succeeded).length <= 1 || fresh.length === answers.length
-  attackRun.expect(once && doneOnce, `${why}, at once`, keyed, `was answered ${[...texts].join(' and ')}`)
+  const isOne = !answers.every(isDone) || texts.size === 1
+  const isDoneOnce = fresh.filter(isDone).length <= 1 || fresh.length === answers.length
+  attackRun.expect(isOne && isDoneOnce, `${why}, at once`, keyed, `was answered ${[...texts].join(' and ')}`)
 }

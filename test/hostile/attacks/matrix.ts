@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { isRead, pathOf, type Route, type Schema } from '../../harness/http/api-routes.ts'
 import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
-import type { AttackRun } from '../attack-run/attack-run.ts'
-import { attackers, type Role, roles, tokenOf, victim } from '../attack-run/roles.ts'
-import { paramsOf } from '../requests/request-generators.ts'
-import { valueOf } from '../requests/values.ts'
+import { valueOf } from '../../harness/http/schema-values.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { attackers, type Role, roles, tokenOf, victim } from '../callers.ts'
+import { paramsOf } from '../requests.ts'
 
-/** Whose ids stand in a request: those of whoever asks, of somebody else, of nobody. */
+/** Whose ids stand in a request: the caller's, somebody else's, nobody's. */
 const ids = [attackers[0], attackers[1], victim.id, 8_999_999_999] as const
 /** Requests of each kind. */
 const EACH = 3
@@ -41,7 +41,7 @@ const FINANCE_WRITES = /^\/admin\/v1\/ledger\//
 
 type Allows = (response: HttpResponse) => boolean
 
-/** What a role may be answered at a door, by status and code. */
+/** Which answers of a route a role may get, by status and code. */
 function statusesFor(route: Route, role: Role): Allows {
   const only =
     (status: number, code: string): Allows =>
@@ -50,7 +50,7 @@ function statusesFor(route: Route, role: Role): Allows {
   const anything: Allows = ({ status, text }) =>
     status !== 401 && !(status === 403 && text.includes('"code":"forbidden"'))
   if (route.kind === 'open') return ({ status }) => status === 200
-  // What its path names may not exist, as the odds of a hash.
+  // Its path may name what does not exist, as the odds of a hash.
   if (route.kind === 'public') return ({ status }) => status === 200 || (route.path.includes('{') && status === 404)
   if (role === 'nobody') return only(401, 'unauthenticated')
   const isTheirs =

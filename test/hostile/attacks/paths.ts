@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
-import type { AttackRun } from '../attack-run/attack-run.ts'
-import { tokenOf } from '../attack-run/roles.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { operatorToken, userToken } from '../callers.ts'
 
 /** The same path in other words. */
 const tricks: Readonly<Record<string, (path: string) => string>> = {
@@ -43,7 +43,7 @@ const tricks: Readonly<Record<string, (path: string) => string>> = {
 /** Methods that Node reads; CONNECT is no request for a path. */
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 
-/** Every door by other ways, without a token, which must never open it, and with one. */
+/** Every route by other paths and methods, without a token, which must never open it, and with one. */
 export async function paths(attackRun: AttackRun): Promise<void> {
   const ways = attackRun.routes.flatMap((route) => {
     const path = route.path.replaceAll(/\{\w+\}/g, '1')
@@ -56,7 +56,7 @@ export async function paths(attackRun: AttackRun): Promise<void> {
     const asked = methods.map((method) => ({ route, name: `by ${method}`, method, path }))
     return [...trodden, ...asked].flatMap((way) => [
       { ...way, token: null },
-      { ...way, token: tokenOf(route.kind === 'admin' ? 'operator' : 'user') },
+      { ...way, token: route.kind === 'admin' ? operatorToken() : userToken(1) },
     ])
   })
   await attackRun.each(attackRun.some(ways), async ({ route, name, method, path, token }, connection) => {
@@ -65,12 +65,8 @@ export async function paths(attackRun: AttackRun): Promise<void> {
     const why = `${route.name}: ${name}${token === null ? ', without a token' : ''}`
     const response = await attackRun.send(connection, request, why)
     if (token === null && (route.kind === 'client' || route.kind === 'admin')) {
-      attackRun.expect(
-        response === undefined || response.status >= 400,
-        why,
-        request,
-        `was answered ${response?.status}`,
-      )
+      const isClosed = response === undefined || response.status >= 400
+      attackRun.expect(isClosed, why, request, `was answered ${response?.status}`)
     }
   })
 }

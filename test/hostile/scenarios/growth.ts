@@ -2,10 +2,10 @@ import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
-import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
-import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
-import { startService, unlimited } from '../attack-run/target.ts'
-import { signed } from '../requests/tokens.ts'
+import type { Extent, Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
+import { userToken } from '../callers.ts'
+import { enterRoom } from '../population.ts'
+import { operate, startTarget, unlimited } from '../target.ts'
 
 /** Far less than the usual, so that it is soon used up: bytes a user and day. */
 const ALLOWANCE = 400_000
@@ -44,7 +44,7 @@ const kinds: Readonly<Record<string, (send: Send, n: number, user: number) => Pr
     const id = /^\{"data":\{"id":(\d+)/.exec(asked.text)?.[1]
     if (id === undefined) return asked
     const back = await send('POST', `${path}/${id}/status`, { status: 'rejected', note: 'n'.repeat(500) })
-    // Never refused for what the user has written before.
+    // Never refused for the bytes that the user has written before.
     return back.status === 200 ? asked : back
   },
   'refusals that are remembered': (send, n, user) =>
@@ -58,10 +58,10 @@ const kinds: Readonly<Record<string, (send: Send, n: number, user: number) => Pr
 }
 
 async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void> {
-  const { port, databaseUrl } = await startService(context, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
+  const { port, databaseUrl } = await startTarget(context, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
   const users = new Map(Object.keys(kinds).map((name, i) => [name, FIRST_USER + 1 + i]))
   await prepare(port, [FIRST_USER, ...users.values()])
-  const database = await connect(databaseUrl, 'hostile growth')
+  const database = await connect(databaseUrl, 'attack run growth')
   try {
     for (const [name, run] of Object.entries(kinds)) {
       context.signal.throwIfAborted()
@@ -70,7 +70,7 @@ async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void>
       let requests = 0
       const send: Send = (method, path, body, key) => {
         requests += 1
-        const request = jsonRequest(method, path, signed({ sub: String(user) }), body)
+        const request = jsonRequest(method, path, userToken(user), body)
         return connection.send(
           bytesOf(
             key === undefined ? request : { ...request, headers: [...request.headers, ['Idempotency-Key', key]] },
@@ -113,18 +113,16 @@ async function bytesIn(database: Awaited<ReturnType<typeof connect>>): Promise<n
 }
 
 async function prepare(port: number, ids: readonly number[]): Promise<void> {
-  const connection = new HttpConnection(port)
-  const operator = signed({ sub: 'growth', role: 'operator' })
-  const send = (method: string, path: string, body: unknown): Promise<HttpResponse> =>
-    connection.send(bytesOf(jsonRequest(method, `/admin/v1${path}`, operator, body)))
-  await send('PUT', '/countries/1', { name: 'Country 1' })
   const agency_countries = [{ country_id: 1 }]
-  await send('POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) })
-  for (const id of ids) {
-    for (const currency of ['coins', 'diamonds', 'dollars']) {
-      await send('POST', `/users/${id}/credits`, { currency, amount: 10_000, reason: 'growth' })
-    }
-    await connection.send(bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', signed({ sub: String(id) }))))
-  }
-  await connection.close()
+  await operate(port, [
+    ['PUT', '/countries/1', { name: 'Country 1' }],
+    ['POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) }],
+    ...ids.flatMap((id) =>
+      ['coins', 'diamonds', 'dollars'].map((currency) => {
+        const body = { currency, amount: 10_000, reason: 'growth' }
+        return ['POST', `/users/${id}/credits`, body] as const
+      }),
+    ),
+  ])
+  await enterRoom(port, ids)
 }

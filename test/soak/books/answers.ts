@@ -1,5 +1,5 @@
 import { replyHash } from '../../../src/ledger/storage/event-hash.ts'
-import type { Kind, Operation } from '../load/operation.ts'
+import type { Kind, Operation } from '../load/operations.ts'
 import type { Result } from './contract.ts'
 
 /** A command with its idempotency key. */

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { connect } from '../../../src/db/connect.ts'
-import { eventsOf } from '../load/operation.ts'
+import { kinds } from '../load/operations.ts'
 import type { Answers, Final } from './answers.ts'
 
 /** The events of one idempotency key. */
@@ -103,7 +103,7 @@ export class Books {
     // An answer with a private part is compared with the stored reply instead, by `checkReplies`.
     if (done.replyHash !== hash && !isPrivate) return other('got an answer that does not match the ledger')
     const types = done.types.join(' ')
-    return eventsOf[kind].test(types) ? null : { violation: 'half', text: `${key} has the events ${types}` }
+    return kinds[kind].events.test(types) ? null : { violation: 'half', text: `${key} has the events ${types}` }
   }
 
   #addFault(violation: Violation, text: string): void {

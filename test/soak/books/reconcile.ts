@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { formatFinding } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
-import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Environment } from '../environment/environment.ts'
-import { grew, type Memory, parts } from '../environment/memory.ts'
+import { grew, type Memory, memoryParts } from '../environment/metrics.ts'
 import type { Answers } from './answers.ts'
 import type { Violation } from './books.ts'
-import { retryUnresolved } from './retry-until-final.ts'
+import { retryUnresolved } from './retries.ts'
 
 /** Finance's queries, which return a row for each fault. */
 const auditQueries = new URL('../../../sql/audit/', import.meta.url)
 
-/** After a fault: sends all unresolved commands again, and compares the ledger with the clients' answers. */
+/** After a disturbance: sends all unresolved commands again, and compares the ledger with the clients' answers. */
 export async function reconcile(context: ScenarioContext, environment: Environment): Promise<void> {
   await retryUnresolved(context, environment)
   await environment.books.read(environment.databaseUrl())
@@ -98,7 +98,7 @@ function reportReadiness(context: ScenarioContext, { instances }: Environment): 
 function reportMemory(context: ScenarioContext, memory: Memory | undefined, isJudged: boolean): void {
   if (isJudged) context.expect(memory !== undefined, 'memory was never read')
   if (memory === undefined) return
-  for (const part of parts) {
+  for (const part of memoryParts) {
     const growth = `${part} ${megabytes(memory.warm[part])} MB warm, ${megabytes(memory.end[part])} MB at the end`
     context.report(growth)
     if (isJudged) context.expect(!grew(memory, part), `memory grew: ${growth}`)

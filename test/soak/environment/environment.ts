@@ -1,29 +1,27 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Proxy, proxy } from '../../harness/postgres/proxy.ts'
 import { base } from '../../harness/postgres/test-cluster.ts'
 import { inTestSchema } from '../../harness/postgres/test-schema.ts'
-import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
 import { Answers } from '../books/answers.ts'
 import { Books } from '../books/books.ts'
-import { entriesOf } from '../books/games.ts'
-import { retryUntilFinal, sendEach } from '../books/retry-until-final.ts'
-import type { Operation } from '../load/operation.ts'
-import { operationGenerator, probe, setupOperations } from '../load/operation-mix.ts'
-import { type People, people } from '../load/people.ts'
-import { sendAttempt } from '../load/send-attempt.ts'
-import { MetricsWatch } from './metrics-watch.ts'
-import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
+import { retryUntilFinal, sendEach } from '../books/retries.ts'
+import { sendAttempt } from '../load/clients.ts'
+import { enterAll, probe, setupOperations } from '../load/operations.ts'
+import { World } from '../load/world.ts'
+import { MetricsWatch } from './metrics.ts'
+import { type OwnPostgres, ownPostgres } from './postgres.ts'
 
 /** The service under load, and its clients. */
 export interface Environment {
-  readonly people: People
+  readonly world: World
   readonly answers: Answers
   readonly books: Books
-  /** Generates the next operation of a client. */
-  readonly nextOperation: () => Operation
-  readonly instances: readonly Instance[]
+  /** Those that clients send to. */
+  readonly instances: Instance[]
   readonly watch: MetricsWatch
   /** How long clients wait for an answer. */
   readonly timeoutMs: number
@@ -31,7 +29,6 @@ export interface Environment {
   readonly databaseUrl: () => string
 }
 
-const USERS = 20
 /** Longer than any answer may take. */
 const ANSWER_TIMEOUT_MS = 60_000
 
@@ -52,27 +49,39 @@ export async function embeddedEnvironment(
 
 export interface SharedEnvironment extends Environment {
   readonly postgres: OwnPostgres
+  /** What lies between each instance and PostgreSQL. */
+  readonly proxies: Map<Instance, Proxy>
+  /** Adds an instance of another checkout. */
+  readonly addInstance: (folder: string) => Promise<Instance>
 }
 
-/**
- * Instances on one PostgreSQL that this process runs, each with its own environment variables. `through` may put a proxy
- * before the database, for each instance from 0 on. `folders`: of the checkouts that they run, where it is not this one.
- */
+/** Instances on one PostgreSQL that this process runs, each with its own environment variables. */
 export async function sharedEnvironment(
   context: ScenarioContext,
   envs: readonly Readonly<Record<string, string>>[],
-  through: (url: string, instance: number) => Promise<string> = async (url) => url,
-  folders: readonly (string | undefined)[] = [],
 ): Promise<SharedEnvironment> {
   const dataDir = makeFolder(context)
   attachPostgresLog(context, dataDir)
   const postgres = await ownPostgres(context, dataDir)
   const { ownerUrl, serviceUrl } = postgres
-  const ownEnvs: Readonly<Record<string, string>>[] = []
-  for (const [i, env] of envs.entries()) {
-    ownEnvs.push({ DATABASE_URL: await through(serviceUrl, i), DATABASE_OWNER_URL: ownerUrl, ...env })
+  const proxies = new Map<Instance, Proxy>()
+  const DATA_DIR = makeFolder(context)
+  const start = async (env: Readonly<Record<string, string>>, folder?: string): Promise<Instance> => {
+    const between = await proxy(context, serviceUrl)
+    const urls = { DATABASE_URL: between.url, DATABASE_OWNER_URL: ownerUrl }
+    const instance = await Instance.start(context, { DATA_DIR, ...urls, ...env }, folder)
+    proxies.set(instance, between)
+    return instance
   }
-  return { ...(await environmentOn(context, ownEnvs, () => serviceUrl, folders)), postgres }
+  const instances: Instance[] = []
+  for (const env of envs) instances.push(await start(env))
+  const environment = await populate(context, instances, () => serviceUrl)
+  const addInstance = async (folder: string): Promise<Instance> => {
+    const instance = await start({}, folder)
+    environment.instances.push(instance)
+    return instance
+  }
+  return { ...environment, postgres, proxies, addInstance }
 }
 
 /** Instances on a database that somebody else runs, at an address that may change. */
@@ -80,24 +89,20 @@ export async function environmentOn(
   context: ScenarioContext,
   envs: readonly Readonly<Record<string, string>>[],
   databaseUrl: () => string,
-  folders: readonly (string | undefined)[] = [],
 ): Promise<Environment> {
   const instances: Instance[] = []
-  for (const [i, env] of envs.entries()) {
-    instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }, folders[i]))
-  }
+  for (const env of envs) instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }))
   return populate(context, instances, databaseUrl)
 }
 
 async function populate(
   context: ScenarioContext,
-  instances: readonly Instance[],
+  instances: Instance[],
   databaseUrl: () => string,
 ): Promise<Environment> {
-  const clients = await people(USERS)
+  const world = new World(context.random)
   const environment: Environment = {
-    people: clients,
-    nextOperation: operationGenerator(clients),
+    world,
     answers: new Answers(),
     books: new Books(),
     instances,
@@ -105,14 +110,13 @@ async function populate(
     timeoutMs: context.limit(ANSWER_TIMEOUT_MS),
     databaseUrl,
   }
-  const [users, ...setup] = setupOperations(environment.people).map((operation) => environment.answers.begin(operation))
+  const [users, ...setup] = setupOperations(world).map((operation) => environment.answers.begin(operation))
   if (users !== undefined) await retryUntilFinal(context, environment, [users])
   await retryUntilFinal(context, environment, setup)
-  await sendEach(context, environment, entriesOf(clients))
+  for (const { uid } of world.rooms) await sendEach(context, environment, enterAll(world, uid))
   for (const instance of instances) {
     instance.probe = async () =>
-      (await sendAttempt(environment, environment.answers.begin(probe(environment.people)), instance)).outcome ===
-      'final'
+      (await sendAttempt(environment, environment.answers.begin(probe(world)), instance)).outcome === 'final'
   }
   return environment
 }

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../src/config/error-code.ts'
-import { type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/scenario-context.ts'
+import { type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/scenario.ts'
 
 export interface SmallDisk {
   readonly path: string

@@ -1,4 +1,0 @@
-import { failover } from '../soak/scenarios/database/failover.ts'
-import { runScenarios } from './run-scenarios.ts'
-
-runScenarios({ long: [failover] })

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jsonRequest } from '../../harness/http/request.ts'
+import { watchBalanceSums } from '../../harness/scenario/balance-sums.ts'
+import type { Scenario } from '../../harness/scenario/scenario.ts'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
+import { MetricsWatch } from '../../soak/environment/metrics.ts'
+import type { AttackRun } from '../attack-run.ts'
+import { bytes, pipelined } from '../attacks/bytes.ts'
+import { closed } from '../attacks/closed.ts'
+import { generated } from '../attacks/generated.ts'
+import { keys } from '../attacks/keys.ts'
+import { matrix } from '../attacks/matrix.ts'
+import { paths } from '../attacks/paths.ts'
+import { slow } from '../attacks/slow.ts'
+import { tokens } from '../attacks/tokens.ts'
+import { worst } from '../attacks/worst.ts'
+import { ADDRESSEE, attackers, userToken } from '../callers.ts'
+import { SECRET_CANARY } from '../hostile-values.ts'
+import { faultInText } from '../judge.ts'
+import { PeriodicReads } from '../periodic-reads.ts'
+import { runPostChecks } from '../post-checks.ts'
+import { startAttackRun } from '../target.ts'
+
+/** The part that a short form does of what can be listed. */
+const SHORT_SHARE = 0.15
+const PIPELINED_SHARE = 0.1
+const RECONNECT_MS = 200
+/** Far above what the service needs, and no more for a longer run: garbage is kept as long as there is room. */
+const MAX_RESIDENT_MB = 1_024
+
+/** Every kind of hostile request to every route of one real process, and the books afterwards. Its rounds are requests. */
+export const surface: Scenario = {
+  name: 'surface',
+  about: 'every route with hostile requests, and all answers, frames, logs, tables and books judged',
+  full: { rounds: 100_000, seconds: 0 },
+  short: { rounds: 2_000, seconds: 0 },
+  async run(context, { rounds: requests }) {
+    const isThorough = !context.sharesMachine
+    const { attackRun, instance, dataDir, databaseUrl } = await startAttackRun(context, isThorough ? 1 : SHORT_SHARE)
+    const sums = await watchBalanceSums(context, databaseUrl)
+    const metrics = new MetricsWatch(context, [instance])
+    const periodic = new PeriodicReads(attackRun, dataDir)
+    await listen(attackRun)
+    const slowClients = slow(attackRun, isThorough)
+    const { routes } = attackRun
+    const turns = [routes.filter(({ kind }) => kind !== 'admin'), routes.filter(({ kind }) => kind === 'admin'), routes]
+    const generate = (turn: 0 | 1 | 2): Promise<void> => {
+      const ofTurn = turns[turn] ?? []
+      const count = Math.max(ofTurn.length, Math.ceil((requests - attackRun.sent) / (turns.length - turn)))
+      return generated(attackRun, { routes: ofTurn, requests: count, turn, periodic })
+    }
+    const attacks: Readonly<Record<string, () => Promise<void>>> = {
+      // First, while the catalogue and the room are as requests expect them; operators may leave them in any state.
+      "generated requests to clients' routes": () => generate(0),
+      tokens: () => tokens(attackRun),
+      paths: () => paths(attackRun),
+      matrix: () => matrix(attackRun),
+      keys: () => keys(attackRun),
+      bytes: () => bytes(attackRun),
+      'many requests on one connection': () => pipelined(attackRun, requests * PIPELINED_SHARE),
+      "generated requests to operators' routes": () => generate(1),
+      'the worst requests': () => worst(attackRun),
+      'generated requests to all routes': () => generate(2),
+      // Alone, as it closes routes to all others.
+      'closed routes': async () => {
+        await slowClients
+        await periodic.end()
+        await closed(attackRun)
+      },
+    }
+    for (const [name, run] of Object.entries(attacks)) {
+      const before = attackRun.sent
+      await run()
+      context.progress(`${name}: ${attackRun.sent - before} requests`)
+    }
+    await runPostChecks({ attackRun, databaseUrl }, periodic)
+    const counts = [...attackRun.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+    context.report(`${attackRun.sent} requests (${counts.join(', ')})`)
+    await sums.report()
+    const resident = metrics.maxResident / 1e6
+    context.report(`at most ${resident.toFixed(0)} MB of memory`)
+    context.expect(resident > 0 && resident < MAX_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
+  },
+}
+
+/** Sockets of the attackers and of whom they address, which are subscribed to a room: every frame is judged. */
+async function listen(attackRun: AttackRun): Promise<void> {
+  let frames = 0
+  for (const user of [...attackers, ADDRESSEE]) {
+    await attackRun.connected(async (connection) => {
+      await attackRun.send(connection, jsonRequest('GET', '/v1/rooms/R1/join', userToken(user)), 'set up')
+    })
+    keepListening(attackRun, user, (frame) => {
+      frames += 1
+      const fault = frame.includes(SECRET_CANARY) ? 'with confidential text' : faultInText(frame)
+      if (fault !== null) attackRun.complain(`a frame ${fault}`, Buffer.from(frame), fault)
+    })
+  }
+  attackRun.context.teardown(async () => attackRun.context.progress(`${frames} frames were judged`))
+}
+
+/** Reconnects with a new token whenever it is cut off: operators under attack revoke sessions all the time. */
+function keepListening({ context, port }: AttackRun, user: number, onText: (frame: string) => void): void {
+  let client: WebSocketClient | undefined
+  let isStopped = false
+  const connect = (): void => {
+    client = new WebSocketClient(`http://127.0.0.1:${port}`, {
+      token: userToken(user),
+      onOpen: () => client?.send({ t: 'sub', ch: 'one-to-room:R1' }),
+      onText,
+      onClose: () => void sleep(RECONNECT_MS).then(() => (isStopped ? undefined : connect())),
+    })
+  }
+  connect()
+  context.teardown(async () => {
+    isStopped = true
+    client?.terminate()
+  })
+}

@@ -1,0 +1,129 @@
+import { connect } from '../../../src/db/connect.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
+import { type SharedEnvironment, sharedEnvironment } from '../environment/environment.ts'
+import { freeze, freezeSession, superuserUrl } from '../environment/postgres.ts'
+import { allReady, inRounds, inTurn } from '../rounds.ts'
+
+/**
+ * The longest that a client may wait while a statement hangs: the timeout of its batch, two failed lookups of batches with
+ * an unknown outcome, and a lock timeout; 35 s in all.
+ */
+export const MAX_ANSWER_MS = 38_000
+/** A command must be done within this time, from half a second after the end of the hang. */
+const RECOVERY_MS = 1_500
+/** Silent connections are given up within this time; until then their users wait. */
+const READY_MS = 15_000
+
+/** Makes statements hang; answers a function that ends it. */
+type Hang = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
+
+/** A lock that another session holds, for example in psql. */
+const holdLock =
+  (statement: string): Hang =>
+  async (_context, { postgres }) => {
+    const session = await connect(postgres.ownerUrl, 'soak lock')
+    await session.query(`begin; ${statement}`)
+    return () => session.end()
+  }
+
+/** A suspended session of the service, to which no timeout of PostgreSQL applies. */
+const suspendSession =
+  (session: string): Hang =>
+  async (context, { postgres, databaseUrl }) => {
+    const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak session')
+    try {
+      for (;;) {
+        const { rows } = await client.query<{ pid: number }>(`select pid from pg_stat_activity where ${session}`)
+        const resume = rows[0] === undefined ? undefined : freezeSession(context, rows[0].pid)
+        if (resume !== undefined) return async () => resume()
+        await context.pause(1)
+      }
+    } finally {
+      await client.end()
+    }
+  }
+
+/** In a transaction, which usually holds the lock of the head. */
+const writer = `application_name = 'ledger writer' and state = 'active' and xact_start is not null`
+
+interface Fault {
+  readonly name: string
+  readonly hang: Hang
+  /** Whether nothing can be done meanwhile. */
+  readonly isOutage: boolean
+}
+
+const faults: readonly Fault[] = [
+  { name: 'the session of the writer suspended', hang: suspendSession(writer), isOutage: false },
+  {
+    name: 'the session of the reader suspended',
+    hang: suspendSession(`application_name = 'ledger reader'`),
+    isOutage: false,
+  },
+  ...[
+    'select from ledger_head for update',
+    'lock table balances in access exclusive mode',
+    'lock table ledger_events in access exclusive mode',
+  ].map((statement) => ({ name: `another session holds: ${statement}`, hang: holdLock(statement), isOutage: false })),
+  {
+    name: 'all of PostgreSQL suspended',
+    hang: async (context, { postgres }) => {
+      const resume = freeze(context, postgres.dataDir)
+      return async () => resume()
+    },
+    isOutage: true,
+  },
+  {
+    name: 'PostgreSQL stopped and started again',
+    hang: async (_context, { postgres }) => {
+      await postgres.stop()
+      return () => postgres.start()
+    },
+    isOutage: true,
+  },
+  {
+    name: 'all packets to the database lost, and with them the connections',
+    hang: async (_context, { proxies }) => {
+      for (const proxy of proxies.values()) proxy.silence()
+      return async () => {
+        for (const proxy of proxies.values()) proxy.resume()
+      }
+    },
+    isOutage: true,
+  },
+]
+
+export const hanging = inRounds({
+  name: 'hanging',
+  about:
+    'a statement that every command needs hangs, on a lock of another session or for good; or every statement does',
+  full: { rounds: 2 * faults.length, seconds: 40 },
+  short: { rounds: faults.length, seconds: 6 },
+  open: (context) => sharedEnvironment(context, [{}]),
+  async disturb({ context, environment, round, seconds }) {
+    const { name, hang, isOutage } = inTurn(faults, round)
+    const { answers, instances } = environment
+    const release = await hang(context, environment)
+    // Commands before these may still get their answers.
+    const { started } = answers
+    try {
+      await context.pause(seconds * 1000)
+      const done = answers.finalAfter(started)
+      context.expect(!isOutage || done === 0, `${name}: ${done} commands were done without a database`)
+      const ready = isOutage ? await Promise.all(instances.map((instance) => instance.isReady())) : []
+      context.expect(!ready.includes(true), `${name}: it was ready without a database`)
+    } finally {
+      await release()
+    }
+    await allReady(environment, performance.now(), isOutage ? READY_MS : undefined)
+    await context.pause(500)
+    const before = answers.final.size
+    const isDone = await context.waitFor(() => answers.final.size > before, RECOVERY_MS)
+    context.expect(isDone, `${name}: no command was done after its end`)
+    return name
+  },
+  async atEnd(context, { answers: { longestMs } }) {
+    const holds = longestMs <= context.limit(MAX_ANSWER_MS)
+    context.expect(holds, `a client waited ${longestMs.toFixed(0)} ms for an answer`)
+  },
+})
