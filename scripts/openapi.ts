@@ -21,58 +21,61 @@ import { Executor } from '../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../src/vault/vault.ts'
 
-const { slices } = await loadSlices()
-
-// Prints the OpenAPI document that /docs/json serves. No query is run, so it needs no database.
-
-const db = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new PostgresIntrospector(database),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-})
-const metrics = new Metrics()
-const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
-const sessions = sessionsIn(db)
-const writes = new WriteAllowance(null)
-const reads = new ReadSources({ db, reports: db, url: '' }, null)
-const runs = new VerificationRuns({ url: '', reads, log: console })
-const app = await build({
-  slices: [...slices, createFinanceSlice({ checkpoints: checkpointSigner(''), runs, closingsFolder: '' })],
-  services: {
-    execute: executeWith(executor, writes, refusalResponseOf),
-    db,
-    reads,
-    applied: new AppliedEvents(0, async () => 0),
-    settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '', approvalLimits: null },
-    appState: alwaysOpen,
-    luckyChains: luckyChains(''),
-    spinSeeds: spinSeeds(''),
-    registerCovered,
-    vault: createVault(''),
+/** The OpenAPI document that /docs/json serves. No query is run, so it needs no database. */
+export async function openapiDocument(): Promise<object> {
+  const { slices } = await loadSlices()
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new PostgresIntrospector(database),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  const metrics = new Metrics()
+  const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
+  const sessions = sessionsIn(db)
+  const writes = new WriteAllowance(null)
+  const reads = new ReadSources({ db, reports: db, url: '' }, null)
+  const runs = new VerificationRuns({ url: '', reads, log: console })
+  const app = await build({
+    slices: [...slices, createFinanceSlice({ checkpoints: checkpointSigner(''), runs, closingsFolder: '' })],
+    services: {
+      execute: executeWith(executor, writes, refusalResponseOf),
+      db,
+      reads,
+      applied: new AppliedEvents(0, async () => 0),
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '', approvalLimits: null },
+      appState: alwaysOpen,
+      luckyChains: luckyChains(''),
+      spinSeeds: spinSeeds(''),
+      registerCovered,
+      vault: createVault(''),
+      sessions,
+      staffSessions: staffSessionsIn(db),
+    },
     sessions,
-    staffSessions: staffSessionsIn(db),
-  },
-  sessions,
-  jwt: { kind: 'secret', secret: 'no token is made or read here' },
-  rateLimit: null,
-  addressLimit: new AddressLimit(null),
-  trustProxy: [],
-  tokenRules: NO_RULES,
-  writes,
-  metricsToken: null,
-  log: createLogger('silent'),
-  metrics,
-  isReady: async () => true,
-  docs: false,
-  publicUrl: () => '',
-  assetDir: null,
-  allowedOrigins: [],
-  refusalResponseOf,
-})
-await app.ready()
-console.log(JSON.stringify(app.swagger(), null, 2))
-await app.close()
-await runs.close()
+    jwt: { kind: 'secret', secret: 'no token is made or read here' },
+    rateLimit: null,
+    addressLimit: new AddressLimit(null),
+    trustProxy: [],
+    tokenRules: NO_RULES,
+    writes,
+    metricsToken: null,
+    log: createLogger('silent'),
+    metrics,
+    isReady: async () => true,
+    docs: false,
+    publicUrl: () => '',
+    assetDir: null,
+    allowedOrigins: [],
+    refusalResponseOf,
+  })
+  await app.ready()
+  const document = app.swagger()
+  await app.close()
+  await runs.close()
+  return document
+}
+
+if (import.meta.main) console.log(JSON.stringify(await openapiDocument(), null, 2))

@@ -6,9 +6,9 @@ import { seedLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
 
 test('the audit reads a standby that has all of the ledger, else says why it reads the primary', async (t) => {
-  const empty = await testDatabase(t)
-  const behind = await copyOf(t, empty)
-  const primary = await testDatabase(t)
+  const empty = await testDatabase()
+  const behind = await copyOf(empty)
+  const primary = await testDatabase()
   await seedLedger(t, primary)
   const run = (standbyUrl: string) =>
     runAudit({ DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standbyUrl }, 'trial-balance', '--as-of', '22')
@@ -24,7 +24,7 @@ test('the audit reads a standby that has all of the ledger, else says why it rea
     t.match(err, reason)
     t.match(err, /^reading DATABASE_URL instead of DATABASE_READ_URL: .*\n$/)
   }
-  const other = await testDatabase(t)
+  const other = await testDatabase()
   await seedLedger(t, other)
   await tamper(other, `update ledger_events set hash = repeat('0', 64) where position = 22`)
   t.match(await run(other.serviceUrl), { code: 0, out: own.out, err: /: it holds another ledger\n$/ })

@@ -10,7 +10,7 @@ import { seedLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
 
 test('verify ends with 0 when clean and 1 with findings, as lines or as one document', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   t.match(await runAudit(env, 'verify'), {
@@ -47,7 +47,7 @@ test('verify ends with 0 when clean and 1 with findings, as lines or as one docu
 })
 
 test('an audit that could not run ends with 2 and one line', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const cases: [env: Record<string, string>, args: string[], err: RegExp][] = [
     [
       { DATABASE_URL: serviceUrl },
@@ -95,7 +95,7 @@ test('an audit that could not run ends with 2 and one line', async (t) => {
 })
 
 test('a report that cannot be written is an error', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   for (const command of ['verify', 'trial-balance']) {
     const { status, stderr } = spawnSync('sh', ['-c', `exec node ${auditScript} ${command} > /dev/full`], {
       env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl, LEDGER_SCHEMA: testSchema },
@@ -106,7 +106,7 @@ test('a report that cannot be written is an error', async (t) => {
 })
 
 test('a checkpoint of a head that is not the last event is refused', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
   t.match(await runAudit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })

@@ -20,7 +20,7 @@ const balancesOf = async (database: TestDatabase) =>
   )
 
 test('the JSON export has every event, with all that its hash covers', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   const { code, out } = await runAudit(env, 'export', '--format', 'jsonl')
@@ -60,7 +60,7 @@ test('the JSON export has every event, with all that its hash covers', async (t)
 })
 
 test('the CSV export has every posting: they sum to zero, and those of an account to its balance', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const { out, err } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
   t.match(err, /^export --format csv\npositions 1 to 22, \S+Z to \S+Z\n$/)
@@ -126,7 +126,7 @@ function readJournal(text: string): Map<string, number> {
 }
 
 test('journals balance, assert and declare; each file begins with the opening balances', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   const balances = await balancesOf(database)
@@ -152,7 +152,7 @@ test('journals balance, assert and declare; each file begins with the opening ba
 })
 
 test('the check of draws compares them with the odds and reports those that do not follow', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const { code, out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
   t.equal(code, 0)

@@ -7,7 +7,7 @@ import { seedLedger } from './seed-ledger.ts'
 const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 test('reports begin with what was asked, the last position and its time', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   const times = await queryRows(
@@ -69,7 +69,7 @@ test('reports begin with what was asked, the last position and its time', async 
 })
 
 test('a ledger without events has no time to report as of', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const env = { DATABASE_URL: serviceUrl }
   const err = 'audit could not run: --as-of: the ledger has no events\n'
   t.same(await runAudit(env, 'trial-balance', '--as-of', utcDay()), { code: 2, out: '', err })

@@ -13,10 +13,9 @@ type Seed = Parameters<typeof withOwnExecutors>[0]
 
 /** A ledger of some time ago; `more` adds to what is in it. */
 export async function oldLedger(
-  t: Parameters<typeof testDatabase>[0],
   more: (own: Parameters<Seed>[0], database: TestDatabase) => Promise<void> = async () => {},
 ): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors(async (own) => {
     await seedLedger(own, database)
     await more(own, database)

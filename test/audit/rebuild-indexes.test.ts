@@ -23,7 +23,7 @@ const contents = async (database: TestDatabase) => [
 ]
 
 test('a rebuild restores the indexes up to the end of the ledger, with their cursor', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await runRandomCommands(createTestExecutor(t, database.serviceUrl), 1_200)
   const { head } = await positionsOf(database)
@@ -45,7 +45,7 @@ test('a rebuild restores the indexes up to the end of the ledger, with their cur
 })
 
 test('a subscriber goes on after each swap, under load', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledger = createTestExecutor(t, database.serviceUrl)
   await runRandomCommands(ledger, 600)
@@ -66,7 +66,7 @@ test('a subscriber goes on after each swap, under load', async (t) => {
 })
 
 test('a swap that could not lock the tables is tried again with nothing lost', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledger = createTestExecutor(t, database.serviceUrl)
   const holder = await connect(database.ownerUrl, 'test')

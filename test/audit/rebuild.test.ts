@@ -46,7 +46,7 @@ const sendAs = ({ runOk }: TestExecutor, sender: number, receiver: number) =>
   runOk(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
 
 test('a rebuild restores altered tables from the ledger and keeps all their properties', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   // An instance with cached rows and prepared statements.
   const ledger = createTestExecutor(t, database.serviceUrl)
@@ -77,7 +77,7 @@ test('a rebuild restores altered tables from the ledger and keeps all their prop
 })
 
 test('an instance does not use cached rows of the altered tables after a rebuild', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
   const ledger = createTestExecutor(t, database.serviceUrl)
@@ -89,7 +89,7 @@ test('an instance does not use cached rows of the altered tables after a rebuild
 })
 
 test('two instances under load lose nothing while tables are rebuilt and swapped', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledgers = [
     createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
@@ -135,7 +135,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
 })
 
 test('a killed rebuild changes nothing, and the next one removes its leftovers', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const before = await contents(database)
   // A reader of a table prevents its swap.
@@ -173,7 +173,7 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
 })
 
 test('a rebuild refuses a ledger with findings, and tables that other objects depend on', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const before = await contents(database)
   await tamper(database, 'create view rich as select * from balances where balance > 100')

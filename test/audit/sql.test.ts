@@ -17,14 +17,14 @@ const answersTo = async (database: TestDatabase) => ({
 })
 
 test('the queries of finance return no rows on sound books', async (t) => {
-  for (const question of questions) t.same(await ask(await testDatabase(t), question), [])
-  const database = await testDatabase(t)
+  for (const question of questions) t.same(await ask(await testDatabase(), question), [])
+  const database = await testDatabase()
   await seedLedger(t, database)
   t.same(await answersTo(database), { chain: [], doubleEntry: [], balances: [] })
 })
 
 test('the queries find a changed amount', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await tamper(database, 'update ledger_events set amount[1] = 9961 where position = 11')
   t.match(await answersTo(database), {
@@ -38,7 +38,7 @@ test('the queries find a changed amount', async (t) => {
 })
 
 test('the queries find an overdraft, two currencies in one movement, and movements without an account', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await tamper(
     database,
@@ -70,7 +70,7 @@ test('the queries find an overdraft, two currencies in one movement, and movemen
 })
 
 test('an overdraft within one event is not a finding', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   // The stake is taken after the reward was given: only what is left at the end counts.
   await tamper(
@@ -83,7 +83,7 @@ test('an overdraft within one event is not a finding', async (t) => {
 })
 
 test('the queries find missing events and a wrong head', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await tamper(
     database,
@@ -102,7 +102,7 @@ test('the queries find missing events and a wrong head', async (t) => {
 })
 
 test('the queries find two swapped events', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await tamper(
     database,

@@ -8,7 +8,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 const script = join(import.meta.dirname, '../../scripts/bench/reads/compare.ts')
 
 test('all implementations in the bench of reads answer the same', async (t) => {
-  const { serviceUrl, ownerUrl } = await testDatabase(t)
+  const { serviceUrl, ownerUrl } = await testDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'bench-reads-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const env = { ...process.env, DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: folder }

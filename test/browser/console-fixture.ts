@@ -1,5 +1,4 @@
 import { loadSlices } from '../../src/domain.ts'
-import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { busyLimits } from '../harness/app/busy-ledger.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
@@ -23,9 +22,7 @@ export interface ConsoleInBrowser extends TestApp {
 export async function openConsole(t: Test, database?: TestDatabase): Promise<ConsoleInBrowser> {
   const { slices } = await loadSlices()
   const writes = new WriteAllowance(null)
-  const opened = await createTestApp(t, slices, database, writes, new AddressLimit(null), busyLimits, null, {
-    hasOwnPictures: true,
-  })
+  const opened = await createTestApp(t, slices, { database, writes, approvalLimits: busyLimits, hasOwnPictures: true })
   const { app, setOrigin } = opened
   const origin = `http://127.0.0.1:${await listen(app)}`
   setOrigin(origin)

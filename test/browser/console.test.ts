@@ -3,7 +3,8 @@ import { fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { isEveryLookWanted, looks, nameOf } from '../harness/browser/looks.ts'
+import { looks, nameOf } from '../harness/browser/looks.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
 // Every look takes minutes, and twice as long beside other work.
@@ -59,7 +60,7 @@ test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, asy
     }
   })
 
-  const skip = isEveryLookWanted ? false : 'with TESTS=browser'
+  const skip = skipUnlessWanted(true)
   await t.test('what a page weighs when it is opened first', { skip }, async (t) => {
     const cookies = await (await signIn('ann')).page.context().cookies()
     for (const path of pages) {

@@ -7,13 +7,13 @@ import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { isEveryLookWanted } from '../harness/browser/looks.ts'
+import { isFullRun } from '../harness/long-tests.ts'
 import { superuserUrl } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 
-/** Each journey with scripts; with `TESTS=browser` once more without them, where it needs none. */
-const ways = isEveryLookWanted ? [true, false] : [true]
+/** Each journey with scripts; in `npm run test:full` once more without them, where it needs none. */
+const ways = isFullRun ? [true, false] : [true]
 const nameOf = (javaScript: boolean): string => (javaScript ? 'with scripts' : 'without scripts')
 
 const button = ({ page }: TestPage, name: string) => page.getByRole('button', { name, exact: true })
@@ -190,7 +190,7 @@ test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async 
 })
 
 test('finance closes months', { skip: skipWithoutBrowser, timeout: 600_000 }, async (t) => {
-  const { signIn } = await openConsole(t, await oldLedger(t))
+  const { signIn } = await openConsole(t, await oldLedger())
   for (const [javaScript, month] of [
     [true, oldMonth],
     [false, nextMonth(oldMonth)],

@@ -20,7 +20,7 @@ async function signIn(shown: TestPage): Promise<TestPage> {
 }
 
 test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const instance = await startInstance(t, database, chatSlices, { console: 'development' })
   await createRooms(database, 1, 2)
   const browser = await startBrowser(t)

@@ -22,12 +22,12 @@ export const lastMonth = monthBefore.toISOString().slice(0, 7)
  * A ledger on which people sent gifts, played and withdrew on every other day from the third of last month until
  * yesterday. Everything happens at once; then the events are moved to their days.
  */
-export async function pastWeeks(t: Parameters<typeof testDatabase>[0]): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+export async function pastWeeks(): Promise<TestDatabase> {
+  const database = await testDatabase()
   const { slices } = await loadSlices()
   const days: { readonly last: number; readonly at: string }[] = []
   await withOwnExecutors(async (own) => {
-    const opened = await createTestApp(own, slices, database, undefined, undefined, busyLimits)
+    const opened = await createTestApp(own, slices, { database, approvalLimits: busyLimits })
     await opened.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
     await loadDemo(opened.ledger.executor, readDb(own, database))
     await opened.ledger.runOk(chooseSeed(testChains), { user_id: 1, client_seed: 'seven white doves' }, 'user:1')

@@ -20,7 +20,7 @@ const WIDTH = 1280
 const skip = process.env['SCREENSHOTS'] === undefined ? 'with SCREENSHOTS=1' : skipWithoutBrowser
 
 test('pictures of the console', { skip, timeout: 600_000 }, async (t) => {
-  const opened = await openConsole(t, await pastWeeks(t))
+  const opened = await openConsole(t, await pastWeeks())
   const { database, signIn, staff } = opened
   mkdirSync(folder, { recursive: true })
 

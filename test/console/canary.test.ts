@@ -3,7 +3,6 @@ import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { loadSlices } from '../../src/domain.ts'
-import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { busyLimits, cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
@@ -81,7 +80,7 @@ const headOf = async (database: TestDatabase): Promise<number> =>
 test('what people wrote is text on every page and in every export', { timeout: 600_000 }, async (t) => {
   const { slices } = await loadSlices()
   const writes = new WriteAllowance(null)
-  const opened = await createTestApp(t, slices, undefined, writes, new AddressLimit(null), busyLimits)
+  const opened = await createTestApp(t, slices, { writes, approvalLimits: busyLimits })
   const { app, database, user, operator, staff } = opened
   const ledger = await fillLedger(t, opened)
   const headBefore = await headOf(database)

@@ -46,10 +46,10 @@ test('the home page says what the books come to', async (t) => {
 
 test('the last event, and the months to close', async (t) => {
   const { slices } = await loadSlices()
-  const database = await oldLedger(t)
+  const database = await oldLedger()
   // As a command leaves it that makes no event, such as one that is refused.
   await tamper(database, 'update ledger_head set at = now()')
-  const { app } = await createTestApp(t, slices, database)
+  const { app } = await createTestApp(t, slices, { database })
   const browser = await signedIn(app, 'finance', 'fay')
   const { html } = await browser.get('/console')
   t.match(html, /last event \d+ days ago/, 'not that of the last command')

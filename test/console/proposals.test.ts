@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
-import { AddressLimit } from '../../src/http/limits/address-limit.ts'
-import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import type { ApprovalLimits } from '../../src/ledger/rules/covered-verb.ts'
 import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
@@ -14,7 +12,7 @@ const HOSTILE = `<script>alert(1)</script> {{7*7}} <%= 1 %> ${'x'.repeat(50)}`
 /** An app whose staff need a colleague beyond these limits. */
 async function appWithLimits(t: Parameters<typeof createTestApp>[0], limits: ApprovalLimits) {
   const { slices } = await loadSlices()
-  return createTestApp(t, slices, undefined, new WriteAllowance(null), new AddressLimit(null), limits)
+  return createTestApp(t, slices, { approvalLimits: limits })
 }
 
 test('a proposal is shown with what it moves, refused to its maker, and approved by another', async (t) => {

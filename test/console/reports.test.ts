@@ -125,13 +125,13 @@ test('books that are wrong are an alarm', async (t) => {
 })
 
 test('finance closes a month, from its first step to the next month', async (t) => {
-  const database = await oldLedger(t, async (own, { serviceUrl }) => {
+  const database = await oldLedger(async (own, { serviceUrl }) => {
     const ledger = createTestExecutor(own, serviceUrl)
     for (const reason of canaries) {
       await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason }, 'staff:ann')
     }
   })
-  const { app, closingsFolder } = await createTestApp(t, slices, database)
+  const { app, closingsFolder } = await createTestApp(t, slices, { database })
   const finance = await signedIn(app, 'finance', 'fin')
   const head = Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
   const folder = join(closingsFolder, month)
@@ -282,13 +282,13 @@ test('finance closes a month, from its first step to the next month', async (t) 
 
 test('a month with many long exceptions is a small page', async (t) => {
   const reason = '\u{1f600}'.repeat(500)
-  const database = await oldLedger(t, async (own, { serviceUrl }) => {
+  const database = await oldLedger(async (own, { serviceUrl }) => {
     const ledger = createTestExecutor(own, serviceUrl)
     for (let n = 0; n < 120; n += 1) {
       await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason }, 'staff:ann')
     }
   })
-  const { app } = await createTestApp(t, slices, database)
+  const { app } = await createTestApp(t, slices, { database })
   const db = readDb(t, database)
   const finance = await signedIn(app, 'finance', 'fin')
   t.equal((await finance.submit(page, `${page}/run`)).status, 303)
@@ -301,8 +301,8 @@ test('a month with many long exceptions is a small page', async (t) => {
 })
 
 test('a step that runs ends with the service', async (t) => {
-  const database = await oldLedger(t)
-  const { app } = await createTestApp(t, slices, database)
+  const database = await oldLedger()
+  const { app } = await createTestApp(t, slices, { database })
   const finance = await signedIn(app, 'finance', 'fin')
   t.equal((await finance.submit(page, `${page}/run`)).status, 303)
   await app.close()

@@ -168,7 +168,7 @@ test('signing in, its limits, and signing out', async (t) => {
   })
 
   await t.test('pages of a session load, however many others share its address', async (t) => {
-    const limited = await createTestApp(t, slices, database, undefined, new AddressLimit(4))
+    const limited = await createTestApp(t, slices, { database, addressLimit: new AddressLimit(4) })
     const browser = await signedIn(limited.app)
     const nobody = new ConsoleBrowser(limited.app)
     const url = '/console/assets/console.css'
@@ -236,7 +236,7 @@ test('signing in, its limits, and signing out', async (t) => {
         t.equal((await browser.submit('/console/login', '/console/login', { token })).status, 303)
         return browser
       }
-      const another = await createTestApp(t, slices, database)
+      const another = await createTestApp(t, slices, { database })
       const browser = await signIn(new ConsoleBrowser(app))
       const sameToken = await signIn(new ConsoleBrowser(app))
       const copies = [app, another.app].map((instance) => {

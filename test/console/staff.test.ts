@@ -1,8 +1,6 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
-import { AddressLimit } from '../../src/http/limits/address-limit.ts'
-import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
@@ -134,14 +132,7 @@ test('acts lead to what they are about, and one whose data was tampered with is 
 test('what was proposed, decided, and done by an approval is said', async (t) => {
   const { slices } = await loadSlices()
   const limits = { coins: 100 }
-  const { app, operator } = await createTestApp(
-    t,
-    slices,
-    undefined,
-    new WriteAllowance(null),
-    new AddressLimit(null),
-    limits,
-  )
+  const { app, operator } = await createTestApp(t, slices, { approvalLimits: limits })
   await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' }] })
   const propose = async (amount: string) =>
     Object(

@@ -14,7 +14,7 @@ import { emptyDatabase, superuserUrl, type TestDatabase } from '../harness/postg
  * is older than 18 and reads extensions from its own folder only.
  */
 async function fakeCitus(t: Test): Promise<TestDatabase | null> {
-  const database = await emptyDatabase(t)
+  const database = await emptyDatabase()
   const [version] = await queryRows(database.ownerUrl, `select current_setting('server_version_num')::int as number`)
   if (Number(version?.['number']) < 180_000) return null
   const folder = mkdtempSync(join(base, 'economy-citus-'))
@@ -41,7 +41,7 @@ test('the writer plans its statements with their parameters on Citus, and once f
     await connection.close()
     return result?.rows[0]?.['plan_cache_mode']
   }
-  t.equal(await modeOf(await emptyDatabase(t)), 'force_generic_plan')
+  t.equal(await modeOf(await emptyDatabase()), 'force_generic_plan')
   if (citus === null) return void t.pass('on Citus', { skip: TOO_OLD })
   t.equal(await modeOf(citus), 'force_custom_plan')
 })
@@ -56,7 +56,7 @@ test('migrations may create triggers on Citus', async (t) => {
     await migrate(ownerUrl, pathToFileURL(`${path}/`))
     return (await queryRows(ownerUrl, 'select setting from seen'))[0]?.['setting']
   }
-  t.equal(await settingIn(await emptyDatabase(t)), 'unknown')
+  t.equal(await settingIn(await emptyDatabase()), 'unknown')
   if (citus === null) return void t.pass('on Citus', { skip: TOO_OLD })
   t.equal(await settingIn(citus), 'on')
 })

@@ -29,7 +29,7 @@ const numbers = (upTo: number): string => `copy (select g from generate_series(1
 const works = async (client: Client): Promise<unknown> => (await client.query<{ one: number }>('select 1 as one')).rows
 
 test('rows come in pages of whole messages, each but the last of at least the requested size', async (t) => {
-  const client = await connected(t, await testDatabase(t))
+  const client = await connected(t, await testDatabase())
   for (const size of [1, 7, 1_000, 65_536, 10_000_000]) {
     const rows: string[] = []
     const lengths: number[] = []
@@ -52,7 +52,7 @@ test('rows come in pages of whole messages, each but the last of at least the re
 })
 
 test('messages of the server between the rows are skipped', async (t) => {
-  const client = await connected(t, await testDatabase(t))
+  const client = await connected(t, await testDatabase())
   await client.query(`create function pg_temp.noted(g int) returns int language plpgsql as $$
     begin if g % 100 = 0 then raise notice 'at %', g; end if; return g; end $$`)
   const rows: (string | null | undefined)[] = []
@@ -66,7 +66,7 @@ test('messages of the server between the rows are skipped', async (t) => {
 })
 
 test('the reader gets an error, at once or in the middle, and the connection stays usable', async (t) => {
-  const client = await connected(t, await testDatabase(t))
+  const client = await connected(t, await testDatabase())
   const read = async (copy: string): Promise<number> => {
     let rows = 0
     for await (const page of copyOut(client, copy, 1_000)) rows += rowsOf(page).length
@@ -80,7 +80,7 @@ test('the reader gets an error, at once or in the middle, and the connection sta
 })
 
 test('a reader that stops early waits for the rest', async (t) => {
-  const client = await connected(t, await testDatabase(t))
+  const client = await connected(t, await testDatabase())
   for await (const page of copyOut(client, numbers(300_000), 1_000)) {
     t.equal(rowsOf(page)[0], '1')
     break
@@ -89,7 +89,7 @@ test('a reader that stops early waits for the rest', async (t) => {
 })
 
 test('the server waits for a slow reader', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const client = await connected(t, database)
   const watcher = await connected(t, database)
   const waits = async (): Promise<unknown> =>
@@ -108,7 +108,7 @@ test('the server waits for a slow reader', async (t) => {
 })
 
 test('a connection that breaks is an error', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const client = await connected(t, database)
   const watcher = await connected(t, database)
   const reading = (async () => {

@@ -14,7 +14,7 @@ import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.t
 import { testSchema } from '../harness/postgres/test-schema.ts'
 
 test('migrations are applied in order, all or none, once', async (t) => {
-  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const { ownerUrl, serviceUrl } = await emptyDatabase()
   const { folder, add } = newFolder(t)
   add('0001-first.sql', 'create table first (number int); insert into first values (1); select pg_sleep(0.1)')
   add('0002-second.sql', `update first set number = number + 1 -- a comment; and 'another'`)
@@ -50,7 +50,7 @@ test('migrations are applied in order, all or none, once', async (t) => {
 })
 
 test('a changed text of an applied migration is refused', async (t) => {
-  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const { ownerUrl, serviceUrl } = await emptyDatabase()
   const { folder, add } = newFolder(t)
   add('0001-first.sql', 'create table first ()')
   add('0002-second.sql', 'create table second ()')
@@ -90,7 +90,7 @@ test('a changed text of an applied migration is refused', async (t) => {
 })
 
 test('the service role may write its tables and not change the ledger', async (t) => {
-  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const { ownerUrl, serviceUrl } = await testDatabase()
   const denied = { code: '42501', message: /^(permission denied|must be owner)/ }
   const event = `insert into ledger_events
     (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
@@ -145,7 +145,7 @@ test('the service role may write its tables and not change the ledger', async (t
 })
 
 test('a role that may change the ledger is detected', async (t) => {
-  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const { ownerUrl, serviceUrl } = await testDatabase()
   const service = await connect(serviceUrl, 'test')
   const owner = await connect(ownerUrl, 'test')
   t.teardown(() => service.end())
@@ -159,11 +159,11 @@ test('a role that may change the ledger is detected', async (t) => {
     await grantService(ownerUrl, 'economy_service')
     t.equal(await canChangeLedger(service), false)
   }
-  await t.rejects(connect((await emptyDatabase(t)).ownerUrl, 'test').then(canChangeLedger), /was not migrated/)
+  await t.rejects(connect((await emptyDatabase()).ownerUrl, 'test').then(canChangeLedger), /was not migrated/)
 })
 
 test('durability settings that are off are reported', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())
   t.same(await durabilityFaults(client), [], 'none in a test cluster')
@@ -176,7 +176,7 @@ test('durability settings that are off are reported', async (t) => {
 })
 
 test('a pool returns safe integers and UTC times, and replaces broken connections', async (t) => {
-  const { serviceUrl, ownerUrl, name } = await testDatabase(t)
+  const { serviceUrl, ownerUrl, name } = await testDatabase()
   await queryRows(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
   const warnings: string[] = []
   const pool = openPool(

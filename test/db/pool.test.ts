@@ -3,7 +3,7 @@ import { openPool } from '../../src/db/pool.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('a pool warns of idle connections that break, unless it was ended', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const warnings: string[] = []
   const log = { warn: (_details: object, message: string) => warnings.push(message) }
   const pool = openPool(serviceUrl, { max: 2, application_name: 'pool under test' }, log)

@@ -10,7 +10,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
 
 test('a read is rejected at once when too many wait', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
   const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
@@ -30,7 +30,7 @@ test('a read is rejected at once when too many wait', async (t) => {
 })
 
 test('a read without a connection in time is overload while others are served, else an outage', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const readsOf = (url: string) => {
     const pool = openPool(url, { max: 1, application_name: 'reads under test' })
     const db = queryBuilder(readPool(pool))
@@ -55,7 +55,7 @@ test('a read without a connection in time is overload while others are served, e
 })
 
 test('a connection that PostgreSQL refuses because it has too many is overload', async (t) => {
-  const { name, ownerUrl, serviceUrl } = await testDatabase(t)
+  const { name, ownerUrl, serviceUrl } = await testDatabase()
   await queryRows(ownerUrl, `alter database "${name}" connection limit 1`)
   const held = await connect(serviceUrl, 'held under test')
   t.teardown(() => held.end())

@@ -21,7 +21,7 @@ tap.jobs = 3
 const opening = { fairness_key: testChains.keyHash }
 
 test('a read whose connection breaks fails alone', { buffered: true }, async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const pool = openPool(dbProxy.url, { max: 2, application_name: 'test' }, { warn: () => {} })
   const db = queryBuilder(pool)
@@ -44,7 +44,7 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
 })
 
 test('an outage of the database is logged with two lines', { buffered: true }, async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
@@ -107,7 +107,7 @@ for (const [moment, arrange] of moments) {
   test(`a writer whose server falls silent ${moment} continues with another connection`, {
     buffered: true,
   }, async (t) => {
-    const database = await testDatabase(t)
+    const database = await testDatabase()
     const dbProxy = await proxy(t, database.serviceUrl)
     const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })
     await one.runOk(genesis, opening)

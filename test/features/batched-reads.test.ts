@@ -125,7 +125,7 @@ function damage(column: string): string {
 }
 
 test('reads of one turn share a query, and one that fails does so alone', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(database, everything)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'batched' }, pino({ level: 'silent' }))
   const db = queryBuilder(readPool(pool))

@@ -20,7 +20,7 @@ const served = (service: ServiceProcess): Promise<number> => metric(service, 'le
 const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1}'
 
 test('the second instance forwards its commands to the first', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const writer = await startService(t, own, await reservePort())
   await until(() => isWriter(writer))
@@ -52,7 +52,7 @@ test('the second instance forwards its commands to the first', async (t) => {
 })
 
 test('a change of mode, forwarded, is in force where it was requested before the answer', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const writer = await startService(t, own, await reservePort())
   await until(() => isWriter(writer))

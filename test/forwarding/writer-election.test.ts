@@ -78,7 +78,7 @@ const modeSet: StoredEvent = {
 }
 
 test('a writer that resigns shares the events of the commands that it still answers', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const folder = makeFolder(t)
   const commits = Promise.withResolvers<CommandResult>()
   let ran = 0
@@ -106,11 +106,11 @@ test('a writer that resigns shares the events of the commands that it still answ
 
 test('the writer of another database is not followed, although its name is in a copy', async (t) => {
   const folder = makeFolder(t)
-  const original = await testDatabase(t)
+  const original = await testDatabase()
   const writer = candidate(t, original, folder, at(1))
   writer.election.start()
   await until(async () => writer.election.isWriter)
-  const copy = await testDatabase(t)
+  const copy = await testDatabase()
   const [row] = await queryRows(original, 'select writer, pid, session_start::text as since from ledger_writer')
   const first = candidate(t, copy, folder, at(2))
   first.election.start()
@@ -127,7 +127,7 @@ test('the writer of another database is not followed, although its name is in a 
 })
 
 test('an instance that loses its session follows the writer only once it has another', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const folder = makeFolder(t)
   const writer = candidate(t, database, folder, at(1))
   writer.election.start()
@@ -148,7 +148,7 @@ test('an instance that loses its session follows the writer only once it has ano
 })
 
 test('it stops at any time, also while it connects to the writer', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const folder = makeFolder(t)
   const writer = candidate(t, database, folder, at(1))
   writer.election.start()
@@ -164,7 +164,7 @@ test('it stops at any time, also while it connects to the writer', async (t) => 
 })
 
 test('an instance that can listen nowhere leaves the lock to another, and writes itself until then', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const folder = makeFolder(t)
   const deaf = candidate(t, database, join(folder, 'a'.repeat(100)), at(1))
   deaf.election.start()
@@ -183,7 +183,7 @@ test('an instance that can listen nowhere leaves the lock to another, and writes
 })
 
 test('an instance that cannot advertise itself gives up lock and socket, and tries again', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const folder = makeFolder(t)
   await queryRows(database, 'alter table ledger_writer add constraint none check (writer is null) not valid')
   const instance = candidate(t, database, folder, at(1))

@@ -54,11 +54,11 @@ async function compareWith(database: TestDatabase) {
 
 test('the columns that code declares are those of the migrated database', async (t) => {
   t.ok(declared.length > 150)
-  t.same(await compareWith(await testDatabase(t)), { onlyInCode: [], onlyInDatabase: [] })
+  t.same(await compareWith(await testDatabase()), { onlyInCode: [], onlyInDatabase: [] })
 })
 
 test('a column that is added, missing, of another type or nullable on one side alone is found', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `alter table countries add column flag text;

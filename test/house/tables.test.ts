@@ -7,7 +7,7 @@ const readme = readFileSync(new URL('../../sql/README.md', import.meta.url), 'ut
 
 test('sql/README.md has every table', async (t) => {
   const tables = await queryRows(
-    await testDatabase(t),
+    await testDatabase(),
     `select relname from pg_class
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition`,
   )

@@ -37,7 +37,7 @@ const tokenOf = (sub: number): string => {
 }
 
 test('a client that is typed by the documents finds all it needs in them', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t), JWT_SECRET }
   const { origin } = await startService(t, environment, await reservePort())
   const document = Object(await (await fetch(`${origin}/docs/json`)).json())

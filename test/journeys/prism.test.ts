@@ -17,7 +17,7 @@ import { startService } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 
 // A validator that others wrote finds nothing wrong with requests, answers and the document. Every other journey sends its
-// requests through it, too, with TESTS=long.
+// requests through it, too, in `npm run test:full`.
 
 const run = promisify(execFile)
 const skip = skipUnlessWanted(true)
@@ -25,7 +25,7 @@ const { slices } = await loadSlices()
 const JWT_SECRET = 'a secret that is only for tests, and long enough'
 
 test('the journey of a client runs through Prism', { skip }, async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const environment = { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t), JWT_SECRET }
   const { origin } = await startService(t, environment, await reservePort())
   const document = Object(await (await fetch(`${origin}/docs/json`)).json())

@@ -1,4 +1,4 @@
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
@@ -15,8 +15,6 @@ import { checkedOrigin } from '../harness/process/checked-origin.ts'
 
 const { createLookups, slices } = await loadSlices()
 
-type Test = Parameters<typeof testDatabase>[0]
-
 interface RoomSetup {
   readonly database: TestDatabase
   readonly instance: TestInstance
@@ -25,7 +23,7 @@ interface RoomSetup {
 
 /** Users 1 to 4 with 100,000 coins and diamonds each; room R1, whose members are 1 to 3; gifts that always win. */
 async function roomSetup(t: Test): Promise<RoomSetup> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
   const instance = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })

@@ -29,7 +29,7 @@ export interface OutboxFixture {
 }
 
 export async function openOutbox(t: Test): Promise<OutboxFixture> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 4, application_name: 'push under test' }, log)
   t.teardown(() => pool.end())

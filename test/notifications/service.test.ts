@@ -1,4 +1,4 @@
-import tap, { test } from 'tap'
+import tap, { type Test, test } from 'tap'
 import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -6,8 +6,6 @@ import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
-
-type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
 // Processes are started: at most two tests at a time.
 tap.jobs = 2
@@ -22,7 +20,7 @@ interface PushSetup {
 }
 
 async function pushSetup(t: Test): Promise<PushSetup> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const fcm = await fcmServer(t)
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t), LOG_LEVEL: 'trace' }
   const push = { FCM_SERVICE_ACCOUNT: fcm.account, FCM_BASE_URL: `${fcm.origin}/` }

@@ -110,7 +110,7 @@ test('with approvals two instances keep the books and the limits', async (t) => 
       const closings: (() => Promise<void>)[] = []
       const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
       try {
-        const database = await testDatabase(scope)
+        const database = await testDatabase()
         const instances = [
           createTestExecutor(scope, database.serviceUrl),
           createTestExecutor(scope, database.serviceUrl),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
 import { alwaysOpen, type ClosedState } from '../../src/http/auth/gate.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
@@ -16,12 +16,10 @@ import { nowSeconds } from '../harness/http/tokens.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
-type Test = Parameters<typeof testDatabase>[0]
-
 const quick = { heartbeat: 60_000, auth: 400, sweep: 20 }
 
 async function live(t: Test, wishes: InstanceOptions = {}): Promise<TestInstance> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 3)
   return startInstance(t, database, chatSlices, { times: quick, ...wishes })
 }

@@ -28,7 +28,7 @@ const mapEvent = createEventMapper(
 const noProfiles: Profiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
 test('a backlog is read in pages and bounded in messages and bytes, however far the index lags', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 3, 1)
   const speaker = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
@@ -224,7 +224,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
 })
 
 test('a client resumes 50 rooms at once', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 50, 1)
   const instance = await startInstance(t, database, chatSlices)
   const first = await postToRoom(instance, 1)

@@ -82,7 +82,7 @@ test('when a batched query fails, its keys are queried one by one', async (t) =>
 })
 
 test('a malformed sub is refused and affects no other socket', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 41)
   const instance = await startInstance(t, database, chatSlices)
   const clients = await Promise.all(Array.from({ length: 40 }, (_, n) => connectAs(t, instance.origin, n + 1)))
@@ -100,7 +100,7 @@ test('a malformed sub is refused and affects no other socket', async (t) => {
 })
 
 test('a name that cannot be looked up is left out, and other frames arrive', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 3)
   const users = async (_db: unknown, ids: readonly number[]) => {
     if (ids.includes(2)) throw new Error('the row of 2 is damaged')
@@ -118,7 +118,7 @@ test('a name that cannot be looked up is left out, and other frames arrive', asy
 })
 
 test('an outage is logged once, bugs during it one by one', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 1)
   const failures = [
     connectionError(),
@@ -151,7 +151,7 @@ test('an outage is logged once, bugs during it one by one', async (t) => {
 })
 
 test('a wallet that cannot be read is retried less and less often and delays no other', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 2)
   let reads = 0
   let broken = true
@@ -196,7 +196,7 @@ test('a wallet that cannot be read is not retried after its user has disconnecte
       },
     },
     {
-      db: readDb(t, await testDatabase(t)),
+      db: readDb(t, await testDatabase()),
       assetBaseUrl: () => '',
       hasConnections: () => true,
       connectionsOf: (user) => (connected.has(user) ? new Set() : undefined),
@@ -221,7 +221,7 @@ test('an event whose notification cannot be composed delays no other notificatio
     info: (line: object) => void lines.push(line),
     error: (line: object) => void lines.push({ error: true, ...line }),
   }
-  const db = readDb(t, await testDatabase(t))
+  const db = readDb(t, await testDatabase())
   const at = storedEvent
   const text = { title: 't', body: 'b', type: 'reward', identifier: 'instant-transfer' } as const
   const addressed = (position: number) => ({

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
 import {
@@ -11,10 +11,8 @@ import {
 } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-type Test = Parameters<typeof testDatabase>[0]
-
 async function live(t: Test, rooms: number, wishes: InstanceOptions = {}): Promise<TestInstance> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, rooms, 12)
   return startInstance(t, database, chatSlices, wishes)
 }

@@ -4,7 +4,7 @@ import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('members of a room get its events at once, in order, each with the previous position', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 2, 3)
   const instance = await startInstance(t, database, chatSlices)
   const first = await postToRoom(instance, 1)

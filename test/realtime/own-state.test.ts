@@ -5,7 +5,7 @@ import { connectAs, startInstance, type TestClient } from '../harness/app/realti
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('a client without its own channel gets no state until it subscribes again', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 2)
   const wallet: LiveQuery = {
     event: 'wallet',

@@ -49,7 +49,7 @@ async function historyOf(database: TestDatabase, room: number) {
 }
 
 test('a client that reconnects to any instance gets every event once and in order', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, ROOMS, READERS)
   const instances: TestInstance[] = [
     await startInstance(t, database, chatSlices),

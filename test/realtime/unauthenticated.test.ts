@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Socket } from 'node:net'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import type { WebSocket } from 'ws'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { FrameScanner } from '../../src/realtime/sockets/frame-scanner.ts'
@@ -10,10 +10,8 @@ import { connectAs, startInstance, TestClient } from '../harness/app/realtime-in
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
-type Test = Parameters<typeof testDatabase>[0]
-
 async function live(t: Test, addressLimit = new AddressLimit(null)) {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 5)
   return startInstance(t, database, chatSlices, {
     addressLimit,

@@ -1,40 +1,122 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { failedTests } from './failed-tests.ts'
-import { failureDetails } from './failure-details.ts'
+import { fork } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { removeTestCluster, startTestCluster } from '../harness/postgres/test-cluster.ts'
+import { fileLine, report } from './report.ts'
+import type { FileResult, WorkerMessage } from './results.ts'
 
-// Runs tap and, when something failed, ends with what and why: in the output of all tests it is hard to find.
+// What `npm test` starts: a PostgreSQL for all tests, and a few processes that each run one test file after the other.
 
-const tap = fileURLToPath(new URL('../../node_modules/.bin/tap', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'economy-tests-'))
-const file = join(folder, 'output.tap')
-// tap shows TAP itself unless a person watches; and it writes everything twice when that is to go to a file, too.
-const isTerminal = process.stdout.isTTY
-const options = isTerminal ? [`--output-file=${file}`] : []
-const child = spawn(process.execPath, [tap, 'run', ...options, ...process.argv.slice(2)], {
-  stdio: ['inherit', isTerminal ? 'inherit' : 'pipe', 'inherit'],
+/** A file that takes longer hangs. */
+const FILE_DEADLINE_MS = 600_000
+/** How long a process may take to end after its last file. */
+const END_DEADLINE_MS = 20_000
+/** Folders whose files take longest, first, so that no process is left alone with one of them. */
+const FIRST = ['browser', 'hostile', 'faults', 'journeys', 'startup', 'properties']
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Only the tests whose names contain this text. */
+    grep: { type: 'string' },
+    /** Only the tests that are marked by `test.only`. */
+    only: { type: 'boolean' },
+    /** Write what was recorded again. */
+    snapshot: { type: 'boolean' },
+    jobs: { type: 'string', default: String(availableParallelism() + 1) },
+  },
 })
-let output = ''
-child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-  process.stdout.write(text)
-  output += text
-})
-// tap gets Ctrl-C, too, and ends its tests; this process waits for it.
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => child.kill('SIGTERM'))
+const files = filesIn(positionals.length === 0 ? ['test'] : positionals)
+if (files.length === 0) throw new Error(`There is no test file in ${positionals.join(', ')}.`)
 
-await once(child, 'close')
-if (isTerminal && existsSync(file)) output = readFileSync(file, 'utf8')
-rmSync(folder, { recursive: true })
-process.exitCode = child.exitCode ?? 1
-if (process.exitCode !== 0) {
-  for (const detail of failureDetails(output)) console.log(detail)
-  const failed = failedTests(output)
-  console.log(
-    ['', failed.length === 0 ? 'Failed, and no test says why.' : 'Failed:', ...failed].join('\n  ').trimStart(),
+const startedAt = performance.now()
+const cluster = await startTestCluster(process.pid)
+const env = {
+  ...process.env,
+  TEST_CLUSTER: String(process.pid),
+  ...(values.grep !== undefined && { TAP_GREP: values.grep }),
+  ...(values.only === true && { TAP_ONLY: '1' }),
+  ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
+}
+const queue = [...files]
+const results: FileResult[] = []
+/** Of a single file everything is shown that it prints. */
+const output = files.length === 1 ? 'inherit' : 'ignore'
+process.once('SIGINT', stop)
+process.once('SIGTERM', stop)
+
+await Promise.all(Array.from({ length: Math.min(Number(values.jobs), files.length) }, runFiles))
+const postgresMs = cluster.cpuMs()
+await removeTestCluster(process.pid)
+console.log(report(results, { wallMs: performance.now() - startedAt, postgresMs }))
+process.exitCode = results.every(({ failures }) => failures.length === 0) ? 0 : 1
+
+function stop(): void {
+  queue.length = 0
+  add({ file: 'test/run/main.ts', failures: [{ name: 'interrupted', details: '' }] })
+}
+
+/** Runs files in a process, and those that are left in another one when it crashes or hangs. */
+async function runFiles(): Promise<void> {
+  while (queue.length > 0) await runProcess()
+}
+
+/** Ends with the process, which takes at least one file or is counted as failed. */
+function runProcess(): Promise<void> {
+  const child = fork(join(import.meta.dirname, 'worker.ts'), { env, stdio: ['ignore', output, 'inherit', 'ipc'] })
+  let file: string | null = null
+  let deadline: NodeJS.Timeout | undefined
+  const allow = (ms: number, why: string): void => {
+    clearTimeout(deadline)
+    deadline = setTimeout(() => {
+      add({ file: file ?? 'test/run/worker.ts', failures: [{ name: why, details: '' }] })
+      file = null
+      child.kill('SIGKILL')
+    }, ms)
+  }
+  child.on('message', (message: WorkerMessage) => {
+    if (message === 'next') {
+      file = queue.shift() ?? null
+      allow(
+        file === null ? END_DEADLINE_MS : FILE_DEADLINE_MS,
+        file === null ? 'the process does not end' : 'timed out',
+      )
+      child.send({ file })
+      return
+    }
+    // tap sends messages of its own, too.
+    if (!('ended' in message)) return
+    add(message.ended)
+    file = null
+  })
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      clearTimeout(deadline)
+      if (file !== null || code !== 0) {
+        const failures = [{ name: `the process ended: ${signal ?? code}`, details: '' }]
+        add({ file: file ?? queue.shift() ?? 'test/run/worker.ts', failures })
+      }
+      resolve()
+    })
+  })
+}
+
+function add(result: Partial<FileResult> & Pick<FileResult, 'file' | 'failures'>): void {
+  const whole = { wallMs: 0, cpuMs: 0, passed: 0, skipped: 0, ...result }
+  results.push(whole)
+  if (files.length > 1) console.log(fileLine(whole))
+}
+
+/** The test files that are named or in named folders, those of slow folders first. */
+function filesIn(paths: readonly string[]): readonly string[] {
+  const found = paths.flatMap((path) =>
+    statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).toSorted() : [relative('.', path)],
   )
+  const rank = (file: string): number => {
+    const at = FIRST.indexOf(file.split('/')[1] ?? '')
+    return at === -1 ? FIRST.length : at
+  }
+  return found.toSorted((a, b) => rank(a) - rank(b))
 }

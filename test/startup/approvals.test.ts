@@ -16,7 +16,7 @@ test('limits that mean the same are kept as the same text', (t) => {
 })
 
 test('the limits of the last start are kept, and an instance says that others run with other ones', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const on = { ...own, APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":100}' }
   const first = await startService(t, on, await reservePort())

@@ -16,7 +16,7 @@ const MAX_KEEPALIVE_WAIT = 500
 test('PostgreSQL looks within 5 seconds whether the host of a session is still there, for all of an instance', {
   skip: process.platform !== 'linux',
 }, async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
   await until(async () => (await fetch(`${service.origin}/readyz`)).status === 200)
   const client = await connect(serviceUrl, 'test')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Test, test } from 'tap'
+import { test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { connect } from '../../src/db/connect.ts'
 import { channelName, lockName } from '../../src/db/ledger-url.ts'
@@ -26,8 +26,8 @@ import { until } from '../harness/until.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Two ledgers in one database, neither of which is in the other's schema. */
-async function twoMarkets(t: Test): Promise<readonly [TestDatabase, TestDatabase]> {
-  const first = await emptyDatabase(t, 'public')
+async function twoMarkets(): Promise<readonly [TestDatabase, TestDatabase]> {
+  const first = await emptyDatabase('public')
   const inSecond = (url: string): string => url.replace('schema=public', 'schema=market_2')
   const second = { ...first, ownerUrl: inSecond(first.ownerUrl), serviceUrl: inSecond(first.serviceUrl) }
   return [first, second]
@@ -58,7 +58,7 @@ const build = ({ ownerUrl }: TestDatabase) =>
   rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
 
 test('two markets in one database do not touch each other', async (t) => {
-  const markets = await twoMarkets(t)
+  const markets = await twoMarkets()
   const [first, second] = markets
   await migrated(markets)
   await seedLedger(t, first)
@@ -90,7 +90,7 @@ test('two markets in one database do not touch each other', async (t) => {
 })
 
 test('two markets in one database are not notified of each other', async (t) => {
-  const markets = await twoMarkets(t)
+  const markets = await twoMarkets()
   await migrated(markets)
   const notifications: string[] = []
   const ends: { readonly market: string; readonly seen: number[]; readonly commit: () => Promise<unknown> }[] = []
@@ -127,7 +127,7 @@ test('two markets in one database are not notified of each other', async (t) => 
 })
 
 test('two markets in one database do not block each other', async (t) => {
-  const markets = await twoMarkets(t)
+  const markets = await twoMarkets()
   const [first, second] = markets
   await migrated([first])
   const holder = await connect(first.ownerUrl, 'locks under test')
@@ -148,7 +148,7 @@ test('two markets in one database do not block each other', async (t) => {
 })
 
 test('the service role gets nothing in other schemas than its own', async (t) => {
-  const [first, second] = await twoMarkets(t)
+  const [first, second] = await twoMarkets()
   await migrate(first.ownerUrl)
   await migrated([second])
   await t.rejects(queryRows({ ...first, ownerUrl: first.serviceUrl }, 'select from ledger_events'), { code: '42501' })
@@ -162,7 +162,7 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
 })
 
 test('services of two markets run on one database', { timeout: 120_000 }, async (t) => {
-  const [database] = await twoMarkets(t)
+  const [database] = await twoMarkets()
   const { ownerUrl, serviceUrl } = database
   const plain = (url: string): string => url.replace('?schema=public', '')
   const services = []

@@ -9,7 +9,7 @@ import { dataDir } from '../harness/process/start-options.ts'
 const GIFT = '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}'
 
 test('the service runs behind PgBouncer in session mode', { skip: withoutPgBouncer }, async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const DATABASE_URL = await startPgBouncer(t, serviceUrl, 'session')
   const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await reservePort())
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
@@ -29,7 +29,7 @@ test('the service runs behind PgBouncer in session mode', { skip: withoutPgBounc
 test('behind a pooler that shares sessions the service and the audit refuse to start', {
   skip: withoutPgBouncer,
 }, async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const DATA_DIR = dataDir(t)
   for (const mode of ['transaction', 'statement'] as const) {
     const pooled = await startPgBouncer(t, serviceUrl, mode)

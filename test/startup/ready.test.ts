@@ -19,7 +19,7 @@ const MIN_READERS = 200
 test('an overloaded instance is ready, and one without its database is not', {
   timeout: 240_000,
 }, async (t) => {
-  const { name, ownerUrl, serviceUrl } = await testDatabase(t)
+  const { name, ownerUrl, serviceUrl } = await testDatabase()
   const route = await proxy(t, serviceUrl)
   const service = await startService(t, { DATABASE_URL: route.url, DATA_DIR: dataDir(t) }, await reservePort())
   const get = (path: string, headers = {}) => fetch(`${service.origin}${path}`, { headers })
@@ -81,7 +81,7 @@ test('an overloaded instance is ready, and one without its database is not', {
 })
 
 test('an instance whose commands wait without a commit is not ready', { timeout: 240_000 }, async (t) => {
-  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const { ownerUrl, serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
   const readyStatus = async (): Promise<number> => {
     const response = await fetch(`${service.origin}/readyz`)

@@ -17,8 +17,8 @@ const startError = (service: ServiceProcess): string =>
     .join('\n')
 
 test('a service that cannot start says why in one message', async (t) => {
-  const database = await testDatabase(t)
-  const fresh = await testDatabase(t)
+  const database = await testDatabase()
+  const fresh = await testDatabase()
   const { serviceUrl: DATABASE_URL } = database
   const DATA_DIR = dataDir(t)
   const port = await reservePort()
@@ -38,7 +38,7 @@ test('a service that cannot start says why in one message', async (t) => {
     await attempt({ DATABASE_URL }, port),
     `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`,
   )
-  const other = await testDatabase(t)
+  const other = await testDatabase()
   await attempt({ DATABASE_URL: other.serviceUrl, DATA_DIR: dataDir(t) }, port)
 
   const changed = { FAIRNESS_KEY: 'another key that was never used', PII_KEY: 'another key that was never used' }

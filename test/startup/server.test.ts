@@ -8,7 +8,7 @@ import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 test('the service starts, and finishes accepted requests before it stops', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const port = await reservePort()
   const service = await startService(t, { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }, port)
   t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
@@ -45,7 +45,7 @@ test('the service starts, and finishes accepted requests before it stops', async
 })
 
 test('a client that never finishes does not keep the service from stopping', async (t) => {
-  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const { serviceUrl: DATABASE_URL } = await testDatabase()
   const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await reservePort())
   const endless = new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) })
   const hanging = fetch(`${service.origin}/api/v1/instant-send`, {
@@ -61,7 +61,7 @@ test('a client that never finishes does not keep the service from stopping', asy
 })
 
 test('sessions that are revoked on one instance are revoked on the others', async (t) => {
-  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const { serviceUrl: DATABASE_URL } = await testDatabase()
   const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
   const first = await startService(t, own, await reservePort())
   const other = await startService(t, own, await reservePort())
@@ -85,9 +85,9 @@ test('sessions that are revoked on one instance are revoked on the others', asyn
 })
 
 test('in production no tokens are printed, and in development a role that may change the ledger is reported', async (t) => {
-  const { serviceUrl, ownerUrl } = await testDatabase(t)
+  const { serviceUrl, ownerUrl } = await testDatabase()
   const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
-  const other = await testDatabase(t)
+  const other = await testDatabase()
   const [service, careless] = await Promise.all([
     startService(t, { ...production, ...own }, await reservePort()),
     startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await reservePort()),

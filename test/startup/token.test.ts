@@ -36,7 +36,7 @@ test('npm run token prints tokens that the service accepts', async (t) => {
   const staff = claimsOf((await print(['--user', 'ann', '--role', 'finance', '--ttl', '90s'])).stdout)
   t.match(staff, { sub: 'ann', role: 'finance', exp: staff.iat + 90 })
 
-  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const { serviceUrl: DATABASE_URL } = await testDatabase()
   const nothing = { code: 1, stdout: '', stderr: /^There is no jwt-secret\S* in .*: start the service once/ }
   await t.rejects(print(['--user', '1'], {}), nothing)
   t.same(readdirSync(DATA_DIR), [], 'and no secret is generated that no service uses')

@@ -26,7 +26,7 @@ const FORMER_MEMBERS = [
 ]
 
 test('a database of the previous version is upgraded, verified and used', { timeout: 240_000 }, async (t) => {
-  const { ownerUrl, serviceUrl } = await emptyDatabase(t, 'public')
+  const { ownerUrl, serviceUrl } = await emptyDatabase('public')
   const owner = await connect(ownerUrl, 'upgrade under test')
   await owner.query(await readFile(formerDatabase, 'utf8'))
   await owner.end()

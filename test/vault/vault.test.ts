@@ -55,7 +55,7 @@ test('a digest identifies texts, with the key only', (t) => {
 })
 
 test('records are written with their command, read by id and erased by user', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   const records = [vault.seal(7, 'one'), vault.seal(7, 'two'), vault.seal(8, 'three')]

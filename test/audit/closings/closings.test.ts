@@ -64,8 +64,8 @@ const runSteps = async (
 const statesOf = (steps: readonly StepState[]): string[] => steps.map(({ state }) => state)
 
 test('a whole month is closed, from its first step to the next month', async (t) => {
-  const database = await oldLedger(t)
-  const opened = await createTestApp(t, slices, database)
+  const database = await oldLedger()
+  const opened = await createTestApp(t, slices, { database })
   const { user, app, closingsFolder } = opened
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)

@@ -30,10 +30,10 @@ const running = { status: 422, body: { code: 'steps_running', message: /^A step 
 
 type Test = Parameters<typeof createTestApp>[0]
 
-const original = await oldLedger({ teardown: () => {} })
+const original = await oldLedger()
 
 async function openMonth(t: Test) {
-  const opened = await createTestApp(t, slices, await copyOf(t, original))
+  const opened = await createTestApp(t, slices, { database: await copyOf(original) })
   const { database, closingsFolder } = opened
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)
@@ -153,7 +153,7 @@ test('a step whose process died, or lost its lock, can be run again at once', as
 test('instances with folders of their own show, stop and record the same steps', async (t) => {
   const opened = await openMonth(t)
   const { app, database, finance, closingsFolder, stateOf, record } = opened
-  const other = await createTestApp(t, slices, database)
+  const other = await createTestApp(t, slices, { database })
   const here = await signedIn(app, 'finance', 'fin')
   const there = await signedIn(other.app, 'finance', 'eve')
   // Of a process that does not look whether it is to stop.
@@ -277,7 +277,7 @@ test('a request to stop reaches the step that runs, or the next one of the same 
 test('files are known by the id of their folder: not by a host, a path, a name or a size', async (t) => {
   const opened = await openMonth(t)
   const { url, app, database, closingsFolder, record, stateOf } = opened
-  const other = await createTestApp(t, slices, database)
+  const other = await createTestApp(t, slices, { database })
   const steps = instance(t, opened, closingsFolder)
   await steps.start(month, closingSteps, url, 'staff:fin')
   await ended(steps)

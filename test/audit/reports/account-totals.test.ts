@@ -32,7 +32,7 @@ test('sums of more accounts than are kept in memory are the same', (t) => {
 })
 
 test('a trial balance by account has opening, debits, credits and closing of a period', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   const { code, out, err } = await runAudit(env, 'trial-balance', '--by', 'account', '--from', '9', '--csv')

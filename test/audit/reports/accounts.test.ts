@@ -11,7 +11,7 @@ import { appWithLedger } from '../routes/ledger-fixture.ts'
 import { seedLedger } from '../seed-ledger.ts'
 
 test('accounts are listed and shown as of a position, wherever the index ends', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, 1_700)
   const db = readDb(t, database)

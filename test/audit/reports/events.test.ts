@@ -11,7 +11,7 @@ import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-f
 import { seedLedger } from '../seed-ledger.ts'
 
 test('events are found by type and user, wherever the index ends', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledger = createTestExecutor(t, database.serviceUrl)
   await ledger.runOk(defineCountry, { id: 1, name: 'Egypt' })

@@ -5,7 +5,7 @@ import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a database that lacks events of a report fails it', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const db = queryBuilder(openPool(serviceUrl, { max: 1, application_name: 'report under test' }))
   t.teardown(() => db.destroy())
   const context = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }

@@ -6,7 +6,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seedLedger } from '../seed-ledger.ts'
 
 test('the last event until a time is found, also between events, at ties and beyond both ends', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const db = readDb(t, database)
   t.equal(await lastPositionUntil(db, Date.now() * 1_000, 0), 0, 'of an empty ledger')
   await seedLedger(t, database)

@@ -36,7 +36,7 @@ function usersIn(data: Record<string, unknown>): unknown[] {
 }
 
 async function ledgerWithIndex(t: Test, events: number, indexed: number): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, events)
   await indexUpTo(database, indexed)
@@ -97,7 +97,7 @@ test('events are found newest first, page by page, whatever the filter and where
 })
 
 test('an event is shown with the bytes of its hash, its command and what it made', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const db = readDb(t, database)
   const entries = await readLedger(database)

@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 test('the report of withdrawals shows what is open, for how long, and who approved and transferred what', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const env = { DATABASE_URL: database.serviceUrl }
   const nothing =
     'pending: none\napproved and not yet transferred: none\nwho approved what: none\nwho transferred what: none\n'

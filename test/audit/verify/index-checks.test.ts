@@ -16,7 +16,7 @@ import { tamper, verifyDatabase } from '../verify-database.ts'
 const HOUSE = 'house:gifts:diamonds'
 
 test('whatever is changed in the indexes is found, up to their cursor', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, sound)
     await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 1_200)
@@ -112,7 +112,7 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
     ],
   ]
   for (const [title, statement, expected] of cases) {
-    const database = await copyOf(t, sound)
+    const database = await copyOf(sound)
     await tamper(database, statement)
     const { findings } = await verifyDatabase(database)
     if (expected.length === 0) t.equal(findings.length, 20, title)
@@ -125,7 +125,7 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
 })
 
 test('a verification beside the subscriber finds nothing', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)

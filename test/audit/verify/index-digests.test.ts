@@ -32,7 +32,7 @@ async function differingBlocks({ serviceUrl }: TestDatabase, before: number): Pr
 }
 
 test('the digests of sound indexes are those of the events, and any change is seen', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, sound)
     await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 1_200)
@@ -69,14 +69,14 @@ test('the digests of sound indexes are those of the events, and any change is se
      where base = 500 and account in ('${HOUSE}', '${OTHER}')`,
   ]
   for (const change of changes) {
-    const database = await copyOf(t, sound)
+    const database = await copyOf(sound)
     await tamper(database, change)
     t.same(await differingBlocks(database, 1_000), [500], change)
   }
 })
 
 test('a balance beyond the numbers that are exact has a digest too', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, sound)
     await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 600)
@@ -94,7 +94,7 @@ test('a balance beyond the numbers that are exact has a digest too', async (t) =
 })
 
 test('texts are hashed as PostgreSQL does', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const texts = [...Array.from({ length: 40 }, (_, i) => 'aé€😀"z'.repeat(7).slice(0, i)), 'user 12', 'x'.repeat(3_000)]
   const values = texts.map((text) => `('${text}')`).join(', ')
   const rows = await queryRows(database, `select hashtext(text) as hash from (values ${values}) as texts (text)`)

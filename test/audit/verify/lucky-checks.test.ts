@@ -10,7 +10,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 
 test('a draw that the rules reject makes no later draw a finding', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, database)
     const { runOk } = createTestExecutor(inner, database.serviceUrl)

@@ -44,7 +44,7 @@ const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
 test('the findings of both kinds of checks are reported once and in order, inline and in a worker', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors((inner) => seedLedger(inner, database))
   const sound = await read(t, database, inWorker)
   t.same([sound.findings.sorted(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
@@ -89,7 +89,7 @@ test('the findings of both kinds of checks are reported once and in order, inlin
 })
 
 test('a column that cannot be read is reported once', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors((inner) => seedLedger(inner, database))
   const cases: [change: string, message: RegExp][] = [
     [`at = 'infinity'`, /^event 12 has a time outside the years 1 to 9999$/],
@@ -123,7 +123,7 @@ test('a column that cannot be read is reported once', async (t) => {
 })
 
 test('with enough findings both kinds of checks stop at the same event', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, database)
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
@@ -192,7 +192,7 @@ async function differences(database: TestDatabase, reading: LedgerScan): Promise
 }
 
 test('after the import all balances are in one state, which later events change', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors((inner) => seedLedger(inner, database))
   for (const where of [inline, inWorker]) {
     const { reading, findings } = await read(t, database, where)
@@ -217,7 +217,7 @@ test('after the import all balances are in one state, which later events change'
 })
 
 test('an event with an unreadable or invalid column still counts for the balances', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await withOwnExecutors((inner) => seedLedger(inner, database))
   await tamper(
     database,

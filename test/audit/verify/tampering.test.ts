@@ -47,7 +47,7 @@ const copied = (position: number, from: number): string => `insert into ledger_e
   from ledger_events where position = ${from}`
 
 test('all twelve kinds of tampering are found', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await books(sound)
   const checkpoint = await checkpointOf(sound)
   t.same(await verifyDatabase(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
@@ -106,13 +106,13 @@ test('all twelve kinds of tampering are found', async (t) => {
     ],
   ]
   for (const [title, statements, first] of cases) {
-    const database = await copyOf(t, sound)
+    const database = await copyOf(sound)
     await tamper(database, ...statements)
     const { findings } = await verifyDatabase(database)
     t.match(findings[0], first, title)
   }
 
-  const forged = await copyOf(t, sound)
+  const forged = await copyOf(sound)
   await tamper(forged, changed(11, 'amount[1] = 39'))
   await rechain(forged)
   await build(forged)
@@ -129,9 +129,9 @@ test('all twelve kinds of tampering are found', async (t) => {
 })
 
 test('a checkpoint reveals a tail that was cut without traces, and an old backup', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await books(database)
-  const backup = await copyOf(t, database)
+  const backup = await copyOf(database)
   await withOwnExecutors(async (inner) => {
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' }
     await createTestExecutor(inner, database.serviceUrl).runOk(addBagItems, item)
@@ -149,9 +149,9 @@ test('a checkpoint reveals a tail that was cut without traces, and an old backup
 })
 
 test('two events cannot have the same hashed bytes', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await books(sound)
-  const merged = await copyOf(t, sound)
+  const merged = await copyOf(sound)
   // Two movements as one, with the blanks and the semicolon between them in its account's name.
   await tamper(
     merged,
@@ -168,7 +168,7 @@ test('two events cannot have the same hashed bytes', async (t) => {
   t.notOk(findings.some(({ check }) => check === 'hash'))
 
   for (const column of ['idempotency_key', 'reply_hash']) {
-    const emptied = await copyOf(t, sound)
+    const emptied = await copyOf(sound)
     await tamper(emptied, `update ledger_events set ${column} = '' where ${column} is null`)
     t.match((await verifyDatabase(emptied)).findings[0], {
       check: 'form',
@@ -179,17 +179,17 @@ test('two events cannot have the same hashed bytes', async (t) => {
 })
 
 test('a head beyond the largest position is a finding', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await books(sound)
   for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
-    const database = await copyOf(t, sound)
+    const database = await copyOf(sound)
     await tamper(database, `update ledger_head set position = ${position}`)
     t.match((await verifyDatabase(database)).findings[0], { check: 'head', position: 27, message: /^is missing; / })
   }
 })
 
 test('draws and odds that were rewritten with all hashes and tables still differ from their commitments', async (t) => {
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await books(sound)
   const cases: [title: string, statement: string, position: number, message: RegExp][] = [
     [
@@ -230,7 +230,7 @@ test('draws and odds that were rewritten with all hashes and tables still differ
     ],
   ]
   for (const [title, statement, position, message] of cases) {
-    const database = await copyOf(t, sound)
+    const database = await copyOf(sound)
     await tamper(database, statement)
     await rechain(database)
     const { findings } = await verifyDatabase(database)

@@ -38,7 +38,7 @@ function subscribed(t: Test, { serviceUrl: url }: TestDatabase) {
 
 /** Event 12 as it would have been written before fields were renamed, twice. */
 async function aged(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const old = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
   await tamper(database, `update ledger_events set version = -1, data = '${old}' where position = 12`)
@@ -90,7 +90,7 @@ test('an older version is upcast step by step, wherever the ledger is read', asy
 })
 
 test('draws are verified against odds and prices of an older event version', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   // The price of these draws and the odds, under former names.
   const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
@@ -122,7 +122,7 @@ test('exports contain every version as it is stored, which is what its hash cove
   })
   t.equal(whole.length, 22)
   // Movements are not part of the data, whose form does not matter here.
-  const sound = await testDatabase(t)
+  const sound = await testDatabase()
   await seedLedger(t, sound)
   const postings = async (of: TestDatabase) =>
     (await exported(of, formatCsv)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))

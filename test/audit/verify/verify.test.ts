@@ -15,14 +15,14 @@ interface Test {
 }
 
 async function seeded(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   return database
 }
 
 /** A seeded database, copied for each case. */
-async function sound(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+async function sound(): Promise<TestDatabase> {
+  const database = await testDatabase()
   await withOwnExecutors((inner) => seedLedger(inner, database))
   return database
 }
@@ -31,7 +31,7 @@ const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
 test('an untouched ledger is clean, and so is an empty one', async (t) => {
-  t.same(await verifyDatabase(await testDatabase(t)), { position: 0, events: 0, findings: [] })
+  t.same(await verifyDatabase(await testDatabase()), { position: 0, events: 0, findings: [] })
   const database = await seeded(t)
   t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   t.same(await verifyDatabase(database, 15), { position: 15, events: 15, findings: [] })
@@ -101,9 +101,9 @@ test('rewritten events are found, the first wrong position first', async (t) => 
       { check: 'reply', position: 16, table: 'replies', id: 'user:1 lucky' },
     ],
   ]
-  const source = await sound(t)
+  const source = await sound()
   for (const [title, statements, first] of cases) {
-    const database = await copyOf(t, source)
+    const database = await copyOf(source)
     await tamper(database, ...statements)
     const { findings } = await verifyDatabase(database)
     t.match(findings[0], first, title)
@@ -136,9 +136,9 @@ test('events that break the books are found although all hashes were recomputed'
     ['no data', changed(11, `data = ''`), { check: 'form' }],
     ['a time before the one before', changed(11, `at = '2020-01-01'`), { check: 'time' }],
   ]
-  const source = await sound(t)
+  const source = await sound()
   for (const [title, statement, first] of cases) {
-    const database = await copyOf(t, source)
+    const database = await copyOf(source)
     await tamper(database, statement)
     await rechain(database)
     const { findings } = await verifyDatabase(database)

@@ -8,7 +8,7 @@ import { until } from '../../harness/until.ts'
 const limits = { inlineEvents: 1, waitMs: 20 }
 
 test('a long trial balance says how far it is, and ends when nobody asks for it', async (t) => {
-  const database = await oldLedger(t)
+  const database = await oldLedger()
   const reports = readDb(t, database)
   const source = { reports, url: database.serviceUrl }
   const owner = await connect(database.ownerUrl, 'a test')

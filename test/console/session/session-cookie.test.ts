@@ -11,7 +11,7 @@ test('over TLS and in production only the cookie __Host-console is a session', a
   const plain = await createTestApp(t, slices)
   const { database } = plain
   const appWith = async (production: boolean, trustProxy: readonly string[]) =>
-    (await createTestApp(t, slices, database, undefined, undefined, null, null, { production, trustProxy })).app
+    (await createTestApp(t, slices, { database, production, trustProxy })).app
   const behindProxy = await appWith(false, ['127.0.0.1'])
   const overTls = { 'x-forwarded-proto': 'https' }
   const token = plain.app.jwt.sign({ sub: 'ann', role: 'operator', name: 'Ann' }, { expiresIn: '1h' })

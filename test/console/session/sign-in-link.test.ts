@@ -64,9 +64,7 @@ test('a link does not sign in whose session was ended meanwhile, and its code is
 })
 
 test('in production there are no links that sign in', async (t) => {
-  const { app, signInCodes } = await createTestApp(t, slices, undefined, undefined, undefined, null, null, {
-    production: true,
-  })
+  const { app, signInCodes } = await createTestApp(t, slices, { production: true })
   t.equal(signInCodes, null)
   const browser = await signedIn(app)
   t.equal((await browser.get('/console/sign-in?code=a')).status, 404)

@@ -21,7 +21,7 @@ async function countSeen(db: Kysely<Tables>): Promise<number> {
 }
 
 test('the queue reads what waits, and not all requests that there ever were', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `insert into withdrawals

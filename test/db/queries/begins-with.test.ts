@@ -7,7 +7,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a text begins with a word in upper or lower case, whose characters are all literal', async (t) => {
-  const db = readDb(t, await testDatabase(t))
+  const db = readDb(t, await testDatabase())
   const rows: readonly [text: string, word: string, begins: boolean][] = [
     ['Majlis', 'maj', true],
     ['Majlis', 'MAJLIS', true],
@@ -32,7 +32,7 @@ test('a text begins with a word in upper or lower case, whose characters are all
 })
 
 test('an index serves it', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `create table names (name text not null);

@@ -5,7 +5,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('older rows are deleted in chunks, by several instances at once', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'delete-older-rows' })
   t.teardown(() => pool.end())
   await queryRows(

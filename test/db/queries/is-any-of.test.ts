@@ -5,7 +5,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('any number of ids is one statement', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `insert into room_profiles

@@ -9,7 +9,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 const double = new PreparedStatement<{ readonly n: number }>('double a number', 'select 2 * $1::integer as n')
 
 test('a prepared statement is prepared once on a connection, other statements are not', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const pool = openPool(serviceUrl, { max: 1, application_name: 'prepared' }, pino({ level: 'silent' }))
   const db = queryBuilder(pool)
   t.teardown(() => db.destroy())

@@ -15,7 +15,7 @@ const canaries = {
 }
 
 test('what people wrote in private is in no table, no event, no log and no error', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const environment = {
     DATABASE_URL: database.serviceUrl,
     LOG_LEVEL: 'trace',

@@ -18,7 +18,7 @@ const codes = (responses: readonly TestResponse[]): Record<string, number> => {
 
 test('of 50 concurrent requests for 20 dollars with 90 available, on two instances, exactly 4 succeed', async (t) => {
   const one = await agencyApp(t)
-  const other = await createTestApp(t, slices, one.database)
+  const other = await createTestApp(t, slices, { database: one.database })
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
       (i % 2 === 0 ? one : other).user(1)('POST', `${requests}/request`, i % 3 === 0 ? cash : gold),
@@ -34,7 +34,7 @@ test('of 50 concurrent requests for 20 dollars with 90 available, on two instanc
 
 test('requests, transfers, debits and changes at once never spend a cent twice', async (t) => {
   const one = await agencyApp(t)
-  const other = await createTestApp(t, slices, one.database)
+  const other = await createTestApp(t, slices, { database: one.database })
   const at = (i: number) => (i % 2 === 0 ? one : other)
   const earlier = await Promise.all([1, 2, 3].map(() => one.user(2)('POST', `${requests}/request`, gold)))
   const ids = earlier.map((responses) => Number(dataOf(responses).id))

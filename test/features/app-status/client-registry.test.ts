@@ -9,7 +9,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 const TIMEOUT_MS = 1_000
 
 test('each request waits a full second of its own for the lookup of a token', async (t) => {
-  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const { ownerUrl, serviceUrl } = await testDatabase()
   const pool = openPool(serviceUrl, { max: 1, application_name: 'clients under test' })
   t.teardown(() => pool.end())
   const blocker = await connect(ownerUrl, 'lock under test')

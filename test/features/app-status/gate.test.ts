@@ -273,7 +273,7 @@ test('what a token reported to app-status applies to its requests without hints'
   t.equal(await status({ authorization: 'Bearer forged' }), 426)
 
   // Another instance reads it from the database.
-  const second = await createTestApp(t, slices, database)
+  const second = await createTestApp(t, slices, { database })
   const there = async (headers: Record<string, string>) =>
     (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
   while ((await there(mine)) !== 426) await pause(5)

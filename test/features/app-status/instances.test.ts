@@ -35,7 +35,7 @@ async function until(holds: () => Promise<boolean>): Promise<number> {
 }
 
 test('a switch is in force on the other instance within a second, and stays so without a database', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
   const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await reservePort())

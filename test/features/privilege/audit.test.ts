@@ -10,7 +10,7 @@ import { type TestDatabase, testDatabase } from '../../harness/postgres/test-dat
 
 /** Cards 5 to 7 of user 1: the first sent to user 2, the others activated, of a low and a high rank. */
 async function seeded(t: Parameters<typeof createTestExecutor>[0]): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   const reason = 'audit'
   await runOk(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })

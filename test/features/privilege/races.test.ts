@@ -35,7 +35,7 @@ const counted = (database: TestDatabase) =>
   )
 
 test('of 100 concurrent activations of one card on two instances one succeeds', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
   const input: ActivateCard = { caller_id: 1, card_id }
@@ -56,7 +56,7 @@ test('of 100 concurrent activations of one card on two instances one succeeds', 
 })
 
 test('of 100 concurrent transfers of one card on two instances one succeeds', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
   const settled = await Promise.all(

@@ -2,8 +2,6 @@ import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { expireProposals } from '../../../src/features/proposals/decide.ts'
 import { findOverdueProposals } from '../../../src/features/proposals/reads.ts'
-import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
@@ -19,7 +17,7 @@ const dataOf = ({ body }: TestResponse) => Object(body).data
 
 /** Users 7 and 8, room 3 and a package; ann, ben and cem are operators, and fin is of finance. */
 async function approvalApp(t: Parameters<typeof createTestApp>[0], limits: ApprovalLimits | null): Promise<TestApp> {
-  const opened = await createTestApp(t, slices, undefined, new WriteAllowance(null), new AddressLimit(null), limits)
+  const opened = await createTestApp(t, slices, { approvalLimits: limits })
   const { operator } = opened
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }, { id: 8 }] })
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 7 })
@@ -263,7 +261,7 @@ test('after seven days a proposal is over, whether or not the event of it is wri
   const { id } = dataOf(await maker('POST', credits, { currency: 'coins', amount: 1, reason: 'x' }))
   // The ledger's time never goes back. An executor that knows its end would not see that it went on.
   await queryRows(database, `update ledger_head set at = at + interval '7 days'`)
-  const { operator, staff, ledger } = await createTestApp(t, slices, database)
+  const { operator, staff, ledger } = await createTestApp(t, slices, { database })
   const over = { id, status: 'expired', effects: [], decided_by: 'system', note: null }
   t.match(dataOf(await operator('GET', path(id))), over)
   t.match(dataOf(await operator('GET', '/admin/v1/proposals?status=expired')), [over])
@@ -429,7 +427,7 @@ test('a proposal that no verb accepts any more is shown, and can be rejected', a
   )
   await rechain(first.database)
   await first.ledger.executor.close()
-  const { operator, staff, database, ledger } = await createTestApp(t, slices, first.database)
+  const { operator, staff, database, ledger } = await createTestApp(t, slices, { database: first.database })
   t.match(dataOf(await operator('GET', '/admin/v1/proposals')), [
     { id, refusal: null },
     { id: old, status: 'open', effects: [], refusal: 'validation_failed' },

@@ -94,7 +94,7 @@ test('users find rooms by uid or by the beginning of a name, newest first', asyn
 })
 
 test('a search among a hundred thousand rooms is served by the indexes', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     // Names that begin in many ways, as people choose them: what a beginning finds is then estimated alike in every sample.

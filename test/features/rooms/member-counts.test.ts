@@ -28,7 +28,7 @@ const counted = (url: string) =>
   )
 
 test('every statement that changes former members changes their count', async (t) => {
-  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const { ownerUrl, serviceUrl } = await testDatabase()
   const rows: readonly [statement: string, expected: readonly [room: string, members: number][]][] = [
     [
       'insert into room_members select r, u from generate_series(1, 3) r, generate_series(1, 4) u',
@@ -91,7 +91,7 @@ test('every statement that changes former members changes their count', async (t
 })
 
 test('members who join and leave concurrently in many sessions are all counted', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const session = async (n: number): Promise<void> => {
     const statements = Array.from({ length: 30 }, (_, i) => {
       const user = 1 + ((n * 7 + i) % 10)
@@ -119,7 +119,7 @@ test('members who join and leave concurrently in many sessions are all counted',
 })
 
 test('rooms that had members before are counted by the migration', async (t) => {
-  const { ownerUrl } = await emptyDatabase(t)
+  const { ownerUrl } = await emptyDatabase()
   const own = fileURLToPath(new URL('../../../sql/', import.meta.url))
   const folder = mkdtempSync(join(tmpdir(), 'migrations-'))
   t.teardown(() => rmSync(folder, { recursive: true }))

@@ -7,7 +7,7 @@ import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a page of a large room is read from indexes in its order, whether its members are on the ledger or not', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)

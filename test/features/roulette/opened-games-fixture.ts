@@ -7,7 +7,7 @@ import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
-import type { TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { unreachableUrl } from '../../harness/postgres/unreachable-url.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
@@ -26,7 +26,7 @@ export function runPurgeCommand(
 }
 
 /** `rooms` rooms of three members with 100 coins each, and in each room an open game that two of them joined. */
-export async function openedGames(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
+export async function openedGames(t: Parameters<typeof createTestExecutor>[0], database: TestDatabase, rooms: number) {
   const ledger = createTestExecutor(t, database.serviceUrl)
   const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
   const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const

@@ -8,7 +8,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
 
 test('games that cannot be refunded are listed and do not displace those that can', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const rooms = MAX_PURGED_GAMES + 2
   const { ledger, made } = await openedGames(t, database, rooms)
   const stuck = made.slice(0, -1)

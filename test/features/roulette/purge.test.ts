@@ -130,7 +130,7 @@ test('operators purge through the admin route', async (t) => {
 })
 
 test('the command line lists and then purges old games only', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 2)
   const client = await connect(database.ownerUrl, 'test')
   // As a batch of its own, so that the executor sees it.
@@ -201,7 +201,7 @@ const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, thir
 ]
 
 test('two instances purge the same games concurrently while players join, leave and finish', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 36)
   const other = createTestExecutor(t, database.serviceUrl)
   const counts = [0, 0]
@@ -224,7 +224,7 @@ test('two instances purge the same games concurrently while players join, leave 
 })
 
 test('two purge commands at once next to a running instance', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const rooms = MAX_PURGED_GAMES + 20
   const { ledger, made } = await openedGames(t, database, rooms)
   const purging = Promise.all([

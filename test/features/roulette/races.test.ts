@@ -40,7 +40,7 @@ interface Attempt {
 test(`${CLIENTS} clients join, leave, finish and cancel one game at once, in ${ROUNDS} rounds`, async (t) => {
   const one = await rouletteApp(t)
   // A second instance on the same database serves every other client.
-  const other = await createTestApp(t, slices, one.database)
+  const other = await createTestApp(t, slices, { database: one.database })
   const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await one.operator('POST', '/admin/v1/users', { users: players.map((id) => ({ id })) })
   await Promise.all(

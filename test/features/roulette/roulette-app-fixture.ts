@@ -8,7 +8,7 @@ const { slices } = await loadSlices()
 
 /** Users 1 to 5 with 100 coins each; rooms 1 (uid R1) with members 1 to 4 and 2 (uid R2) with member 1, both of user 6. */
 export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
-  const open = await createTestApp(t, slices, undefined, writes)
+  const open = await createTestApp(t, slices, { writes })
   const { operator, user, ledger } = open
   await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
   const people = [1, 2, 3, 4, 5, 6].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))

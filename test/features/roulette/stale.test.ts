@@ -87,7 +87,7 @@ async function later({ ownerUrl }: TestDatabase, interval: string): Promise<void
 }
 
 test('two instances cancel each stale game once, while players join and leave', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 24)
   const other = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
@@ -141,7 +141,7 @@ test('two instances cancel each stale game once, while players join and leave', 
 })
 
 test('many games that cannot be refunded do not hide those that can', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 5)
   await later(database, '2 hours')
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
@@ -150,7 +150,7 @@ test('many games that cannot be refunded do not hide those that can', async (t) 
 })
 
 test('the migration computes since when games have been empty from the ledger', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 3)
   const [left, rejoined] = made
   if (left === undefined || rejoined === undefined) throw new Error('there are no games')

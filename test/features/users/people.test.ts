@@ -116,7 +116,7 @@ test('people who are forgotten are never found', async (t) => {
 })
 
 test('indexes serve a search, in the order of the answer', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await queryRows(
     database,
     `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)

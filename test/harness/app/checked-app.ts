@@ -1,14 +1,14 @@
 import type { Slice } from '../../../src/features/slice.ts'
-import { areLongWanted } from '../long-tests.ts'
+import { isFullRun } from '../long-tests.ts'
 import { startPrismCheck } from '../process/prism-check.ts'
 import { createTestApp, type SendRequest, type TestApp } from './test-app.ts'
 
 type Test = Parameters<typeof createTestApp>[0] & Parameters<typeof startPrismCheck>[0]
 
-/** A test app whose requests and answers Prism compares with the OpenAPI document, too; only with `TESTS=long`. */
+/** A test app whose requests and answers Prism compares with the OpenAPI document, too; only in `npm run test:full`. */
 export async function createCheckedApp(t: Test, slices: readonly Slice[]): Promise<TestApp> {
   const created = await createTestApp(t, slices)
-  if (!areLongWanted) return created
+  if (!isFullRun) return created
   const prism = await startPrismCheck(t, created.app.swagger())
   const checked =
     (send: SendRequest): SendRequest =>

@@ -13,7 +13,7 @@ type Test = Parameters<typeof createTestApp>[0]
  */
 export async function createDemoApp(t: Test, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
   const approvalLimits = isLimited ? {} : null
-  const created = await createTestApp(t, slices, undefined, undefined, undefined, approvalLimits)
+  const created = await createTestApp(t, slices, { approvalLimits })
   await created.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await loadDemo(created.ledger.executor, readDb(t, created.database))
   for (const amount of isLimited ? [2_500, 40] : []) {

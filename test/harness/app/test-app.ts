@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
+import { openapiDocument } from '../../../scripts/openapi.ts'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
@@ -49,8 +50,13 @@ export type SendRequest = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<TestResponse>
 
-/** How a test app is reached. */
-export interface ServingOptions {
+export interface TestAppOptions {
+  /** Shared with another app, as one more instance; by default a new one. */
+  readonly database?: TestDatabase | undefined
+  readonly writes?: WriteAllowance | undefined
+  readonly addressLimit?: AddressLimit
+  readonly approvalLimits?: ApprovalLimits | null
+  readonly rateLimit?: number | null
   readonly production?: boolean
   readonly trustProxy?: readonly string[]
   /** Whether pictures are those of the app itself; by default they are stored elsewhere. */
@@ -76,6 +82,9 @@ export interface TestApp {
   readonly user: (id: number, secondsAgo?: number) => SendRequest
 }
 
+/** What all of the service's routes may answer; made once, as compiling it takes longer than most tests. */
+let documented: Promise<DocumentedResponses> | undefined
+
 /** A query builder for reads, as the routes use it. */
 export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
@@ -84,21 +93,22 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
   return db
 }
 
-/**
- * The whole HTTP layer with these slices and finance's routes, on a new database or, as one more instance, on a shared
- * one. It does not listen: requests are injected.
- */
+/** The whole HTTP layer with these slices and finance's routes. It does not listen: requests are injected. */
 export async function createTestApp(
   t: Test,
   slices: readonly Slice[],
-  shared?: TestDatabase,
-  writes = new WriteAllowance(null),
-  addressLimit = new AddressLimit(null),
-  approvalLimits: ApprovalLimits | null = null,
-  rateLimit: number | null = null,
-  { production = false, trustProxy = [], hasOwnPictures = false }: ServingOptions = {},
+  {
+    database: shared,
+    writes = new WriteAllowance(null),
+    addressLimit = new AddressLimit(null),
+    approvalLimits = null,
+    rateLimit = null,
+    production = false,
+    trustProxy = [],
+    hasOwnPictures = false,
+  }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const database = shared ?? (await testDatabase(t))
+  const database = shared ?? (await testDatabase())
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
   const clients = new ClientRegistry(
@@ -172,7 +182,6 @@ export async function createTestApp(
   await app.ready()
   t.teardown(() => app.close())
 
-  let documented: DocumentedResponses | undefined
   const sendAs =
     (claims: Readonly<Record<string, unknown>>): SendRequest =>
     async (method, url, body, headers = {}) => {
@@ -185,8 +194,8 @@ export async function createTestApp(
       })
       const { statusCode: status, headers: received, body: text } = response
       const responseBody = response.json<unknown>()
-      documented ??= new DocumentedResponses(app.swagger())
-      const difference = documented.difference({ method, url, status, body: responseBody })
+      documented ??= openapiDocument().then((document) => new DocumentedResponses(document))
+      const difference = (await documented).difference({ method, url, status, body: responseBody })
       if (difference !== null) throw new Error(`the document is wrong: ${difference}`)
       return { status, text, body: responseBody, headers: received }
     }

@@ -1,3 +1,5 @@
+import { isFullRun } from '../long-tests.ts'
+
 /** How a page is looked at. */
 export interface Look {
   readonly colorScheme: 'light' | 'dark'
@@ -12,9 +14,7 @@ const allLooks: readonly Look[] = [
   { colorScheme: 'light', width: 390 },
 ]
 
-export const isEveryLookWanted = process.env['TESTS'] === 'browser'
-
-/** All four with `TESTS=browser` (`npm run test:browser`); `npm test` looks at each page once, where it fails soonest. */
-export const looks: readonly Look[] = isEveryLookWanted ? allLooks : allLooks.slice(0, 1)
+/** All four in `npm run test:full`; `npm test` looks at each page once, where it fails soonest. */
+export const looks: readonly Look[] = isFullRun ? allLooks : allLooks.slice(0, 1)
 
 export const nameOf = ({ colorScheme, width }: Look): string => `${colorScheme}, ${width} pixels`

@@ -11,7 +11,7 @@ const revokeSessions = (before: number): Verb<null, null> => ({
 })
 
 test('an event that does not match its schema is a bug, as nobody could read it', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const { runOk, bugs } = createTestExecutor(t, serviceUrl)
   await runOk(revokeSessions(Number.MAX_SAFE_INTEGER), null)
   t.same(bugs, [])

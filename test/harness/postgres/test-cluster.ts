@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { accessSync, appendFileSync, constants, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
 import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { isAlive } from '../../../src/db/cluster/postmaster.ts'
+import { cpuMsOf } from '../process/cpu-time.ts'
 import { testBinaries } from './test-binaries.ts'
 
 /** The folder for files of tests. */
@@ -15,27 +16,37 @@ const prefix = `economy-test-${createHash('sha256')
   .digest('hex')
   .slice(0, 8)}-`
 
-/** A running cluster for tests, with the durable settings of the real one. */
+const MEMORY_DISK_BYTES = 8 * 2 ** 30
+
+/** Nothing here must survive a crash; and more than a thousand connections are faster without passwords. */
+const SETTINGS = 'fsync = off\nfull_page_writes = off\n'
+const ACCESS = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n'
+
+/** A running cluster for tests, whose settings are those of the real one where that makes a difference for a session. */
 export interface TestCluster {
   /** The connection string of a database for a role. */
   url(role: 'postgres' | 'economy_owner' | 'economy_service', database: string): string
+  /** CPU time of its processes that have ended. */
+  cpuMs(): number
 }
 
 /** Starts the cluster of a process id. */
 export async function startTestCluster(owner: number): Promise<TestCluster> {
   await removeAbandoned()
   const cluster = await prepareCluster(dirOf(owner), await testBinaries())
+  appendFileSync(join(cluster.dataDir, 'postgres/postgresql.conf'), SETTINGS)
+  writeFileSync(join(cluster.dataDir, 'postgres/pg_hba.conf'), ACCESS)
   const { port, client } = await startAndConnect(cluster)
   await client.end()
   return at(cluster, port)
 }
 
-/** The running cluster of `owner`, or null. */
-export async function findTestCluster(owner: number): Promise<TestCluster | null> {
-  if (!existsSync(dirOf(owner))) return null
+/** The running cluster of `owner`. */
+export async function findTestCluster(owner: number): Promise<TestCluster> {
   const cluster = await prepareCluster(dirOf(owner), await testBinaries())
   const running = cluster.running()
-  return running === null ? null : at(cluster, running.port)
+  if (running === null) throw new Error(`The cluster of the tests in ${dirOf(owner)} does not run.`)
+  return at(cluster, running.port)
 }
 
 export async function removeTestCluster(owner: number): Promise<void> {
@@ -46,7 +57,13 @@ export async function removeTestCluster(owner: number): Promise<void> {
 }
 
 function at(cluster: Cluster, port: number): TestCluster {
-  return { url: (role, database) => cluster.url(role, port, database) }
+  return {
+    url: (role, database) => cluster.url(role, port, database),
+    cpuMs: () => {
+      const pid = cluster.running()?.pid
+      return pid === undefined ? 0 : cpuMsOf(pid)
+    },
+  }
 }
 
 /** Removes the clusters of killed runs. */
@@ -61,13 +78,13 @@ function dirOf(owner: number): string {
   return join(base, `${prefix}${owner}`)
 }
 
-/** A tmpfs, where fsync is free, if there is one and it is large enough; in containers it is often small. */
+/** A tmpfs, if there is one with enough room for the databases of all tests; in containers it is often small or full. */
 function memoryDisk(): string | null {
   const path = '/dev/shm'
   try {
     accessSync(path, constants.W_OK)
-    const { bsize, blocks } = statfsSync(path)
-    return bsize * blocks >= 2 ** 31 ? path : null
+    const { bsize, bavail } = statfsSync(path)
+    return bsize * bavail >= MEMORY_DISK_BYTES ? path : null
   } catch {
     return null
   }

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { type Client, escapeIdentifier } from 'pg'
 import tap from 'tap'
 import { connect } from '../../../src/db/connect.ts'
@@ -16,29 +15,25 @@ export interface TestDatabase {
   readonly serviceUrl: string
 }
 
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
 const template = 'economy_template'
 /** The key of an advisory lock that nothing else uses in the database `postgres`. */
 const templateLock = 5_202_611_210_004
 
-/** A migrated database with grants. It is dropped when the test ends, even with open connections. */
-export async function testDatabase(t: Test): Promise<TestDatabase> {
-  return createDatabase(t, async (cluster, admin) => {
+/** A migrated database with grants. It goes with its cluster: dropping it would force a checkpoint. */
+export async function testDatabase(): Promise<TestDatabase> {
+  return createDatabase(async (cluster, admin) => {
     await ensureTemplate(cluster, admin)
     return template
   })
 }
 
 /** A copy of a database that has no connections left. */
-export const copyOf = async (t: Test, { name }: TestDatabase): Promise<TestDatabase> =>
-  createDatabase(t, async () => escapeIdentifier(name))
+export const copyOf = async ({ name }: TestDatabase): Promise<TestDatabase> =>
+  createDatabase(async () => escapeIdentifier(name))
 
 /** A database without tables, for a ledger in this schema. */
-export async function emptyDatabase(t: Test, schema = testSchema): Promise<TestDatabase> {
-  return createDatabase(t, async () => 'template0', schema)
+export async function emptyDatabase(schema = testSchema): Promise<TestDatabase> {
+  return createDatabase(async () => 'template0', schema)
 }
 
 /** The connection string of a test's database for the superuser. */
@@ -48,24 +43,17 @@ export const superuserUrl = async ({ name }: TestDatabase): Promise<string> =>
 let databaseCount = 0
 
 async function createDatabase(
-  t: Test,
   source: (cluster: TestCluster, admin: Client) => Promise<string>,
   schema = testSchema,
 ): Promise<TestDatabase> {
   const cluster = await currentCluster()
   databaseCount += 1
-  const file = basename(process.argv[1] ?? 'test').replace(/\W+/g, '_')
-  const name = `${file.slice(0, 40)}_${process.pid}_${databaseCount}`
+  const name = `test_${process.pid}_${databaseCount}`
   await asAdmin(cluster, async (admin) => {
     await admin.query(
       `create database ${escapeIdentifier(name)} template ${await source(cluster, admin)} owner economy_owner`,
     )
   })
-  t.teardown(() =>
-    asAdmin(cluster, async (admin) => {
-      await admin.query(`drop database ${escapeIdentifier(name)} with (force)`)
-    }),
-  )
   return {
     name,
     ownerUrl: ledgerUrl(cluster.url('economy_owner', name), schema),
@@ -75,9 +63,10 @@ async function createDatabase(
 
 let current: Promise<TestCluster> | null = null
 
-/** The cluster of this tap run; a test file that runs without tap starts its own. */
+/** The cluster of this run; a test file that Node runs by itself starts its own. */
 function currentCluster(): Promise<TestCluster> {
-  current ??= findTestCluster(process.ppid).then((shared) => shared ?? startOwn())
+  const owner = process.env['TEST_CLUSTER']
+  current ??= owner === undefined ? startOwn() : findTestCluster(Number(owner))
   return current
 }
 

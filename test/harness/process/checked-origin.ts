@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { areLongWanted } from '../long-tests.ts'
+import { isFullRun } from '../long-tests.ts'
 import { startPrismCheck } from './prism-check.ts'
 
 type Test = Parameters<typeof startPrismCheck>[0]
 
 /**
  * An address of a service where every request and answer is compared with its OpenAPI document by Prism; a difference is
- * answered as a 500. Only with `TESTS=long`; otherwise the service's own address. Websockets are passed on as they are.
+ * answered as a 500. Only in `npm run test:full`; otherwise the service's own address. Websockets are passed on as they are.
  */
 export async function checkedOrigin(t: Test, origin: string): Promise<string> {
-  if (!areLongWanted) return origin
+  if (!isFullRun) return origin
   const { hostname: host, port } = new URL(origin)
   const prism = await startPrismCheck(t, Object(await (await fetch(`${origin}/docs/json`)).json()))
   async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,7 +13,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('revocations on another instance invalidate cached sessions', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
   await other.runOk(revokeSessions, { user_id: 1 })
@@ -103,7 +103,7 @@ test('an instance is ready while the database answers and its tail advances', as
   t.equal(await readiness(none, { position: 0 }, { stalledMs: 0 })(), false, 'no database')
   await none.destroy()
 
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const writer = createTestExecutor(t, serviceUrl)
   await writer.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   const pool = openPool(serviceUrl, { max: 1, application_name: 'readiness under test' })
@@ -137,7 +137,7 @@ test('an instance is ready while the database answers and its tail advances', as
 const findNone = async (): Promise<null> => null
 
 test('sessions are preloaded', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
   await other.runOk(revokeSessions, { user_id: 3 })

@@ -53,7 +53,7 @@ test('gifts and odds are answered from memory, with a tag', async (t) => {
 })
 
 test('without a token, gifts are closed by maintenance and count against the address', async (t) => {
-  const { app, operator } = await createTestApp(t, slices, undefined, undefined, new AddressLimit(2))
+  const { app, operator } = await createTestApp(t, slices, { addressLimit: new AddressLimit(2) })
   const url = '/api/v1/decorations'
   await operator('PUT', '/admin/v1/app-mode', { maintenance: true })
   t.equal((await app.inject(url)).statusCode, 503)
@@ -103,7 +103,7 @@ const defineUser = ({ origin }: TestInstance) =>
   fetch(`${origin}/admin/v1/users/1`, { method: 'PUT', headers: { ...operator, ...json }, body: '{}' })
 
 test('a change on one instance is seen on another when its position is sent back', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = await startInstance(t, database, slices)
   const two = await startInstance(t, database, slices)
   await defineUser(one)
@@ -120,7 +120,7 @@ test('a change on one instance is seen on another when its position is sent back
 })
 
 test('without a database the instance answers what it has, with its own position', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = await startInstance(t, database, slices)
   const gate = await proxy(t, database.serviceUrl)
   const two = await startInstance(t, { serviceUrl: gate.url }, slices)

@@ -6,7 +6,7 @@ import { readDb } from '../../harness/app/test-app.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a report is read from a standby that has what the primary has, else from the primary', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const db = readDb(t, database)
   const primary = { db, reports: db, url: 'of the primary' }

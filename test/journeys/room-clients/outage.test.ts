@@ -27,7 +27,7 @@ async function play(service: Pick<ServiceProcess, 'origin' | 'output'>, user: nu
 const gameEventsOf = (client: RoomClientProcess) => client.eventsOf('one-to-room:R1')
 
 test('the documented clients receive all events of a game, also those during an outage of their instance', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const port = await reservePort()
   const first = await startService(t, environment, port)

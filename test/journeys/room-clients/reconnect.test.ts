@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import type { RealtimeIntervals } from '../../../src/startup/realtime.ts'
 import { token } from '../../harness/app/minimal-app.ts'
 import { chatRoomStates, chatSlices, createRooms, postToRoom, postToUser } from '../../harness/app/realtime-fixtures.ts'
@@ -8,9 +8,6 @@ import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { clientsOfApps, startRoomClient } from './room-client-process.ts'
-
-type Test = Parameters<typeof testDatabase>[0] &
-  Parameters<typeof startRoomClient>[0] & { same(found: unknown, wanted: unknown, message: string): unknown }
 
 const R1 = 'one-to-room:R1'
 const R2 = 'one-to-room:R2'
@@ -23,7 +20,7 @@ const TWO_FRAMES = 1_000_001
 
 /** A client of user 1 in two rooms, connected through a proxy, and what has been posted since it listens. */
 async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Partial<RealtimeIntervals>) {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 2, 1)
   const instance = await startInstance(t, database, chatSlices, { times, findRoomStates: chatRoomStates })
   const network = await proxy(t, `${instance.origin.replace('http', 'ws')}/ws`)

@@ -7,7 +7,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('the clock is read when the lock on the head is granted', async (t) => {
-  const { ownerUrl } = await testDatabase(t)
+  const { ownerUrl } = await testDatabase()
   const [holder, waiting] = [await connect(ownerUrl, 'test'), await connect(ownerUrl, 'test')]
   for (const client of [holder, waiting]) t.teardown(() => client.end())
   for (const change of ['select', 'update ledger_head set batch = gen_random_uuid()']) {

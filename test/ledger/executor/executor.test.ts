@@ -61,7 +61,7 @@ const statuses = (settled: readonly { reply: { status: number } }[]) => {
 }
 
 test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 10_000)
@@ -81,7 +81,7 @@ test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', asy
 })
 
 test('20 concurrent copies of a request with one key on two instances have one effect and one reply', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
@@ -129,7 +129,7 @@ const throws = (): never => {
 }
 
 test('a refusal or a bug in a command fails that command alone', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const diamonds = 'user:1:diamonds'
@@ -164,7 +164,7 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
 })
 
 test('rows that another instance has changed are loaded again', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
@@ -181,7 +181,7 @@ test('rows that another instance has changed are loaded again', async (t) => {
 })
 
 test('a failed command has no effect on those that follow', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const set: Verb<null, string> = {
@@ -196,7 +196,7 @@ test('a failed command has no effect on those that follow', async (t) => {
 })
 
 test('a full queue rejects commands, is bounded and recovers', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
   await opened(one, 100_000)
   const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, roseGift)))
@@ -212,7 +212,7 @@ test('a full queue rejects commands, is bounded and recovers', async (t) => {
 })
 
 test('an unknown outcome of COMMIT is resolved by asking the database', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
@@ -233,7 +233,7 @@ test('an unknown outcome of COMMIT is resolved by asking the database', async (t
 })
 
 test('a server that falls silent while the outcome of a COMMIT is read is not waited for', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
@@ -248,7 +248,7 @@ test('a server that falls silent while the outcome of a COMMIT is read is not wa
 })
 
 test('a server that falls silent while the store is reset is not waited for', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
@@ -262,7 +262,7 @@ test('a server that falls silent while the store is reset is not waited for', as
 })
 
 test('a column that a later version adds is ignored', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   await one.run(send, roseGift, { actor: 'user:1', key: 'before' })
@@ -273,7 +273,7 @@ test('a column that a later version adds is ignored', async (t) => {
 })
 
 test('an observer that throws cannot make a committed command look failed', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const observed: unknown[] = []
   const failed = (error: unknown): never => {
@@ -297,7 +297,7 @@ test('an observer that throws cannot make a committed command look failed', asyn
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url)
   await opened(one, 1_000)

@@ -39,7 +39,7 @@ function oneOf<T>(all: readonly T[]): T {
 }
 
 test('under random failures every command happens once, and no instance gives a wrong reply', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const dbProxies = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...dbProxies.map(({ url }) => url), database.serviceUrl]
   const instances = urls.map((url) => createTestExecutor(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))

@@ -11,7 +11,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('a transaction that waits for the head holds no row that the holder of the head may need', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk, run, failures } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
   await runOk(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })

@@ -45,7 +45,7 @@ const diamondsOf = async (database: TestDatabase): Promise<string | null | undef
   (await queryRows(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
 
 test('a batch is committed only if the one before it is', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 400)
   for (let round = 0; round < 10; round += 1) {
@@ -68,7 +68,7 @@ test('a batch is committed only if the one before it is', async (t) => {
 const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 
 test('two unknown outcomes at a time are both resolved by asking the database', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await opened(createTestExecutor(t, database.serviceUrl), 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, dbProxy.url, { maxBatchCommands: 10 })
@@ -90,7 +90,7 @@ test('two unknown outcomes at a time are both resolved by asking the database', 
 })
 
 test('a COMMIT outside a transaction proves nothing', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
@@ -109,7 +109,7 @@ test('a COMMIT outside a transaction proves nothing', async (t) => {
 })
 
 test('a key that comes again while its first request is in flight gets the same reply', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 100_000)
@@ -129,7 +129,7 @@ test('a key that comes again while its first request is in flight gets the same 
 })
 
 test('a key that was used before this instance started is detected, though it is not looked up', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 100_000)
   const keyed = (by: TestExecutor, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
@@ -160,7 +160,7 @@ test('a key that was used before this instance started is detected, though it is
 })
 
 test('a stored reply that the lookup does not find fails its own command only', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 1_000)
   // No route admits such an actor: PostgreSQL stores another one, under which nothing is found.
@@ -174,7 +174,7 @@ test('a stored reply that the lookup does not find fails its own command only', 
 })
 
 test('profile data in flight is not overtaken', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 5 })
   await opened(ledger, 100_000)
   await many(20, () => ledger.run(send, rose()))

@@ -21,7 +21,7 @@ const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
 test('a command that writes nothing is not answered from rows that another instance has changed', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   const look = () => one.runOk(showChains(testChains), { user_id: 1 })
@@ -49,7 +49,7 @@ const asking = (reads: readonly Key[]): Command => ({
 })
 
 test('used rows stay cached; unused ones are dropped when many others are used, heavy ones sooner', async (t) => {
-  const { serviceUrl } = await testDatabase(t)
+  const { serviceUrl } = await testDatabase()
   const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => store.close())
   const hot = keyOf(balances, 'user:0:coins')

@@ -29,7 +29,7 @@ async function storeOn(t: Test, { serviceUrl }: TestDatabase): Promise<Store> {
 }
 
 async function seeded(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk, run } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
   await runOk(defineUsers, { listed: true, users: [{ id: 1 }] })

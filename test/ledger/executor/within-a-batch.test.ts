@@ -10,7 +10,7 @@ import { createTestExecutor, testChains } from '../../harness/ledger/test-execut
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a command may need a row because of the command before it in the same batch', async (t) => {
-  const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
+  const ledger = createTestExecutor(t, (await testDatabase()).serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = {
     caller_id: 1,
@@ -48,7 +48,7 @@ test('a command may need a row because of the command before it in the same batc
 })
 
 test('after a large batch, commands of one turn of the event loop share a batch, also when promises ran in between', async (t) => {
-  const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
+  const ledger = createTestExecutor(t, (await testDatabase()).serviceUrl)
   await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: true })
   const give = (): Promise<unknown> =>

@@ -13,7 +13,7 @@ const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
 const context = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
 
 test('wherever the index ends, reads answer what all events say', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, 2 * BLOCK_EVENTS + 100)
   const db = readDb(t, database)
@@ -88,7 +88,7 @@ function numberedIn(all: ReturnType<typeof movementsOf>, numbered: readonly stri
 }
 
 test('of what is not indexed, at most 5,000 events are searched', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await indexUpTo(database, 10)
   const { head } = await positionsOf(database)

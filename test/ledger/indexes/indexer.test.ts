@@ -76,7 +76,7 @@ function termsOf({ type, actor, requestId, idempotencyKey, data, movements }: Le
 }
 
 test('the rows follow from the events, in whatever steps they were written', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, 2 * BLOCK_EVENTS + 100)
   const events = await readLedger(database)
@@ -94,7 +94,7 @@ test('the rows follow from the events, in whatever steps they were written', asy
 })
 
 test('two subscribers that are killed again and again while commands run write every row once', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)
@@ -118,7 +118,7 @@ test('two subscribers that are killed again and again while commands run write e
 })
 
 test('a cursor that another has moved is read again, and nothing is written twice', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const { failures } = startIndexer(t, database)
   await untilIndexed(database)
@@ -139,7 +139,7 @@ test('a cursor that another has moved is read again, and nothing is written twic
 })
 
 test('a subscriber that stops leaves a state from which the next one goes on', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   await growLedger(createTestExecutor(t, database.serviceUrl), database, BLOCK_EVENTS + 100)
   // It rests for long after its first block.

@@ -19,7 +19,7 @@ test('a bounded number of statements is prepared; other batches send their chang
   t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
 
   // From here on no further statement is prepared.
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await one.runOk(genesis, { fairness_key: testChains.keyHash })

@@ -5,7 +5,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('replies are deleted after two days and batch ids after an hour; newer ones stay', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
   t.teardown(() => pool.end())
   await queryRows(

@@ -68,7 +68,7 @@ async function listening({ serviceUrl }: TestDatabase, count: number): Promise<v
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 test('every subscriber gets every event once and in order, whichever instance committed it', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writers = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
   const { tail, failureLog } = tailOf(t, database)
   const early: number[] = []
@@ -95,7 +95,7 @@ test('every subscriber gets every event once and in order, whichever instance co
 })
 
 test('a notification brings events at once, polling brings them without one', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const writing = tailOf(t, database, { pollMs: NEVER_MS })
   const hinted = tailOf(t, database, { pollMs: NEVER_MS })
@@ -125,7 +125,7 @@ test('a notification brings events at once, polling brings them without one', as
 })
 
 test('not every commit is notified, but the last one is', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await make(createTestExecutor(t, database.serviceUrl), 50)
   const { tail, pool } = tailOf(t, database)
   const listener = await connect(database.serviceUrl, 'test')
@@ -141,7 +141,7 @@ test('not every commit is notified, but the last one is', async (t) => {
 })
 
 test('a subscriber that starts further on during a read does not wait for the next poll', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await make(createTestExecutor(t, database.serviceUrl), 8)
   const { tail } = tailOf(t, database, { pollMs: NEVER_MS })
   // Until it listens and has polled for the first time.
@@ -160,7 +160,7 @@ test('a subscriber that starts further on during a read does not wait for the ne
 })
 
 test('events that a subscriber fails to handle come again, and delay no other subscriber', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const { tail, failureLog } = tailOf(t, database)
   const taken: number[] = []
@@ -183,7 +183,7 @@ test('events that a subscriber fails to handle come again, and delay no other su
 })
 
 test('a durable subscriber runs on one instance at a time, and another takes over where it stopped', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const taken: [string, number][] = []
   const follower = (name: string) => (events: readonly { position: number }[]) => {
@@ -211,7 +211,7 @@ test('a durable subscriber runs on one instance at a time, and another takes ove
 })
 
 test('a durable subscriber continues when its session is ended during a statement, without a failure logged', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const taken: number[] = []
   const { tail, failureLog } = tailOf(t, database)
@@ -246,7 +246,7 @@ test('a durable subscriber continues when its session is ended during a statemen
 })
 
 test('a session that is ended each time is logged as a failure', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await make(createTestExecutor(t, database.serviceUrl), 1)
   const { tail, failureLog } = tailOf(t, database)
   let ends = 0
@@ -261,7 +261,7 @@ test('a session that is ended each time is logged as a failure', async (t) => {
 })
 
 test('events read while their reply is in flight are handled after the reply', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const answer = Promise.withResolvers<void>()
   const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })

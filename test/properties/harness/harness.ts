@@ -63,7 +63,7 @@ export async function withModelHarness(work: (harness: ModelHarness) => Promise<
   const closings: (() => Promise<void>)[] = []
   const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
   try {
-    const database = await testDatabase(scope)
+    const database = await testDatabase()
     const client = await connect(database.ownerUrl, 'model harness')
     scope.teardown(() => client.end())
     const one = createTestExecutor(scope, database.serviceUrl)

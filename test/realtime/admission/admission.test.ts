@@ -80,7 +80,7 @@ const upgradeRequest = (path: string, headers: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`
 
 test('clients who come all at once are told when to come back, and get in then', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 1)
   const returnTimes = new ReturnTimes(1 / 30)
   t.equal(returnTimes.perSecond, 10)
@@ -122,7 +122,7 @@ test('clients who come all at once are told when to come back, and get in then',
 })
 
 test('a refused client that goes on sending is cut', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
   const socket = connect({ port: Number(new URL(origin).port), host: '127.0.0.1', allowHalfOpen: true })
   let isCut = false
@@ -140,7 +140,7 @@ test('a refused client that goes on sending is cut', async (t) => {
 })
 
 test('a refused client closes in order, and an invalid upgrade gets its error all the same', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
   const client = new WebSocketClient(origin, { keepsFrames: true })
   await until(() => client.code !== undefined)

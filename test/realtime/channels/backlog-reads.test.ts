@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
 import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
@@ -23,8 +23,8 @@ const mapEvent = createEventMapper(
   },
 )
 
-async function openReader(t: Parameters<typeof testDatabase>[0], rooms: number) {
-  const database = await testDatabase(t)
+async function openReader(t: Test, rooms: number) {
+  const database = await testDatabase()
   await createRooms(database, rooms, 1)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
   t.teardown(() => pool.end())

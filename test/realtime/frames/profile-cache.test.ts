@@ -24,7 +24,7 @@ async function openCache(t: Test) {
     return new Map(found)
   }
   const cache = new ProfileCache(
-    readDb(t, await testDatabase(t)),
+    readDb(t, await testDatabase()),
     { users, rooms: none, decorations: none, packages: none },
     (error) => errors.push(error),
     { now: () => now, sleep: async () => {} },

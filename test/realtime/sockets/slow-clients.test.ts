@@ -10,7 +10,7 @@ const STALL_MS = 600
 const LONG = 3_000_001
 
 test('a client that takes nothing is closed with 4101 however little waits, one that reads is not', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 12)
   const times = { heartbeat: 1_000, queueCheck: 20, stall: STALL_MS }
   const instance = await startInstance(t, database, chatSlices, { times })

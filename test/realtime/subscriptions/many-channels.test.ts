@@ -1,15 +1,13 @@
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { chatSlices, createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { connectAs, startInstance, type TestClient } from '../../harness/app/realtime-instance.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-
-type Test = Parameters<typeof testDatabase>[0]
 
 const room = (n: number): string => `one-to-room:R${n}`
 const rooms = (count: number, first = 1) => Array.from({ length: count }, (_, n) => ({ ch: room(first + n) }))
 
 async function startRooms(t: Test, count: number) {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, count, 3)
   return startInstance(t, database, chatSlices)
 }

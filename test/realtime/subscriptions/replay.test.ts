@@ -204,7 +204,7 @@ test("the user's own channel starts by itself in slices, and client frames wait 
 })
 
 test('a thousand messages are replayed over the network while more come', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, 1, 2)
   const instance = await startInstance(t, database, chatSlices)
   const first = await postToRoom(instance, 1)

@@ -67,7 +67,7 @@ async function eventsAfter(database: TestDatabase, ch: string, position: string)
 }
 
 test('a client of 50 rooms that is cut again and again is whole after one frame each time', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, ROOMS, 2)
   const instances = [
     await startInstance(t, database, chatSlices),
@@ -113,7 +113,7 @@ test('a client of 50 rooms that is cut again and again is whole after one frame 
 })
 
 test('the number of statements does not grow with the number of rooms', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await createRooms(database, ROOMS + 5, 2)
   const first = await startInstance(t, database, chatSlices)
   const since = String(await postToRoom(first, 1))

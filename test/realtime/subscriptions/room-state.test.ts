@@ -1,4 +1,4 @@
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { bearer, token } from '../../harness/app/minimal-app.ts'
@@ -9,12 +9,11 @@ import { type TestDatabase, testDatabase } from '../../harness/postgres/test-dat
 
 const { createLookups, createRoomStates, slices } = await loadSlices()
 
-type Test = Parameters<typeof testDatabase>[0]
 type Json = ReturnType<typeof Object>
 
 /** Users 1 to 4 with coins, members of the rooms R1 to R`rooms`. */
 async function startRooms(t: Test, rooms: number) {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
   const assets = () => 'http://assets.test'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { MAX_RECORDED_MEMBERS } from '../../../src/features/rooms/members/record-members.ts'
@@ -29,7 +29,7 @@ const MEMBERS = 15_000
 const OWNED_ROOMS = 600
 
 /** Many members of room 1 and of others, and owners of rooms who are no members, all without an event. */
-async function writeFormerly(t: Parameters<typeof testDatabase>[0], database: TestDatabase): Promise<void> {
+async function writeFormerly(t: Test, database: TestDatabase): Promise<void> {
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   const ids = Array.from({ length: OWNED_ROOMS }, (_, i) => 100 + i)
   await Promise.all(ids.map((room_id) => runOk(defineFormerly, { room_id, owner_id: 2 })))
@@ -54,7 +54,7 @@ const isRecorded = async (database: TestDatabase): Promise<boolean> => {
 }
 
 test('members of the version before are recorded once, through a kill and by two instances', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const start = async (): Promise<ServiceProcess> => startService(t, environment, await reservePort())
   const stop = async (service: ServiceProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
@@ -108,7 +108,7 @@ test('members of the version before are recorded once, through a kill and by two
 })
 
 test('owners are recorded first, and another instance goes on when the recording one is killed', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   let waits = 0
   const log = pino({ level: 'debug' }, { write: (line) => (waits += Number(line.includes('waiting for it'))) })
   const ledger = createTestExecutor(t, database.serviceUrl)

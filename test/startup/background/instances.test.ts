@@ -17,7 +17,7 @@ const identity = (id: number) => ({
 })
 
 test('instances are seen with their state; one that stops goes at once, one that dies fades', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const db = readDb(t, database)
   const lines: { readonly msg: string }[] = []

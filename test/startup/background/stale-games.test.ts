@@ -11,7 +11,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('instances cancel each stale game once', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 6)
   for (const { room, game, creator, second } of made.slice(0, 4)) {
     for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
@@ -53,7 +53,7 @@ test('instances cancel each stale game once', async (t) => {
 })
 
 test('an unreachable database is retried, and a stop does not wait for it', async (t) => {
-  const { ledger } = await openedGames(t, await testDatabase(t), 1)
+  const { ledger } = await openedGames(t, await testDatabase(), 1)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) })
   const subscriberPool = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)

@@ -48,9 +48,7 @@ test('pictures of our own are shown, whatever of our addresses they are named by
 
 test('gifts, packages and users show their own pictures', async (t) => {
   const { slices } = await loadSlices()
-  const { app, operator, database } = await createTestApp(t, slices, undefined, undefined, undefined, null, null, {
-    hasOwnPictures: true,
-  })
+  const { app, operator, database } = await createTestApp(t, slices, { hasOwnPictures: true })
   const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.svg', video_path: 'gifts/rose.mp4' }
   await operator('PUT', '/admin/v1/decorations/1', rose)
   await operator('PUT', '/admin/v1/decorations/2', { ...rose, name: 'Far', image_path: 'https://cdn.test/far.png' })
@@ -76,6 +74,6 @@ test('gifts, packages and users show their own pictures', async (t) => {
   t.match(far.html, '<code><bdi>https://cdn.test/far.png</bdi></code>')
   t.notMatch(far.html, '<img')
 
-  const elsewhere = await signedIn((await createTestApp(t, slices, database)).app, 'finance', 'fay')
+  const elsewhere = await signedIn((await createTestApp(t, slices, { database })).app, 'finance', 'fay')
   t.notMatch((await elsewhere.get('/console/catalogue/gifts')).html, '<img')
 })

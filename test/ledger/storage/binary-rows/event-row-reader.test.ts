@@ -30,7 +30,7 @@ function entriesIn(pages: readonly Buffer[]): LedgerEntry[] {
 }
 
 test('a binary row reads the same as a text row', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   await seedLedger(t, database)
   const all = 'from ledger_events e order by e.position'
   const texts = (await queryRows(database, `select ${eventColumns} ${all}`)).map(parseEntry)
@@ -58,7 +58,7 @@ test('a binary row reads the same as a text row', async (t) => {
 })
 
 test('rows are whole, wherever the stream is split', async (t) => {
-  const database = await testDatabase(t)
+  const database = await testDatabase()
   // Characters of 1 to 4 bytes in rows of all lengths, and a row longer than any page.
   const data = `case g when 777 then repeat('ف', 500000) else repeat('aéف🎁', g % 401) || g end`
   const query = `select e.* from (select g::bigint, 'a', 1::smallint, ${data}, '{}'::text[], '{}'::text[],

@@ -5,7 +5,7 @@ import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 
 test('PostgreSQL reads the arrays as intended', async (t) => {
-  const { serviceUrl } = await emptyDatabase(t)
+  const { serviceUrl } = await emptyDatabase()
   const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())
   // All of Unicode except NUL, which PostgreSQL cannot store, and the syntax of arrays.

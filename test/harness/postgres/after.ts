@@ -1,3 +1,0 @@
-import { runDetached } from './detached-runner.ts'
-
-runDetached('remove')
