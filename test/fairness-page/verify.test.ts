@@ -8,6 +8,7 @@ import { verify } from '../../src/fairness-page/assets/verify.js'
 import { uniform as serviceUniform } from '../../src/features/fairness/uniform.ts'
 import { luckyExample, spinExample } from '../../src/http/documents/pages/fairness-examples.ts'
 import { createMinimalApp } from '../harness/app/minimal-app.ts'
+import { runs } from '../harness/properties.ts'
 import { drawnFixture } from './drawn-fixture.ts'
 
 type FetchOdds = Parameters<typeof verify>[2]
@@ -285,7 +286,7 @@ test('bad input is answered with a sentence', async (t) => {
     asyncProperty(value, async (pasted) => {
       t.match(inEnglish(await verify(JSON.stringify(pasted), '', noOdds)), /^Not valid: /)
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 

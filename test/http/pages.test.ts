@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'tap'
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '../../src/http/pages.ts'
 import { parseId } from '../../src/ledger/rules/parse-id.ts'
+import { runs } from '../harness/properties.ts'
 
 test('ids in paths are positive safe integers', (t) => {
   for (const [text, id] of [
@@ -74,7 +75,7 @@ test('pages of large rows end early, and together hold every row once', (t) => {
       }
       return read.length === all.length && read.every((row, i) => row === all[i])
     }),
-    { numRuns: 100 },
+    runs(100),
   )
   t.end()
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { percentOf, product, share } from '../../src/ledger/rules/money.ts'
+import { runs } from '../harness/properties.ts'
 
 const MAX_AMOUNT = Number.MAX_SAFE_INTEGER
 
@@ -33,7 +34,7 @@ test('a share is rounded down and never by more', (t) => {
         assertExact(share(of, numerator, denominator), (BigInt(of) * BigInt(numerator)) / BigInt(denominator))
       },
     ),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })
@@ -45,7 +46,7 @@ test('a share of one below a multiple is not rounded up', (t) => {
       const near = Math.max(Math.floor(of / denominator) * denominator - 1, 0)
       assertExact(share(near, 1, denominator), BigInt(near) / BigInt(denominator))
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })
@@ -55,7 +56,7 @@ test('a percentage of any amount is exact', (t) => {
     fc.property(amount, fc.nat(100), (of, percent) => {
       assert.equal(BigInt(percentOf(of, percent)), (BigInt(of) * BigInt(percent)) / 100n)
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })
@@ -71,7 +72,7 @@ test('a product is exact or nothing', (t) => {
       const result = product(first, ...rest)
       assert.equal(result === null ? null : BigInt(result), exact <= BigInt(MAX_AMOUNT) ? exact : null)
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })

@@ -10,6 +10,7 @@ import {
   rowForNumber,
   totalWeight,
 } from '../../src/features/gifts/lucky/odds.ts'
+import { runs } from '../harness/properties.ts'
 
 const row = fc.record({ multiplier: fc.nat(100_000_000), weight: fc.integer({ min: 1, max: 1_000_000 }) })
 const table = fc.array(row, { minLength: 1, maxLength: 8 })
@@ -27,7 +28,7 @@ test('a multiplier of at most 4 decimals is read as it was written', (t) => {
       assert.equal(parseMultiplier(held / 10_000), held)
       assert.equal(parseMultiplier(Number(decimal(held))), held)
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })
@@ -43,7 +44,7 @@ test('any other number is not a multiplier', (t) => {
     fc.property(fc.oneof(finer, greater, negative, odd), (value) => {
       assert.equal(parseMultiplier(value), null)
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })
@@ -57,7 +58,7 @@ test('the hash of an odds table depends on its rows and gift only', (t) => {
       const text = `{"decoration_id":${id},"odds":[${rows.join(',')}]}`
       assert.equal(oddsHash(id, odds), createHash('sha256').update(text).digest('hex'))
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   )
   fc.assert(
     fc.property(decorationId, table, row, (id, odds, more) => {
@@ -71,7 +72,7 @@ test('the hash of an odds table depends on its rows and gift only', (t) => {
       }
       assert.notEqual(oddsHash((id % 1_000_000) + 1, odds), oddsHash((id % 1_000_000) + 2, odds))
     }),
-    { numRuns: 1_000 },
+    runs(1_000),
   )
   t.end()
 })
@@ -90,7 +91,7 @@ test('every row is drawn by as many numbers as its weight', (t) => {
       )
       assert.throws(() => rowForNumber(odds, totalWeight(odds)), RangeError)
     }),
-    { numRuns: 500 },
+    runs(500),
   )
   t.end()
 })
@@ -109,7 +110,7 @@ test('rewards are rounded down and what returns to players is exact', (t) => {
       const weights = odds.reduce((sum, { weight }) => sum + BigInt(weight), 0n)
       assert.equal(paid * weights * 10_000n, back * staked)
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   )
   t.end()
 })

@@ -12,6 +12,7 @@ import type { Description } from '../../src/ledger/rules/covered-verb.ts'
 import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { runs } from '../harness/properties.ts'
 
 const DAY = 24 * 3_600_000_000
 const LIMIT = 100
@@ -133,7 +134,7 @@ test('with approvals two instances keep the books and the limits', async (t) => 
         for (const closing of closings) await closing()
       }
     }),
-    { interruptAfterTimeLimit: 15_000, numRuns: 20 },
+    runs(6),
   )
   t.pass()
 })

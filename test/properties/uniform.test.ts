@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { reduceWord, uniform } from '../../src/features/fairness/uniform.ts'
+import { runs } from '../harness/properties.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const label = fc.string({ maxLength: 40 })
@@ -36,7 +37,7 @@ test('a draw is within its range, and is the remainder of the first word that ha
         assert.equal(BigInt(r), (stream.at(-1) ?? 0n) % BigInt(size))
       },
     ),
-    { numRuns: 2_000 },
+    runs(2_000),
   )
   t.end()
 })
@@ -56,7 +57,7 @@ test('a word is accepted below the largest multiple of the range, and rejected a
         }
       },
     ),
-    { numRuns: 2_000 },
+    runs(2_000),
   )
   t.end()
 })
@@ -96,7 +97,7 @@ test('small ranges are drawn evenly', (t) => {
       const freedom = size - 1
       assert.ok(square < freedom + 2 * Math.sqrt(freedom * 20) + 2 * 20, `chi-square ${square}: ${counts.join(' ')}`)
     }),
-    { numRuns: 12 },
+    runs(12),
   )
   t.end()
 })

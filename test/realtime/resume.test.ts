@@ -7,6 +7,7 @@ import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fix
 import { startInstance, type TestInstance } from '../harness/app/realtime-instance.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { runs } from '../harness/properties.ts'
 import { until } from '../harness/until.ts'
 import { RoomReader } from './room-reader.ts'
 
@@ -109,11 +110,7 @@ test('a client that reconnects to any instance gets every event once and in orde
     }
   }
 
-  const runs = { numRuns: Number(process.env['RUNS'] ?? 12), endOnFailure: true }
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play),
-    process.env['SEED'] === undefined ? runs : { ...runs, seed: Number(process.env['SEED']) },
-  )
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play), runs(12))
   t.same([...at(0).log, ...at(1).log], [])
   t.ok(posted > 500)
 })

@@ -1,8 +1,10 @@
 import { fork } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isFullRun } from '../harness/long-tests.ts'
 import { removeTestCluster, startTestCluster } from '../harness/postgres/test-cluster.ts'
 import { fileLine, report } from './report.ts'
 import type { FileResult, WorkerMessage } from './results.ts'
@@ -31,11 +33,16 @@ const { values, positionals } = parseArgs({
 const files = filesIn(positionals.length === 0 ? ['test'] : positionals)
 if (files.length === 0) throw new Error(`There is no test file in ${positionals.join(', ')}.`)
 
+/** Of generated values: always the same in `npm test`. */
+const seed = process.env['SEED'] ?? String(isFullRun ? randomInt(2 ** 31) : 1)
+console.log(`SEED=${seed} generates the same values again.`)
+
 const startedAt = performance.now()
 const cluster = await startTestCluster(process.pid)
 const env = {
   ...process.env,
   TEST_CLUSTER: String(process.pid),
+  RUN_SEED: seed,
   ...(values.grep !== undefined && { TAP_GREP: values.grep }),
   ...(values.only === true && { TAP_ONLY: '1' }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { formatAmount, parseAmount } from '../../../src/features/wallet/amount.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
+import { runs } from '../../harness/properties.ts'
 
 test('dollars are parsed digit by digit', (t) => {
   const rows: readonly [sent: string | number, held: number | null][] = [
@@ -64,7 +65,7 @@ test('dollars are printed digit by digit, to the largest balance', (t) => {
       held,
       (units) => JSON.stringify({ balance: centsToDollars(units) }) === `{"balance":${decimal(BigInt(units))}}`,
     ),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   for (let units = 0; units <= 1_000; units += 1) {
     if (JSON.stringify(centsToDollars(units)) !== String(units / 100)) t.fail(`${units} cents`)
@@ -84,7 +85,7 @@ test('a parsed amount is formatted as it was sent', (t) => {
         JSON.stringify(centsToDollars(units)) === text
       )
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
   t.end()
 })

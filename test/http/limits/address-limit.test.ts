@@ -1,6 +1,7 @@
 import { array, assert, integer, property, record } from 'fast-check'
 import { test } from 'tap'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { runs } from '../../harness/properties.ts'
 
 test('an address has an allowance a minute', async (t) => {
   let now = 0
@@ -68,5 +69,6 @@ test('no address ever gets more than its allowance twice within a minute', async
           3 * perMinute,
       )
     }),
+    runs(100),
   )
 })

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
+import { runs } from '../../harness/properties.ts'
 
 const { slices } = await loadSlices()
 
@@ -70,6 +71,6 @@ test('any text is either refused or stored in its normal form', async (t) => {
       const kept: unknown = Object(Object(body).data).name
       return status === 422 || (status === 200 && kept === text.normalize('NFC'))
     }),
-    { numRuns: 200 },
+    runs(200),
   )
 })

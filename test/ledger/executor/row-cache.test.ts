@@ -16,6 +16,7 @@ import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/proj
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { runs } from '../../harness/properties.ts'
 
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
@@ -203,7 +204,7 @@ test('cached rows are those written last, and the rows written are those that we
       assert.ok(weight <= MOST + Math.max(mostInBatch, inBatch), `${weight} of ${MOST}, and batches of ${mostInBatch}`)
       for (let id = 0; id <= 11; id += 1) assert.equal(rows.isLoaded(unkept, String(id)), false)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   t.end()
 })

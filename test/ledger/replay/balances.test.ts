@@ -5,6 +5,7 @@ import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { balances, holds } from '../../../src/ledger/rules/account.ts'
 import type { Movement } from '../../../src/ledger/rules/event.ts'
 import { applyMovements } from '../../../src/ledger/rules/movement.ts'
+import { runs } from '../../harness/properties.ts'
 
 const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins']
 const account = constantFrom(...accounts)
@@ -42,7 +43,7 @@ test('balances of a replay are those of the service, far beyond 2^53 and after r
       for (const name of accounts) t.same(whole.get(balances, name), rows.get(balances, name))
       t.same([...whole.ids(balances)].sort(), accounts.filter((name) => rows.get(balances, name) !== undefined).sort())
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   t.end()
 })

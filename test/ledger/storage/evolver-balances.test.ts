@@ -1,6 +1,7 @@
 import { assert, nat, property, string } from 'fast-check'
 import { test } from 'tap'
 import { isReadByEvolvers, isReadByEvolversAt } from '../../../src/ledger/storage/evolver-balances.ts'
+import { runs } from '../../harness/properties.ts'
 
 test('isReadByEvolversAt agrees with isReadByEvolvers', (t) => {
   const odd = ['', 'dollars', 'ollars', 'game:', 'game', 'game:7:coins', 'user:1:dollars', 'user:1:agent_dollars']
@@ -25,6 +26,7 @@ test('isReadByEvolversAt agrees with isReadByEvolvers', (t) => {
         t.equal(isReadByEvolversAt(bytes, 0, bytes.length), isReadByEvolvers(name))
       }
     }),
+    runs(100),
   )
   t.end()
 })

@@ -1,6 +1,7 @@
 import { array, assert, nat, option, property } from 'fast-check'
 import { test } from 'tap'
 import { PriorityQueue } from '../../../src/realtime/channels/priority-queue.ts'
+import { runs } from '../../harness/properties.ts'
 
 test('the earliest item leaves first, whatever is added in between', (t) => {
   // A number is added; null takes one out.
@@ -23,6 +24,6 @@ test('the earliest item leaves first, whatever is added in between', (t) => {
     while (expected.length > 0) if (!takesEarliest()) return false
     return queue.pop() === undefined
   })
-  assert(holds, { numRuns: 1_000 })
+  assert(holds, runs(1_000))
   t.end()
 })

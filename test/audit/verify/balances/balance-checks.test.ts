@@ -10,6 +10,7 @@ import { applyMovements } from '../../../../src/ledger/rules/movement.ts'
 import { EventRowReader } from '../../../../src/ledger/storage/binary-rows/event-row-reader.ts'
 import { isReadByEvolvers } from '../../../../src/ledger/storage/evolver-balances.ts'
 import { eventPage } from '../../../harness/ledger/event-page.ts'
+import { runs } from '../../../harness/properties.ts'
 
 /** Checks events one after the other; returns the findings, as `check message`, and the checks. */
 function checked(events: readonly (readonly Movement[])[]) {
@@ -66,7 +67,7 @@ test('balances from bytes are those of the rules, and each fault is found once',
       const all = (rows: ReplayState) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
       t.same(all(replay.state), all(whole))
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   t.end()
 })

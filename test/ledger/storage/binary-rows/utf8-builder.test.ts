@@ -1,6 +1,7 @@
 import { assert, double, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
 import { Utf8Builder } from '../../../../src/ledger/storage/binary-rows/utf8-builder.ts'
+import { runs } from '../../../harness/properties.ts'
 
 const written = (value: number): string => {
   const text = new Utf8Builder()
@@ -14,7 +15,10 @@ test('a number is written as String() does', (t) => {
   for (const value of [...bounds, ...bounds.map((n) => -n), 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     t.equal(written(value), String(value))
   }
-  assert(property(oneof(integer(), integer({ min: 0, max: 99_999 }), double()), (n) => written(n) === String(n)))
+  assert(
+    property(oneof(integer(), integer({ min: 0, max: 99_999 }), double()), (n) => written(n) === String(n)),
+    runs(100),
+  )
   t.end()
 })
 

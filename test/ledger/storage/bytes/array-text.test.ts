@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { connect } from '../../../../src/db/connect.ts'
 import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
+import { runs } from '../../../harness/properties.ts'
 
 test('PostgreSQL reads the arrays as intended', async (t) => {
   const { serviceUrl } = await emptyDatabase()
@@ -20,7 +21,7 @@ test('PostgreSQL reads the arrays as intended', async (t) => {
       const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [textArray(values)])
       t.same(rows[0]?.values, values)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   const json = fc.option(fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)))
   await fc.assert(
@@ -28,7 +29,7 @@ test('PostgreSQL reads the arrays as intended', async (t) => {
       const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [jsonArray(values)])
       t.same(rows[0]?.values, values)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   const { rows } = await client.query<{ values: unknown }>('select $1::numeric[]::text[] as values', [
     plainArray([1, null, -(2n ** 70n)]),

@@ -1,0 +1,12 @@
+import { isFullRun } from './long-tests.ts'
+
+// `npm test` generates the same values each time. `npm run test:full` chooses a seed for all of the run and prints it.
+const { SEED, RUN_SEED, RUNS } = process.env
+
+/** As many cases in `npm test`; others, and four times as many, in `npm run test:full`; RUNS is another number of them. */
+export const runs = (count: number) => ({
+  numRuns: Number(RUNS ?? (isFullRun ? 4 * count : count)),
+  seed: Number(SEED ?? RUN_SEED ?? 1),
+  // A failure is reported at once. When SEED repeats it, fast-check also looks for a smaller case that fails.
+  endOnFailure: SEED === undefined,
+})
