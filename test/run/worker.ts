@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import tap from 'tap'
 import { cpuMsOf } from '../harness/process/cpu-time.ts'
-import type { Failure, WorkerMessage } from './results.ts'
+import type { WorkerMessage } from './results.ts'
 
 // Runs test files one after the other, those that main.ts names, in one process: loading the service takes longer than
 // most files. Each file adds its tests to tap's root; an entry behind them reports, and loads the next file.
@@ -13,45 +13,37 @@ const LEAK_MS = 10_000
 
 const send = (message: WorkerMessage): void => void process.send?.(message)
 
-let failures: Failure[] = []
-let passed = 0
-let skipped = 0
-
 // The process that started this one ends it when a file takes too long.
 tap.setTimeout(0)
-tap.on('subtestEnd', ({ name, results, lists }) => {
-  if (name === END_OF_FILE) return
-  passed += results?.pass ?? 0
-  skipped += results?.skip ?? 0
-  for (const { fullname, diag } of lists.fail)
-    failures.push({ name: fullname, details: diag ? inspect(diag, { depth: 6 }) : '' })
-  if (results?.ok === false && lists.fail.length === 0) failures.push({ name, details: inspect(results, { depth: 3 }) })
-})
-
 void tap.test(END_OF_FILE, runNext)
 
 async function runNext(): Promise<void> {
   const file = await nextFile()
   if (file === null) return end()
-  failures = []
-  passed = 0
-  skipped = 0
+  const { pass, skip } = tap.counts
+  const failures = tap.lists.fail.length
   const startedAt = performance.now()
   const cpuBefore = cpuMsOf('self')
+  let loadError: unknown
   try {
     await import(join(process.cwd(), file))
   } catch (error) {
-    failures.push({ name: 'loading the file', details: inspect(error) })
+    loadError = error
   }
   void tap.test(END_OF_FILE, async () => {
+    const failed = tap.lists.fail.slice(failures).map(({ fullname, diag }) => ({
+      name: fullname.replace(/^TAP > /, ''),
+      details: diag ? inspect(diag, { depth: 6 }) : '',
+    }))
     send({
       ended: {
         file,
         wallMs: performance.now() - startedAt,
         cpuMs: cpuMsOf('self') - cpuBefore,
-        passed,
-        skipped,
-        failures,
+        passed: tap.counts.pass - pass,
+        skipped: tap.counts.skip - skip,
+        failures:
+          loadError === undefined ? failed : [...failed, { name: 'loading the file', details: inspect(loadError) }],
       },
     })
     await runNext()
@@ -67,11 +59,14 @@ function nextFile(): Promise<string | null> {
   })
 }
 
-/** Nothing must keep the process running now. */
+/** Nothing must keep the process running now. What failed is reported, so that the exit code says nothing of it. */
 function end(): void {
   process.disconnect()
+  let exitCode = 0
+  process.once('exit', () => (process.exitCode = exitCode))
   setTimeout(() => {
     console.error(`Tests left open: ${process.getActiveResourcesInfo().join(', ')}`)
-    process.exit(1)
+    exitCode = 1
+    process.exit()
   }, LEAK_MS).unref()
 }
