@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
 import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
 import { keyFile } from '../src/config/keys.ts'
@@ -10,6 +10,9 @@ import { ledgerUrl } from '../src/db/ledger-url.ts'
 import type { StaffRole } from '../src/http/auth/caller.ts'
 import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Terminal = Pick<Console, 'log' | 'error'>
 
 interface Options {
   readonly user: string
@@ -30,19 +33,19 @@ function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
   )
 }
 
-async function printToken({ user, role, ttl }: Options): Promise<void> {
+async function printToken({ user, role, ttl }: Options, environment: Environment, terminal: Terminal): Promise<void> {
   if (role === undefined && parseId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
   if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
-  const config = loadConfig(process.env)
+  const config = loadConfig(environment)
   const max = config.jwtMaxTtlSeconds
   if (max !== null && secondsIn(ttl) > max) {
     throw new Error(`--ttl must not be longer than JWT_MAX_TTL (${max} s): the service would not accept the token.`)
   }
   const app = fastify()
   await registerTokens(app, { kind: 'secret', secret: signingSecret(config) })
-  console.log(signToken(app, user, role ?? null, ttl, tokenRulesOf(config)))
+  terminal.log(signToken(app, user, role ?? null, ttl, tokenRulesOf(config)))
   if (role === undefined && (await isUnknownUser(Number(user), config))) {
-    console.error(`Warning: user ${user} is not known; the service answers 401 until an operator announces the user.`)
+    terminal.error(`Warning: user ${user} is not known; the service answers 401 until an operator announces the user.`)
   }
 }
 
@@ -68,15 +71,28 @@ const parseDuration = (text: string): string => {
   return text
 }
 
-try {
-  await new Command('npm run token --')
-    .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')
-    .requiredOption('--user <id>', 'id of an app user; with --role, name of a member of staff')
-    .addOption(new Option('--role <role>', 'for /admin/v1').choices(['operator', 'finance']))
-    .option('--ttl <duration>', 'time until it expires', parseDuration, '12h')
-    .action(printToken)
-    .parseAsync()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
-  process.exitCode = 1
+/** Runs the command line; returns its exit code. */
+export async function runToken(args: readonly string[], environment: Environment, terminal: Terminal): Promise<number> {
+  try {
+    await new Command('npm run token --')
+      .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')
+      .requiredOption('--user <id>', 'id of an app user; with --role, name of a member of staff')
+      .addOption(new Option('--role <role>', 'for /admin/v1').choices(['operator', 'finance']))
+      .option('--ttl <duration>', 'time until it expires', parseDuration, '12h')
+      .action((options: Options) => printToken(options, environment, terminal))
+      .configureOutput({
+        writeOut: (text) => terminal.log(text.trimEnd()),
+        writeErr: (text) => terminal.error(text.trimEnd()),
+      })
+      .exitOverride()
+      .parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // It has been printed.
+    if (error instanceof CommanderError) return error.exitCode
+    terminal.error(error instanceof Error ? error.message : String(error))
+    return 1
+  }
 }
+
+if (import.meta.main) process.exitCode = await runToken(process.argv.slice(2), process.env, console)

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
@@ -17,6 +16,7 @@ import { runAudit } from '../audit/run-audit.ts'
 import { seedLedger } from '../audit/seed-ledger.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -121,9 +121,11 @@ test('two markets in one database are not notified of each other', async (t) => 
   t.same(second?.seen, [])
   await second?.commit()
   await until(() => second?.seen.length === 1 && notifications.length === 4)
-  await pause(50)
-  t.same([first?.seen, second?.seen], [[1, 2, 3], [1]])
-  t.same(notifications, ['0: 1', '0: 2', '0: 3', '1: 1'])
+  // What the first market hears after this cannot be late news of the second one.
+  await first?.commit()
+  await until(() => first?.seen.length === 4 && notifications.length === 5)
+  t.same([first?.seen, second?.seen], [[1, 2, 3, 4], [1]])
+  t.same(notifications, ['0: 1', '0: 2', '0: 3', '1: 1', '0: 4'])
 })
 
 test('two markets in one database do not block each other', async (t) => {
@@ -161,7 +163,7 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
   t.ok((await migrate(pending)).length > 15, 'the owner makes the schema')
 })
 
-test('services of two markets run on one database', { timeout: 120_000 }, async (t) => {
+test('services of two markets run on one database', { skip: skipUnlessWanted(true) }, async (t) => {
   const [database] = await twoMarkets()
   const { ownerUrl, serviceUrl } = database
   const plain = (url: string): string => url.replace('?schema=public', '')

@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
@@ -17,7 +18,7 @@ const reads = {
 const MIN_READERS = 200
 
 test('an overloaded instance is ready, and one without its database is not', {
-  timeout: 240_000,
+  skip: skipUnlessWanted(true),
 }, async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase()
   const route = await proxy(t, serviceUrl)
@@ -80,7 +81,9 @@ test('an overloaded instance is ready, and one without its database is not', {
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 })
 
-test('an instance whose commands wait without a commit is not ready', { timeout: 240_000 }, async (t) => {
+test('an instance whose commands wait without a commit is not ready', {
+  skip: skipUnlessWanted(true),
+}, async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
   const readyStatus = async (): Promise<number> => {

@@ -1,16 +1,20 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { token } from '../harness/app/minimal-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
-test('the service starts, and finishes accepted requests before it stops', async (t) => {
+const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
+
+test('a service finishes accepted requests before it stops, and prints no tokens after a restart in production', async (t) => {
   const database = await testDatabase()
+  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const port = await reservePort()
-  const service = await startService(t, { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }, port)
+  const service = await startService(t, { ...own, FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY }, port)
   t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
   t.match(service.output(), `Documentation  http://127.0.0.1:${port}/docs\n`)
   const { origin } = service
@@ -33,7 +37,6 @@ test('the service starts, and finishes accepted requests before it stops', async
   const sent = Array.from({ length: 50 }, send)
   t.equal(await Promise.race(sent), 200)
   service.kill('SIGTERM')
-  await pause(50)
   service.kill('SIGTERM')
   // A connection that the service had not accepted yet is reset; all accepted requests are answered.
   const answered = (await Promise.allSettled(sent)).filter((result) => result.status === 'fulfilled')
@@ -42,25 +45,32 @@ test('the service starts, and finishes accepted requests before it stops', async
   t.same(gifts, [{ sent: String(answered.length) }])
   t.equal(await service.exited, 0)
   await t.rejects(fetch(`${origin}/healthz`))
-})
 
-test('a client that never finishes does not keep the service from stopping', async (t) => {
-  const { serviceUrl: DATABASE_URL } = await testDatabase()
-  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await reservePort())
-  const endless = new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) })
-  const hanging = fetch(`${service.origin}/api/v1/instant-send`, {
+  const restarted = await startService(t, { ...production, ...own }, await reservePort())
+  t.equal((await fetch(`${restarted.origin}/readyz`)).status, 200)
+  t.notMatch(restarted.output(), /Tokens|eyJ/)
+  t.match(
+    restarted.output(),
+    /"level":40.*"\/metrics \(METRICS_TOKEN .*"\/docs \(DOCS=off .*operators' routes are open to everyone/,
+  )
+  const hanging = fetch(`${restarted.origin}/api/v1/instant-send`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' },
-    body: endless,
+    headers: {
+      authorization: `Bearer ${token({ sub: '1' }, production.JWT_SECRET)}`,
+      'content-type': 'application/json',
+    },
+    body: new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) }),
     duplex: 'half',
   }).catch(() => {})
-  t.equal((await fetch(`${service.origin}/healthz`)).status, 200)
-  service.kill('SIGTERM')
-  t.equal(await service.exited, 0)
+  t.equal((await fetch(`${restarted.origin}/healthz`)).status, 200)
+  restarted.kill('SIGTERM')
+  t.equal(await restarted.exited, 0, 'a client that never finishes does not keep it from stopping')
   await hanging
 })
 
-test('sessions that are revoked on one instance are revoked on the others', async (t) => {
+test('sessions that are revoked on one instance are revoked on the others', {
+  skip: skipUnlessWanted(true),
+}, async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase()
   const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
   const first = await startService(t, own, await reservePort())
@@ -82,23 +92,4 @@ test('sessions that are revoked on one instance are revoked on the others', asyn
       return (await statusOf(`${other.origin}${path}`, holder)) === 440
     })
   }
-})
-
-test('in production no tokens are printed, and in development a role that may change the ledger is reported', async (t) => {
-  const { serviceUrl, ownerUrl } = await testDatabase()
-  const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
-  const other = await testDatabase()
-  const [service, careless] = await Promise.all([
-    startService(t, { ...production, ...own }, await reservePort()),
-    startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await reservePort()),
-  ])
-  t.equal((await fetch(`${service.origin}/readyz`)).status, 200)
-  t.notMatch(service.output(), /Tokens|eyJ/)
-  t.match(
-    service.output(),
-    /"level":40.*"\/metrics \(METRICS_TOKEN .*"\/docs \(DOCS=off .*operators' routes are open to everyone/,
-  )
-  t.match(careless.output(), /"level":40.*production would refuse to start/)
-  t.notMatch(careless.output(), /operators' routes are open to everyone/)
-  t.equal((await fetch(`${careless.origin}/readyz`)).status, 200)
 })

@@ -6,6 +6,7 @@ import { connect } from '../../src/db/connect.ts'
 import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -25,7 +26,9 @@ const FORMER_MEMBERS = [
   { user_id: '4', joined_at: '2026-11-22 22:23:21.624308' },
 ]
 
-test('a database of the previous version is upgraded, verified and used', { timeout: 240_000 }, async (t) => {
+test('a database of the previous version is upgraded, verified and used', {
+  skip: skipUnlessWanted(true),
+}, async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase('public')
   const owner = await connect(ownerUrl, 'upgrade under test')
   await owner.query(await readFile(formerDatabase, 'utf8'))

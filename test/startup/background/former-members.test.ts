@@ -10,6 +10,7 @@ import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { startRecordingFormerMembers } from '../../../src/startup/background/former-members.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -53,7 +54,9 @@ const isRecorded = async (database: TestDatabase): Promise<boolean> => {
   return row?.['is_left'] === 'f'
 }
 
-test('members of the version before are recorded once, through a kill and by two instances', async (t) => {
+test('members of the version before are recorded once, through a kill and by two instances', {
+  skip: skipUnlessWanted(true),
+}, async (t) => {
   const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const start = async (): Promise<ServiceProcess> => startService(t, environment, await reservePort())
