@@ -21,7 +21,7 @@ interface RoomSetup {
   readonly ask: (who: number | 'ann', method: string, path: string, body?: object) => Promise<ReturnType<typeof Object>>
 }
 
-/** Users 1 to 4 with 100,000 coins and diamonds each; room R1, whose members are 1 to 3; gifts that always win. */
+/** Users 1 to 4 with coins and diamonds; rooms R1 to R4, whose members are 1 to 3; gifts of which some orders win. */
 async function roomSetup(t: Test): Promise<RoomSetup> {
   const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
@@ -46,7 +46,9 @@ async function roomSetup(t: Test): Promise<RoomSetup> {
     avatar: `avatars/${i + 1}.png`,
   }))
   await ask('ann', 'POST', '/admin/v1/users', { users: people })
-  await ask('ann', 'PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'RoomSetup', owner_id: 3 })
+  const rooms = [1, 2, 3, 4]
+  for (const id of rooms)
+    await ask('ann', 'PUT', `/admin/v1/rooms/${id}`, { uid: `R${id}`, name: 'Lounge', owner_id: 3 })
   const odds = (multiplier: number) => [
     { multiplier: 0, weight: multiplier * 2 - 1 },
     { multiplier, weight: 1 },
@@ -65,16 +67,14 @@ async function roomSetup(t: Test): Promise<RoomSetup> {
       const amount = 10_000_000
       await ask('ann', 'POST', `/admin/v1/users/${id}/credits`, { currency, amount, reason: 'test' })
     }
-    if (id < 4) await ask(id, 'GET', '/v1/rooms/R1/join')
+    if (id < 4) for (const room of rooms) await ask(id, 'GET', `/v1/rooms/R${room}/join`)
   }
   return { database, instance, ask }
 }
 
-const ROOM = 'one-to-room:R1'
-
-async function member(t: Test, { instance }: Pick<RoomSetup, 'instance'>, id: number): Promise<TestClient> {
-  const client = await connectAs(t, instance.origin, id)
-  client.send({ t: 'sub', i: 1, ch: ROOM })
+async function member(t: Test, { origin }: TestInstance, id: number, ch: string): Promise<TestClient> {
+  const client = await connectAs(t, origin, id)
+  client.send({ t: 'sub', i: 1, ch })
   await client.waitForFrame('subbed', 1)
   return client
 }
@@ -98,297 +98,288 @@ const latestState = (client: TestClient, field: string, value: unknown): Promise
 
 const facts = (frames: readonly Frame[]) => frames.map(({ event, data }) => ({ event, data }))
 
-test('members of a room receive the frames of its games, other users do not', async (t) => {
-  const all = await roomSetup(t)
-  const { ask } = all
-  const watching = await member(t, all, 3)
-  const outsider = await connectAs(t, all.instance.origin, 4)
-  outsider.send({ t: 'sub', i: 1, ch: ROOM })
-  t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
+test('what members and users receive', async (all) => {
+  const { ask, instance, database } = await roomSetup(all)
 
-  const base = '/v1/rooms/R1/games/roulette'
-  const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
-  await ask(2, 'POST', `${base}/join/${game.id}`)
-  await ask(2, 'POST', `${base}/leave/${game.id}`)
-  // Up to here with the old name.
-  await framesOf(watching, ROOM, 4)
-  await ask('ann', 'PUT', '/admin/v1/users/2', { name: 'Badr B.' })
-  // How long a name may be cached.
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
-  await ask(2, 'POST', `${base}/join/${game.id}`)
-  const { data: finished } = await ask(2, 'POST', `${base}/finish/${game.id}`)
-  const { data: second } = await ask(2, 'POST', `${base}/create`, { game_price: 50, max_players: 2 })
-  await ask(2, 'DELETE', `${base}/${second.id}`)
-  const { data: third } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 2, join_admin: 1 })
-  await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
+  await all.test('members of a room receive the frames of its games, other users do not', async (t) => {
+    const ROOM = 'one-to-room:R1'
+    const watching = await member(t, instance, 3, ROOM)
+    const outsider = await connectAs(t, instance.origin, 4)
+    outsider.send({ t: 'sub', i: 1, ch: ROOM })
+    t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
 
-  // The last game may be destroyed already.
-  const frames = (await framesOf(watching, ROOM, 10)).slice(0, 10)
-  const amina = { id: 1, name: 'Amina', avatar: 'avatars/1.png' }
-  const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
-  const renamed = { ...badr, name: 'Badr B.' }
-  const player = ({ id }: { id: number }) => (id === 1 ? amina : renamed)
-  const created = ({ id, game_price, prize, max_players, from, created_at }: ReturnType<typeof Object>) => {
-    const { avatar_url, ...creator } = from
-    t.match(avatar_url, `/${creator.avatar}`)
-    return {
-      event: 'roulette-wheel-created',
-      data: { id, game_price, prize, max_players, from: creator, created_at },
+    const base = '/v1/rooms/R1/games/roulette'
+    const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
+    await ask(2, 'POST', `${base}/join/${game.id}`)
+    await ask(2, 'POST', `${base}/leave/${game.id}`)
+    await ask(2, 'POST', `${base}/join/${game.id}`)
+    const { data: finished } = await ask(2, 'POST', `${base}/finish/${game.id}`)
+    const { data: second } = await ask(2, 'POST', `${base}/create`, { game_price: 50, max_players: 2 })
+    await ask(2, 'DELETE', `${base}/${second.id}`)
+    const { data: third } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 2, join_admin: 1 })
+    await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
+
+    // The last game may be destroyed already.
+    const frames = (await framesOf(watching, ROOM, 10)).slice(0, 10)
+    const amina = { id: 1, name: 'Amina', avatar: 'avatars/1.png' }
+    const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
+    const player = ({ id }: { id: number }) => (id === 1 ? amina : badr)
+    const created = ({ id, game_price, prize, max_players, from, created_at }: ReturnType<typeof Object>) => {
+      const { avatar_url, ...creator } = from
+      t.match(avatar_url, `/${creator.avatar}`)
+      return {
+        event: 'roulette-wheel-created',
+        data: { id, game_price, prize, max_players, from: creator, created_at },
+      }
     }
-  }
-  const joined = (game_id: number, user: object) => ({ event: 'roulette-wheel-joined', data: { game_id, user } })
-  t.same(facts(frames), [
-    created(game),
-    joined(game.id, amina),
-    joined(game.id, badr),
-    { event: 'roulette-wheel-left', data: { game_id: game.id, user: badr } },
-    joined(game.id, renamed),
-    {
-      event: 'roulette-wheel-finished',
-      data: {
-        game_id: game.id,
-        winner: player(finished.winner),
-        prize: 100,
-        losers: finished.losers.map(player),
+    const joined = (game_id: number, user: object) => ({ event: 'roulette-wheel-joined', data: { game_id, user } })
+    t.same(facts(frames), [
+      created(game),
+      joined(game.id, amina),
+      joined(game.id, badr),
+      { event: 'roulette-wheel-left', data: { game_id: game.id, user: badr } },
+      joined(game.id, badr),
+      {
+        event: 'roulette-wheel-finished',
+        data: {
+          game_id: game.id,
+          winner: player(finished.winner),
+          prize: 100,
+          losers: finished.losers.map(player),
+        },
       },
-    },
-    created(second),
-    { event: 'roulette-wheel-destroyed', data: { game_id: second.id } },
-    created(third),
-    joined(third.id, amina),
-  ])
-  const eleventh = (await framesOf(watching, ROOM, 11))[10]
-  t.match(eleventh, { event: 'roulette-wheel-destroyed', data: { game_id: third.id } })
-  let prev: unknown = null
-  for (const frame of watching.eventsOf(ROOM)) {
-    t.equal(frame['prev'], prev, 'none is missing')
-    prev = frame['position']
-  }
-  t.same(outsider.eventsOf(ROOM), [])
-  t.same(all.instance.log, [])
-})
-
-test('big wins are sent to the room and to everyone, and wallets are pushed', async (t) => {
-  const all = await roomSetup(t)
-  const { ask } = all
-  const [sender, receiver, outsider] = [
-    await member(t, all, 1),
-    await member(t, all, 2),
-    await connectAs(t, all.instance.origin, 4),
-  ]
-  /** Sends until an order wins; returns the response to the winning send. */
-  const win = async (decoration_id: number, quantity: number, others: object = {}) => {
-    for (;;) {
-      const send = { u_id: 1, decoration_id, user_id: [2, 3], quantity, room_id: 'R1', ...others }
-      const { data } = await ask(1, 'POST', '/v1/instant-send', send)
-      const { OrderList } = data.lucky_result.data
-      const rewards: number[] = OrderList.map(({ reward_num }: { reward_num: number }) => reward_num)
-      if (rewards.some((reward) => reward > 0)) return { rewards, send: String(OrderList[0].order_id).split('-')[0] }
+      created(second),
+      { event: 'roulette-wheel-destroyed', data: { game_id: second.id } },
+      created(third),
+      joined(third.id, amina),
+    ])
+    const eleventh = (await framesOf(watching, ROOM, 11))[10]
+    t.match(eleventh, { event: 'roulette-wheel-destroyed', data: { game_id: third.id } })
+    let prev: unknown = null
+    for (const frame of watching.eventsOf(ROOM)) {
+      t.equal(frame['prev'], prev, 'none is missing')
+      prev = frame['position']
     }
-  }
-  /** The frames of a send. */
-  const of = async (client: TestClient, channel: string, send: string | undefined, count: number) => {
-    const received = () => client.eventsOf(channel).filter(({ position }) => position === send)
-    return client.waitFor(() => (received().length >= count ? received() : undefined), `${count} frames of ${send}`)
-  }
+    t.same(outsider.eventsOf(ROOM), [])
+  })
 
-  const small = await win(1, 49)
-  t.match(await of(receiver, ROOM, small.send, 1), [
-    {
-      event: 'one-to-room:lucky-gift-sent',
-      data: {
-        id: small.send,
-        totalcost: 9_800,
-        gift: { id: 1, name: 'Clover', image_path: 'gifts/clover.png' },
-        senderid: 1,
-        receiversids: ['2', '3'],
-        quantity: 49,
-        roomuid: 'R1',
-        win: small.rewards.reduce((sum, reward) => sum + reward),
+  await all.test('big wins are sent to the room and to everyone, and wallets are pushed', async (t) => {
+    const ROOM = 'one-to-room:R2'
+    const [sender, receiver, outsider] = [
+      await member(t, instance, 1, ROOM),
+      await member(t, instance, 2, ROOM),
+      await connectAs(t, instance.origin, 4),
+    ]
+    /** Sends until an order wins; returns the response to the winning send. */
+    const win = async (decoration_id: number, quantity: number, others: object = {}) => {
+      for (;;) {
+        const send = { u_id: 1, decoration_id, user_id: [2, 3], quantity, room_id: 'R2', ...others }
+        const { data } = await ask(1, 'POST', '/v1/instant-send', send)
+        const { OrderList } = data.lucky_result.data
+        const rewards: number[] = OrderList.map(({ reward_num }: { reward_num: number }) => reward_num)
+        if (rewards.some((reward) => reward > 0)) return { rewards, send: String(OrderList[0].order_id).split('-')[0] }
+      }
+    }
+    /** The frames of a send. */
+    const of = async (client: TestClient, channel: string, send: string | undefined, count: number) => {
+      const received = () => client.eventsOf(channel).filter(({ position }) => position === send)
+      return client.waitFor(() => (received().length >= count ? received() : undefined), `${count} frames of ${send}`)
+    }
+
+    const small = await win(1, 49)
+    t.match(await of(receiver, ROOM, small.send, 1), [
+      {
+        event: 'one-to-room:lucky-gift-sent',
+        data: {
+          id: small.send,
+          totalcost: 9_800,
+          gift: { id: 1, name: 'Clover', image_path: 'gifts/clover.png' },
+          senderid: 1,
+          receiversids: ['2', '3'],
+          quantity: 49,
+          roomuid: 'R2',
+          win: small.rewards.reduce((sum, reward) => sum + reward),
+        },
       },
-    },
-  ])
-  const big = await win(1, 50)
-  const wins = big.rewards.filter((reward) => reward > 0)
-  const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
-  const clover = { id: 1, name: 'Clover', image_path: 'gifts/clover.png' }
-  t.same(
-    facts(await of(receiver, ROOM, big.send, 1 + wins.length)).slice(1),
-    wins.map((reward) => ({ event: 'lucky-big-win', data: { user, reward, decoration: clover } })),
-  )
-  t.same(outsider.eventsOf('global'), [], 'so far only the room received it')
-
-  const huge = await win(2, 50, { with_encryption: true })
-  const banners = huge.rewards.filter((reward) => reward > 0).length
-  const [banner] = await of(outsider, 'global', huge.send, banners)
-  t.match(banner, { event: 'lucky-big-win-all', enc: 'rot41', data: { user: { name: 'Amina' }, reward: 10_000 } })
-  for (const frame of await of(receiver, ROOM, huge.send, 1 + banners)) {
-    t.equal(frame['enc'], 'rot41')
-    t.notMatch(JSON.stringify(frame), /gifts\/|avatars\//)
-  }
-
-  for (const [client, id] of [
-    [sender, 1],
-    [receiver, 2],
-  ] as const) {
-    const { data: wallet } = await ask(id, 'GET', '/v1/wallet')
-    const changed = await latestState(
-      client,
-      id === 1 ? 'diamonds' : 'target',
-      id === 1 ? wallet.diamonds : wallet.target,
-    )
-    t.same(changed['data'], wallet)
-    t.equal(changed['ch'], `user:${id}`)
-    t.notOk('prev' in changed)
-  }
-  t.notOk(outsider.frames.some(({ event }) => event === 'wallet-changed'))
-  t.same(all.instance.log, [])
-})
-
-test('a gift without draws is shown to the room, and replayed to members who come back', async (t) => {
-  const all = await roomSetup(t)
-  const { ask } = all
-  const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png' }
-  await ask('ann', 'PUT', '/admin/v1/decorations/9', rose)
-  const watching = await member(t, all, 3)
-  const send = { u_id: 1, decoration_id: 9, user_id: [2, 4], quantity: 3, room_id: 'R1' }
-  await ask(1, 'POST', '/v1/instant-send', send)
-  await ask(1, 'POST', '/v1/instant-send', { ...send, with_encryption: '1' })
-  const frames = await framesOf(watching, ROOM, 2)
-  const data = { totalcost: 60, senderid: 1, receiversids: ['2', '4'], quantity: 3, roomuid: 'R1' }
-  t.match(frames, [
-    { event: 'one-to-room:gift-sent', prev: null, data: { ...data, gift: { image_path: 'gifts/rose.png' } } },
-    { event: 'one-to-room:gift-sent', enc: 'rot41', data: { ...data, gift: { id: 9, name: 'Rose' } } },
-  ])
-  t.notMatch(JSON.stringify(frames[1]), /gifts\//)
-  const back = await connectAs(t, all.instance.origin, 3)
-  back.send({ t: 'sub', i: 1, ch: ROOM, since: '0' })
-  t.same(await framesOf(back, ROOM, 2), frames)
-  t.same(all.instance.log, [])
-})
-
-test('who leaves or is removed hears it on every instance, and nothing of the room after it', async (t) => {
-  const all = await roomSetup(t)
-  const { ask, instance, database } = all
-  const other = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
-  const [here, there, staying] = [
-    await member(t, all, 2),
-    await member(t, { ...all, instance: other }, 2),
-    await member(t, all, 3),
-  ]
-  const base = '/v1/rooms/R1/games/roulette'
-  const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3 })
-  await ask(2, 'POST', `${base}/join/${game.id}`)
-  await t.rejects(ask(2, 'POST', '/v1/rooms/R1/leave'), /in_open_game/)
-  t.match(await ask('ann', 'DELETE', '/admin/v1/rooms/1/members/2'), { meta: { message: String } })
-  await ask(1, 'DELETE', `${base}/${game.id}`)
-  await framesOf(staying, ROOM, 4)
-  const unsubbed = { t: 'unsubbed', ch: ROOM, code: 'not_room_member' }
-  for (const client of [here, there]) {
-    const frame = await client.waitFor(({ frames }) => frames.find(({ t: type }) => type === 'unsubbed'))
-    t.same(frame, unsubbed)
+    ])
+    const big = await win(1, 50)
+    const wins = big.rewards.filter((reward) => reward > 0)
+    const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
+    const clover = { id: 1, name: 'Clover', image_path: 'gifts/clover.png' }
     t.same(
-      client.eventsOf(ROOM).map(({ event }) => event),
-      ['roulette-wheel-created', 'roulette-wheel-joined', 'roulette-wheel-left'],
+      facts(await of(receiver, ROOM, big.send, 1 + wins.length)).slice(1),
+      wins.map((reward) => ({ event: 'lucky-big-win', data: { user, reward, decoration: clover } })),
     )
-    client.send({ t: 'sub', i: 2, ch: ROOM, since: '0' })
-    t.match(await client.waitForFrame('err', 2), { code: 'not_room_member', ch: ROOM })
-  }
-  t.match(await ask(2, 'GET', '/v1/wallet'), { data: { coins: 10_000_000 } })
+    t.same(outsider.eventsOf('global'), [], 'so far only the room received it')
 
-  await ask(2, 'GET', '/v1/rooms/1/join')
-  // By its id, which is no room's uid.
-  here.send({ t: 'sub', i: 3, ch: 'one-to-room:1', since: '0' })
-  await here.waitForFrame('subbed', 3)
-  t.match(await ask(2, 'POST', '/v1/rooms/1/leave'), { meta: { message: String } })
-  await here.waitFor(({ frames }) =>
-    frames.find(({ ch, code }) => ch === 'one-to-room:1' && code === 'not_room_member'),
-  )
-  t.equal(here.eventsOf('one-to-room:1').length, 4, 'after joining again, what was missed is replayed')
-  await t.rejects(ask(2, 'POST', '/v1/rooms/1/leave'), /not_room_member/)
-  await t.rejects(ask(3, 'POST', '/v1/rooms/1/leave'), /room_owner/)
-  t.same([...instance.log, ...other.log], [])
-})
+    const huge = await win(2, 50, { with_encryption: true })
+    const banners = huge.rewards.filter((reward) => reward > 0).length
+    const [banner] = await of(outsider, 'global', huge.send, banners)
+    t.match(banner, { event: 'lucky-big-win-all', enc: 'rot41', data: { user: { name: 'Amina' }, reward: 10_000 } })
+    for (const frame of await of(receiver, ROOM, huge.send, 1 + banners)) {
+      t.equal(frame['enc'], 'rot41')
+      t.notMatch(JSON.stringify(frame), /gifts\/|avatars\//)
+    }
 
-test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {
-  const all = await roomSetup(t)
-  const { ask } = all
-  const [giver, receiver] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
-  const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
-    privilege_package_id: 3,
-    quantity: 1,
-    reason: 'test',
+    for (const [client, id] of [
+      [sender, 1],
+      [receiver, 2],
+    ] as const) {
+      const { data: wallet } = await ask(id, 'GET', '/v1/wallet')
+      const changed = await latestState(
+        client,
+        id === 1 ? 'diamonds' : 'target',
+        id === 1 ? wallet.diamonds : wallet.target,
+      )
+      t.same(changed['data'], wallet)
+      t.equal(changed['ch'], `user:${id}`)
+      t.notOk('prev' in changed)
+    }
+    t.notOk(outsider.frames.some(({ event }) => event === 'wallet-changed'))
   })
-  const [{ id }] = cards.data
-  await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
-  const [notification] = await framesOf(receiver, 'user:2', 1)
-  t.match(notification, {
-    event: 'notification',
-    data: {
-      title: 'New privilege',
-      body: 'Amina sent Gold to your privilege wallet.',
-      type: 'reward',
-      identifier: 'privilege-package-wallet',
-    },
-  })
-  // Replayed to a client that was disconnected.
-  const back = await connectAs(t, all.instance.origin, 2)
-  back.send({ t: 'sub', i: 1, ch: 'user:2', since: notification?.['prev'] ?? '0' })
-  t.same(await framesOf(back, 'user:2', 1), [notification])
 
-  await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
-  const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
-  t.match(changed['data'], { privilege: { name: 'Gold', rank: 3 }, diamonds: 10_000_000 })
-  t.same(giver.eventsOf('user:1'), [])
-  t.same(all.instance.log, [])
-})
-
-test('both parties receive the changes of a withdrawal, and its hold appears in the wallet', async (t) => {
-  const all = await roomSetup(t)
-  const { ask } = all
-  await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
-  await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
-  await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
-  const [requester, manager] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
-  const second = await connectAs(t, all.instance.origin, 1, {}, { lang: 'ar' })
-  const path = '/api/v1/agency/target-withdraw-requests'
-  const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
-  const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
-  const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
-  const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
-  const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
-  const pending = {
-    event: 'withdrawal-changed',
-    data: { ...of, status: 'pending', updated_at: made.updated_at },
-  }
-  const rejected = {
-    event: 'withdrawal-changed',
-    data: { ...of, status: 'rejected', updated_at: changed.updated_at },
-  }
-  const notified = (title: string, body: string) => ({
-    event: 'notification',
-    data: { title, body, type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: made.id },
+  await all.test('a gift without draws is shown to the room, and replayed to members who come back', async (t) => {
+    const ROOM = 'one-to-room:R3'
+    const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png' }
+    await ask('ann', 'PUT', '/admin/v1/decorations/9', rose)
+    const watching = await member(t, instance, 3, ROOM)
+    const send = { u_id: 1, decoration_id: 9, user_id: [2, 4], quantity: 3, room_id: 'R3' }
+    await ask(1, 'POST', '/v1/instant-send', send)
+    await ask(1, 'POST', '/v1/instant-send', { ...send, with_encryption: '1' })
+    const frames = await framesOf(watching, ROOM, 2)
+    const data = { totalcost: 60, senderid: 1, receiversids: ['2', '4'], quantity: 3, roomuid: 'R3' }
+    t.match(frames, [
+      { event: 'one-to-room:gift-sent', prev: null, data: { ...data, gift: { image_path: 'gifts/rose.png' } } },
+      { event: 'one-to-room:gift-sent', enc: 'rot41', data: { ...data, gift: { id: 9, name: 'Rose' } } },
+    ])
+    t.notMatch(JSON.stringify(frames[1]), /gifts\//)
+    const back = await connectAs(t, instance.origin, 3)
+    back.send({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+    t.same(await framesOf(back, ROOM, 2), frames)
   })
-  const asked = notified('New withdrawal request', 'Amina sent you a withdrawal request for 12.50 dollars.')
-  const decided = notified('Withdrawal rejected', 'Badr rejected your withdrawal of 12.50 dollars.')
-  const arabic = notified('رُفض طلب السحب', 'رُفض طلبك للسحب بقيمة 12.50 دولار من قِبل \u2068Badr\u2069.')
-  for (const [client, channel, expected] of [
-    [requester, 'user:1', [pending, rejected, decided]],
-    [second, 'user:1', [pending, rejected, arabic]],
-    [manager, 'user:2', [pending, asked, rejected]],
-  ] as const) {
-    t.same(facts(await framesOf(client, channel, 3)), expected)
-    t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
-  }
-  const back = await connectAs(t, all.instance.origin, 1, {}, { lang: 'ar' })
-  back.send({ t: 'sub', i: 1, ch: 'user:1', since: '1' })
-  t.same(
-    facts(await framesOf(back, 'user:1', 3)),
-    [pending, rejected, arabic],
-    'replayed in the language of the socket',
-  )
-  await ask(1, 'POST', `${path}/request`, request)
-  const wallet = await latestState(requester, 'pending_dollars', 12.5)
-  t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
-  t.same(all.instance.log, [])
+
+  await all.test('who leaves or is removed hears it on every instance, and nothing of the room after it', async (t) => {
+    const ROOM = 'one-to-room:R4'
+    const other = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
+    const [here, there, staying] = [
+      await member(t, instance, 2, ROOM),
+      await member(t, other, 2, ROOM),
+      await member(t, instance, 3, ROOM),
+    ]
+    const base = '/v1/rooms/R4/games/roulette'
+    const { coins } = (await ask(2, 'GET', '/v1/wallet')).data
+    const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3 })
+    await ask(2, 'POST', `${base}/join/${game.id}`)
+    await t.rejects(ask(2, 'POST', '/v1/rooms/R4/leave'), /in_open_game/)
+    t.match(await ask('ann', 'DELETE', '/admin/v1/rooms/4/members/2'), { meta: { message: String } })
+    await ask(1, 'DELETE', `${base}/${game.id}`)
+    await framesOf(staying, ROOM, 4)
+    const unsubbed = { t: 'unsubbed', ch: ROOM, code: 'not_room_member' }
+    for (const client of [here, there]) {
+      const frame = await client.waitFor(({ frames }) => frames.find(({ t: type }) => type === 'unsubbed'))
+      t.same(frame, unsubbed)
+      t.same(
+        client.eventsOf(ROOM).map(({ event }) => event),
+        ['roulette-wheel-created', 'roulette-wheel-joined', 'roulette-wheel-left'],
+      )
+      client.send({ t: 'sub', i: 2, ch: ROOM, since: '0' })
+      t.match(await client.waitForFrame('err', 2), { code: 'not_room_member', ch: ROOM })
+    }
+    t.equal((await ask(2, 'GET', '/v1/wallet')).data.coins, coins, 'the price was paid back')
+
+    await ask(2, 'GET', '/v1/rooms/4/join')
+    // By its id, which is no room's uid.
+    here.send({ t: 'sub', i: 3, ch: 'one-to-room:4', since: '0' })
+    await here.waitForFrame('subbed', 3)
+    t.match(await ask(2, 'POST', '/v1/rooms/4/leave'), { meta: { message: String } })
+    await here.waitFor(({ frames }) =>
+      frames.find(({ ch, code }) => ch === 'one-to-room:4' && code === 'not_room_member'),
+    )
+    t.equal(here.eventsOf('one-to-room:4').length, 4, 'after joining again, what was missed is replayed')
+    await t.rejects(ask(2, 'POST', '/v1/rooms/4/leave'), /not_room_member/)
+    await t.rejects(ask(3, 'POST', '/v1/rooms/4/leave'), /room_owner/)
+    t.same(other.log, [])
+  })
+
+  await all.test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {
+    const [giver, receiver] = [await connectAs(t, instance.origin, 1), await connectAs(t, instance.origin, 2)]
+    const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
+      privilege_package_id: 3,
+      quantity: 1,
+      reason: 'test',
+    })
+    const [{ id }] = cards.data
+    await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
+    const [notification] = await framesOf(receiver, 'user:2', 1)
+    t.match(notification, {
+      event: 'notification',
+      data: {
+        title: 'New privilege',
+        body: 'Amina sent Gold to your privilege wallet.',
+        type: 'reward',
+        identifier: 'privilege-package-wallet',
+      },
+    })
+    // Replayed to a client that was disconnected.
+    const back = await connectAs(t, instance.origin, 2)
+    back.send({ t: 'sub', i: 1, ch: 'user:2', since: notification?.['prev'] ?? '0' })
+    t.same(await framesOf(back, 'user:2', 1), [notification])
+
+    await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
+    const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
+    t.match(changed['data'], { privilege: { name: 'Gold', rank: 3 }, diamonds: 10_000_000 })
+    t.same(giver.eventsOf('user:1'), [])
+  })
+
+  await all.test('both parties receive the changes of a withdrawal, and its hold appears in the wallet', async (t) => {
+    await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
+    await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
+    await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
+    const [requester, manager] = [await connectAs(t, instance.origin, 1), await connectAs(t, instance.origin, 2)]
+    const second = await connectAs(t, instance.origin, 1, {}, { lang: 'ar' })
+    const path = '/api/v1/agency/target-withdraw-requests'
+    const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
+    const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
+    const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
+    const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
+    const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
+    const pending = {
+      event: 'withdrawal-changed',
+      data: { ...of, status: 'pending', updated_at: made.updated_at },
+    }
+    const rejected = {
+      event: 'withdrawal-changed',
+      data: { ...of, status: 'rejected', updated_at: changed.updated_at },
+    }
+    const notified = (title: string, body: string) => ({
+      event: 'notification',
+      data: { title, body, type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: made.id },
+    })
+    const asked = notified('New withdrawal request', 'Amina sent you a withdrawal request for 12.50 dollars.')
+    const decided = notified('Withdrawal rejected', 'Badr rejected your withdrawal of 12.50 dollars.')
+    const arabic = notified('رُفض طلب السحب', 'رُفض طلبك للسحب بقيمة 12.50 دولار من قِبل \u2068Badr\u2069.')
+    for (const [client, channel, expected] of [
+      [requester, 'user:1', [pending, rejected, decided]],
+      [second, 'user:1', [pending, rejected, arabic]],
+      [manager, 'user:2', [pending, asked, rejected]],
+    ] as const) {
+      t.same(facts(await framesOf(client, channel, 3)), expected)
+      t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
+    }
+    const back = await connectAs(t, instance.origin, 1, {}, { lang: 'ar' })
+    back.send({ t: 'sub', i: 1, ch: 'user:1', since: '1' })
+    t.same(
+      facts(await framesOf(back, 'user:1', 3)),
+      [pending, rejected, arabic],
+      'replayed in the language of the socket',
+    )
+    await ask(1, 'POST', `${path}/request`, request)
+    const wallet = await latestState(requester, 'pending_dollars', 12.5)
+    t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
+  })
+
+  await all.test('nothing was logged', (t) => {
+    t.same(instance.log, [])
+    t.end()
+  })
 })

@@ -1,4 +1,5 @@
 import { test } from 'tap'
+import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { checkedOrigin } from '../../harness/process/checked-origin.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -26,7 +27,9 @@ async function play(service: Pick<ServiceProcess, 'origin' | 'output'>, user: nu
 
 const gameEventsOf = (client: RoomClientProcess) => client.eventsOf('one-to-room:R1')
 
-test('the documented clients receive all events of a game, also those during an outage of their instance', async (t) => {
+const title = 'the documented clients receive all events of a game, also those during an outage of their instance'
+
+test(title, { skip: skipUnlessWanted(true) }, async (t) => {
   const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
   const port = await reservePort()
