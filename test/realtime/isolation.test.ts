@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { PoolExhausted } from '../../src/db/pool.ts'
 import { BatchedLookup, SOCKET_LIMITS } from '../../src/db/queries/batched-lookup.ts'
 import { queryBatch, queryByIds } from '../../src/db/queries/query-batch.ts'
+import type { Slice } from '../../src/features/slice.ts'
 import { logSubscriber, outboxSubscriber } from '../../src/notifications/subscribers.ts'
 import type { LiveQuery } from '../../src/realtime/frames/live-query.ts'
 import { StatePusher } from '../../src/realtime/frames/state-pusher.ts'
@@ -81,40 +82,116 @@ test('when a batched query fails, its keys are queried one by one', async (t) =>
   )
 })
 
-test('a malformed sub is refused and affects no other socket', async (t) => {
-  const database = await testDatabase()
-  await createRooms(database, 1, 41)
-  const instance = await startInstance(t, database, chatSlices)
-  const clients = await Promise.all(Array.from({ length: 40 }, (_, n) => connectAs(t, instance.origin, n + 1)))
-  const hostile = await connectAs(t, instance.origin, 41)
-  const bad = ['\u0000', 'R1\u0000', '\ud800', 'R1\u202e', 'R1\u0085', 'R\n1']
-  for (const [i, uid] of bad.entries()) hostile.send({ t: 'sub', i, ch: `one-to-room:${uid}` })
-  for (const client of clients) client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
-  for (const i of bad.keys()) {
-    t.match(await hostile.waitFor(({ frames }) => frames.find((f) => f['i'] === i)), { t: 'err', code: 'bad_frame' })
-  }
-  for (const client of clients) t.match(await client.waitForFrame('subbed', 1), { resumed: true })
-  hostile.send({ t: 'sub', i: 10, ch: 'one-to-room:R1' })
-  t.match(await hostile.waitForFrame('subbed', 10), { resumed: true })
-  t.same(instance.log, [])
+const frame = (position: number, prev: number | null, index: number, event: string, data: object) => ({
+  t: 'ev',
+  ch: 'one-to-room:R1',
+  event,
+  position: String(position),
+  prev: prev === null ? null : String(prev),
+  id: `${position}.${index}`,
+  data,
 })
 
-test('a name that cannot be looked up is left out, and other frames arrive', async (t) => {
+test('frames of an instance on which some rows are damaged', async (all) => {
   const database = await testDatabase()
-  await createRooms(database, 1, 3)
+  await createRooms(database, 2, 30)
+  // The name of user 20 is damaged, and for some time the wallet of user 21.
   const users = async (_db: unknown, ids: readonly number[]) => {
-    if (ids.includes(2)) throw new Error('the row of 2 is damaged')
+    if (ids.includes(20)) throw new Error('the row of 20 is damaged')
     return new Map<number, never>()
   }
-  const instance = await startInstance(t, database, chatSlices, { lookups: { ...noLookups, users } })
-  const clients = await Promise.all([1, 2, 3].map((id) => connectAs(t, instance.origin, id)))
-  const positions = await Promise.all([1, 2, 3].map((id) => postToUser(instance, id, 5)))
-  for (const [i, client] of clients.entries()) {
-    await client.waitFor((c) => c.eventsOf(`user:${i + 1}`).find(({ position }) => position === String(positions[i])))
+  let damagedReads = 0
+  let isDamaged = true
+  const wallet: LiveQuery = {
+    event: 'wallet',
+    changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
+    read: async (_db, ids) => {
+      if (ids.includes(21)) {
+        damagedReads += 1
+        if (isDamaged) throw new Error('the wallet of 21 is damaged')
+      }
+      return new Map(ids.map((id) => [id, {}]))
+    },
   }
-  const room = await postToRoom(instance, 1)
-  t.ok(room > 0)
-  t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
+  const slices: readonly Slice[] = [...chatSlices, { documentedPrefix: '/v1', liveQuery: wallet }]
+  const instance = await startInstance(all, database, slices, { lookups: { ...noLookups, users } })
+  const { origin } = instance
+  const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'wallet').length
+
+  await all.test('members of a room get its events at once, in order, each with the previous position', async (t) => {
+    const first = await postToRoom(instance, 1)
+    const client = await connectAs(t, origin, 1)
+    client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
+    t.match(await client.waitForFrame('subbed', 1), { ch: 'one-to-room:R1', position: String(first), resumed: true })
+    const second = await postToRoom(instance, 1, 2)
+    await postToRoom(instance, 2)
+    const third = await postToRoom(instance, 1, 1_000_001)
+    const last = await postToRoom(instance, 1, 2_000_001)
+    const posted = await postToUser(instance, 1, 5)
+    await client.waitFor(({ frames }) => frames.find(({ event }) => event === 'message-received'))
+    t.same(client.eventsOf('one-to-room:R1'), [
+      frame(second, first, 0, 'message-posted', { n: 2 }),
+      frame(third, second, 0, 'message-posted', { n: 1_000_001 }),
+      { ...frame(third, second, 1, 'message-repeated', { n: 1_000_001 }), enc: 'rot41' },
+      frame(last, third, 0, 'message-posted', { n: 2_000_001 }),
+      { ...frame(last, third, 1, 'message-repeated', { n: 2_000_001 }), enc: 'rot41' },
+    ])
+    t.same(client.eventsOf('global'), [{ ...frame(last, null, 2, 'message-posted', { n: 2_000_001 }), ch: 'global' }])
+    t.same(client.eventsOf('user:1'), [{ ...frame(posted, null, 0, 'message-received', { n: 5 }), ch: 'user:1' }])
+  })
+
+  await all.test('a malformed sub is refused and affects no other socket', async (t) => {
+    const clients = await Promise.all(Array.from({ length: 10 }, (_, n) => connectAs(t, origin, n + 2)))
+    const hostile = await connectAs(t, origin, 1)
+    const bad = ['\u0000', 'R1\u0000', '\ud800', 'R1\u202e', 'R1\u0085', 'R\n1']
+    for (const [i, uid] of bad.entries()) hostile.send({ t: 'sub', i, ch: `one-to-room:${uid}` })
+    for (const client of [...clients, hostile]) client.send({ t: 'sub', i: 10, ch: 'one-to-room:R1' })
+    for (const client of [...clients, hostile]) t.match(await client.waitForFrame('subbed', 10), { resumed: true })
+    for (const i of bad.keys()) t.match(await hostile.waitForFrame('err', i), { code: 'bad_frame' })
+    t.same(instance.log, [])
+  })
+
+  await all.test('a client without its own channel gets no state until it subscribes again', async (t) => {
+    const [subscribed, unsubscribed] = [await connectAs(t, origin, 15), await connectAs(t, origin, 15)]
+    const seen = async (client: TestClient, count: number) =>
+      t.ok(await client.waitFor((c) => (shown(c) === count ? true : undefined)))
+    unsubscribed.send({ t: 'unsub', i: 1, ch: 'user:15' })
+    await unsubscribed.waitForFrame('unsubbed', 1)
+    await postToUser(instance, 15)
+    await seen(subscribed, 1)
+    unsubscribed.send({ t: 'sub', i: 2, ch: 'user:15' })
+    await unsubscribed.waitForFrame('subbed', 2)
+    t.equal(shown(unsubscribed), 0)
+    await postToUser(instance, 15)
+    await seen(unsubscribed, 1)
+  })
+
+  await all.test('a name that cannot be looked up is left out, and other frames arrive', async (t) => {
+    const ids = [19, 20, 22]
+    const clients = await Promise.all(ids.map((id) => connectAs(t, origin, id)))
+    const positions = await Promise.all(ids.map((id) => postToUser(instance, id, 5)))
+    for (const [i, client] of clients.entries()) {
+      await client.waitFor((c) =>
+        c.eventsOf(`user:${ids[i]}`).find(({ position }) => position === String(positions[i])),
+      )
+    }
+    t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
+  })
+
+  await all.test('a wallet that cannot be read is retried less and less often and delays no other', async (t) => {
+    const one = await connectAs(t, origin, 21)
+    const other = await connectAs(t, origin, 23)
+    for (let i = 1; i <= 20; i += 1) {
+      await Promise.all([postToUser(instance, 21), postToUser(instance, 23)])
+      await other.waitFor((client) => (shown(client) > 0 ? true : undefined))
+      await pause(50)
+    }
+    // 20 changes within a second or more: 200, 400, 800 ms … after one another, and twice at most for one try.
+    t.ok(damagedReads <= 2 * 8, `${damagedReads} reads`)
+    t.equal(shown(one), 0)
+    isDamaged = false
+    await one.waitFor((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
+  })
 })
 
 test('an outage is logged once, bugs during it one by one', async (t) => {
@@ -148,38 +225,6 @@ test('an outage is logged once, bugs during it one by one', async (t) => {
     ],
   )
   t.equal(instance.log.length, 3)
-})
-
-test('a wallet that cannot be read is retried less and less often and delays no other', async (t) => {
-  const database = await testDatabase()
-  await createRooms(database, 1, 2)
-  let reads = 0
-  let broken = true
-  const wallet: LiveQuery = {
-    event: 'wallet',
-    changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
-    read: async (_db, ids) => {
-      if (ids.includes(1)) {
-        reads += 1
-        if (broken) throw new Error('the wallet of 1 is damaged')
-      }
-      return new Map(ids.map((id) => [id, {}]))
-    },
-  }
-  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: wallet }])
-  const one = await connectAs(t, instance.origin, 1)
-  const other = await connectAs(t, instance.origin, 2)
-  const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'wallet').length
-  for (let i = 1; i <= 20; i += 1) {
-    await Promise.all([postToUser(instance, 1), postToUser(instance, 2)])
-    await other.waitFor((client) => (shown(client) > 0 ? true : undefined))
-    await pause(50)
-  }
-  // 20 changes within a second or more: 200, 400, 800 ms … after one another, and twice at most for one try.
-  t.ok(reads <= 2 * 8, `${reads} reads`)
-  t.equal(shown(one), 0)
-  broken = false
-  await one.waitFor((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
 })
 
 test('a wallet that cannot be read is not retried after its user has disconnected', async (t) => {

@@ -110,9 +110,9 @@ test('a client that reconnects to any instance gets every event once and in orde
     }
   }
 
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play), runs(12))
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play), runs(8))
   t.same([...at(0).log, ...at(1).log], [])
-  t.ok(posted > 500)
+  t.ok(posted > 300, `${posted} events`)
 })
 
 /** Holds the lock of the instance that writes the index, as if it had been suspended. */

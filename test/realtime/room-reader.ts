@@ -28,7 +28,11 @@ export class RoomReader {
     const client = new TestClient(origin, { headers: bearer(token({ sub: String(this.#user) })) })
     this.#client = client
     const ch = `one-to-room:R${this.#room}`
-    client.ws.on('open', () => client.send({ t: 'sub', ch, ...(this.since !== null && { since: this.since }) }))
+    // Every other one names several channels in its frame.
+    client.ws.on('open', () => {
+      const sub = { ch, ...(this.since !== null && { since: this.since }) }
+      client.send(this.#user % 2 === 0 ? { t: 'sub', ...sub } : { t: 'sub', chs: [{ ch: 'global' }, sub] })
+    })
     client.ws.on('close', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -36,7 +40,7 @@ export class RoomReader {
       if (this.#client !== client) return
       const frame = JSON.parse(data.toString())
       if (frame.t === 'err') this.faults.push(frame)
-      if (frame.t === 'subbed') {
+      if (frame.t === 'subbed' && frame.ch === ch) {
         this.subscribedAt ??= frame.position
         if (frame.resumed !== true || (this.since !== null && frame.position !== this.since)) this.faults.push(frame)
         this.since = frame.position

@@ -9,7 +9,7 @@ import { chatSlices, createRooms } from '../../harness/app/realtime-fixtures.ts'
 import { startInstance, TestClient } from '../../harness/app/realtime-instance.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
+import { upgradeRequest } from '../../harness/websocket/raw-frames.ts'
 
 test('those who are refused come back one by one, and so do those whom a stop sends away', (t) => {
   const times = new ReturnTimes(2)
@@ -74,18 +74,14 @@ test('sockets are opened in order and in slices, and refused while too many wait
   t.ok(queue.enter(open(40)), 'there is room again')
 })
 
-const HANDSHAKE = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n'
-
-const upgradeRequest = (path: string, headers: string): string =>
-  `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`
-
 test('clients who come all at once are told when to come back, and get in then', async (t) => {
   const database = await testDatabase()
   await createRooms(database, 1, 1)
   const returnTimes = new ReturnTimes(1 / 30)
   t.equal(returnTimes.perSecond, 10)
   const { origin, metrics, log } = await startInstance(t, database, chatSlices, { returnTimes })
-  const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(origin).port), '127.0.0.1'))
+  const port = Number(new URL(origin).port)
+  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const answers = sockets.map((socket) => {
     const answer = { text: '', hasEnded: false }
@@ -97,7 +93,7 @@ test('clients who come all at once are told when to come back, and get in then',
   for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => answers.every(({ text }) => text.includes('200 OK')))
   for (const answer of answers) answer.text = ''
-  for (const socket of sockets) socket.write(upgradeRequest('/ws', HANDSHAKE))
+  for (const socket of sockets) socket.write(upgradeRequest(port, '/ws', token({ sub: '1' })))
   await until(() => answers.every(({ text, hasEnded }) => text.includes('"bye"') === hasEnded && text !== ''))
   const refused = answers.filter(({ text }) => text.includes('"bye"'))
   t.ok(refused.length > 0 && refused.length < 30, `${refused.length} of 40 are refused`)
@@ -121,39 +117,36 @@ test('clients who come all at once are told when to come back, and get in then',
   t.same(log, [])
 })
 
-test('a refused client that goes on sending is cut', async (t) => {
-  const database = await testDatabase()
-  const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
-  const socket = connect({ port: Number(new URL(origin).port), host: '127.0.0.1', allowHalfOpen: true })
-  let isCut = false
-  socket.on('error', () => {})
-  socket.on('close', () => (isCut = true))
-  socket.write(upgradeRequest('/ws', HANDSHAKE))
-  await once(socket.resume(), 'end')
-  const sending = setInterval(() => socket.write('x'), 50)
-  t.teardown(() => {
-    clearInterval(sending)
-    socket.destroy()
-  })
-  await until(() => isCut)
-  t.ok(isCut)
-})
+test('refused clients', async (all) => {
+  const { origin } = await startInstance(all, await testDatabase(), chatSlices, { returnTimes: new ReturnTimes(0) })
+  const port = Number(new URL(origin).port)
 
-test('a refused client closes in order, and an invalid upgrade gets its error all the same', async (t) => {
-  const database = await testDatabase()
-  const { origin } = await startInstance(t, database, chatSlices, { returnTimes: new ReturnTimes(0) })
-  const client = new WebSocketClient(origin, { keepsFrames: true })
-  await until(() => client.code !== undefined)
-  t.equal(client.code, 4100)
-  t.match(client.frames, [{ t: 'bye', code: 4100 }])
-  const answerTo = async (path: string, headers: string): Promise<string> => {
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
-    socket.write(upgradeRequest(path, headers))
-    const [chunk] = await once(socket, 'data')
-    socket.destroy()
-    return String(chunk).split('\r\n', 1)[0] ?? ''
-  }
-  t.equal(await answerTo('/ws?token=x', HANDSHAKE), 'HTTP/1.1 400 Bad Request')
-  t.equal(await answerTo('/ws', `${HANDSHAKE}Origin: https://elsewhere.test\r\n`), 'HTTP/1.1 403 Forbidden')
-  t.equal(await answerTo('/ws', HANDSHAKE), 'HTTP/1.1 101 Switching Protocols')
+  await all.test('one that goes on sending is cut', async (t) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    let isCut = false
+    socket.on('error', () => {})
+    socket.on('close', () => (isCut = true))
+    socket.write(upgradeRequest(port, '/ws', 'x'))
+    await once(socket.resume(), 'end')
+    const sending = setInterval(() => socket.write('x'), 50)
+    t.teardown(() => {
+      clearInterval(sending)
+      socket.destroy()
+    })
+    await until(() => isCut)
+    t.ok(isCut)
+  })
+
+  await all.test('one closes in order, and an invalid upgrade gets its error all the same', async (t) => {
+    const client = new TestClient(origin, {})
+    t.equal(await client.waitForClose(), 4100)
+    t.match(client.frames, [{ t: 'bye', code: 4100 }])
+    for (const [status, options] of [
+      [400, { path: '/ws?token=x' }],
+      [403, { headers: { origin: 'https://elsewhere.test' } }],
+    ] as const) {
+      const invalid = new TestClient(origin, options)
+      t.match(await invalid.waitFor((c) => c.rejection), { status })
+    }
+  })
 })

@@ -11,7 +11,7 @@ import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 import { headerBytes, payloadBytes } from '../../harness/websocket/raw-frames.ts'
 
-const mapEvent = createEventMapper(
+export const mapEvent = createEventMapper(
   chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error

@@ -1,0 +1,280 @@
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import type { QueryConfig } from 'pg'
+import { type Test, test } from 'tap'
+import { openPool } from '../../../src/db/pool.ts'
+import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
+import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
+import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
+import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
+import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
+import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
+import { createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
+import { noLookups } from '../../harness/app/realtime-instance.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { mapEvent, openHub, roomEvent, turnsUntil, upTo } from '../subscriptions/hub-fixtures.ts'
+
+const MIB = 1024 * 1024
+const key = (room: number): ChannelKey => `room:${room}`
+const keys = (last: number, first = 1): ChannelKey[] => upTo(last, first).map(key)
+
+async function openReader(t: Test, rooms: number) {
+  const database = await testDatabase()
+  await createRooms(database, rooms, 1)
+  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
+  t.teardown(() => pool.end())
+  const index = new ChannelIndex(pool)
+  const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
+  return {
+    database,
+    pool,
+    index,
+    backlogs: new BacklogReader(pool, index, mapEvent, profiles),
+    speaker: createTestExecutor(t, database.serviceUrl),
+  }
+}
+
+/** Reads all channels as the hub does: what is missing is read again. Returns how many each read gave. */
+async function readAll<Value>(
+  channels: readonly ChannelKey[],
+  read: (channels: readonly ChannelKey[]) => Promise<ReadonlyMap<ChannelKey, Value>>,
+) {
+  const found = new Map<ChannelKey, Value>()
+  const counts: number[] = []
+  for (let missing = channels; missing.length > 0; missing = missing.filter((channel) => !found.has(channel))) {
+    const some = await read(missing)
+    counts.push(some.size)
+    if (!some.has(missing[0] ?? 'global')) throw new Error('the first is missing')
+    for (const [channel, value] of some) found.set(channel, value)
+  }
+  return { found, counts }
+}
+
+test('a backlog is read in pages and bounded in messages and bytes, however far the index lags', async (t) => {
+  const { pool, backlogs, speaker } = await openReader(t, 6)
+  const query = pool.query.bind(pool)
+  let maxEvents = 0
+  Reflect.set(pool, 'query', async (config: QueryConfig) => {
+    const result = await query(config)
+    if (config.name?.startsWith('events')) maxEvents = Math.max(maxEvents, result.rows.length)
+    return result
+  })
+  // Nothing is indexed. Room 1 has one event, room 2 many, rooms 3 to 6 long ones.
+  const quiet = await postToRoom(speaker, 1)
+  const busy = await Promise.all(upTo(1_200).map((n) => postToRoom(speaker, 2, n)))
+  const long = await Promise.all(upTo(900).map((n) => postToRoom(speaker, 3 + (n % 4), 3_000_001)))
+  const end = Math.max(...busy, ...long)
+  const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
+  const found = await backlogs.read(channels, end)
+  t.equal(maxEvents, 50, 'events at a time')
+
+  const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
+  t.same(positionsOf('room:1'), [quiet])
+  const ordered = busy.toSorted((a, b) => a - b)
+  t.same(positionsOf('room:2'), ordered.slice(-1_000))
+  t.equal(found.get('room:2')?.from, ordered.at(-1_001))
+  const bytes = found.get('room:3')?.messages.reduce((sum, message) => sum + messageSize(message), 0) ?? 0
+  t.ok(bytes > 8 * MIB && bytes < 8 * MIB + 100_000, `${bytes} bytes`)
+  const kept = positionsOf('room:3') ?? []
+  const ofThird = long.filter((_, i) => (i + 1) % 4 === 0).toSorted((a, b) => a - b)
+  t.same(kept, ofThird.slice(-kept.length))
+  t.equal(found.get('room:3')?.from, ofThird.at(-kept.length - 1))
+  t.same(found.get('room:9'), { from: 0, messages: [] })
+
+  const lastPositions = await backlogs.lastBefore(channels, end + 1)
+  t.same(
+    channels.map((channel) => lastPositions.get(channel)),
+    [quiet, ordered.at(-1), ofThird.at(-1), null],
+  )
+
+  // No further backlog is begun beyond 16 MiB: two have 8 each, and a third one begins in their last page. One without
+  // messages needs no place.
+  const all = await readAll([3, 4, 9, 5, 6, 1].map(key), (some) => backlogs.read(some, end))
+  t.same(all.counts, [4, 2])
+  for (const room of upTo(6, 3)) {
+    const { from = 0, messages = [] } = all.found.get(key(room)) ?? {}
+    t.ok(messages.length > 200, `${messages.length} messages`)
+    t.equal(from, messages[0]?.prev ?? 0)
+  }
+  t.equal(all.found.get(key(1))?.messages[0]?.position, quiet)
+})
+
+test('as many channels are read together as have 16,000 entries, each of them whole', async (t) => {
+  const { database, index } = await openReader(t, 1)
+  // Rooms 1 and 50 have more than a backlog, room 2 nothing, room 3 few.
+  await queryRows(
+    database,
+    `insert into live_announcements
+     select 'room:' || r, n, nullif(n - 1, 0), now()
+     from generate_series(1, 50) r, generate_series(1, 1200) n
+     where n <= case r when 1 then 1200 when 2 then 0 when 3 then 7 when 50 then 1200 else 1000 end`,
+  )
+  const { found, counts } = await readAll(keys(50), (channels) => index.newestEntries(channels, 10_000, 0))
+  // 15 full ones and those two.
+  t.same(counts, [17, 15, 15, 3])
+  const last: Readonly<Record<string, number>> = { [key(1)]: 1_200, [key(2)]: 0, [key(3)]: 7, [key(50)]: 1_200 }
+  const expected = keys(50).map((channel) => {
+    const end = last[channel] ?? 1_000
+    return [channel, upTo(end, end > 1_000 ? 201 : 1)]
+  })
+  t.same(
+    keys(50).map((channel) => [channel, found.get(channel)?.map(({ position }) => position)]),
+    expected,
+  )
+})
+
+test('a channel that did not fit into a read is among the first of the next one', async (t) => {
+  const known = new Set<ChannelKey>()
+  const reads: (readonly ChannelKey[])[] = []
+  const ends: (() => void)[] = []
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => {
+        for (const channel of channels) known.add(channel)
+        return new Map(channels.map((channel) => [channel, 6]))
+      },
+      read: async (channels) => {
+        reads.push(channels)
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return new Map(channels.slice(0, 15).map((channel) => [channel, { from: 0, messages: [] }]))
+      },
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  let loaded = 0
+  const load = async (channel: ChannelKey): Promise<void> => {
+    await hub.load(hub.acquire(channel), 5)
+    loaded += 1
+  }
+  const loads = keys(51, 2).map(load)
+  await turnsUntil(() => reads.length === 1)
+  // Others come all the time.
+  loads.push(...keys(131, 52).map(load))
+  await turnsUntil(() => known.has(key(131)))
+  // Until each of them has its own: at least one is handed over in each turn.
+  for (let turns = 0; turns < 131; turns += 1) await turn()
+  for (let read = 0; loaded < 130; read += 1) {
+    await turnsUntil(() => ends.length > read || loaded === 130)
+    ends[read]?.()
+  }
+  await Promise.all(loads)
+  // On a busy machine fewer come in time for the first read; those after it are full.
+  const ofFirst = reads[0]?.length ?? 0
+  t.ok(ofFirst >= 1 && ofFirst <= 50, `${ofFirst} in the first read`)
+  const expected = [keys(1 + ofFirst, 2)]
+  for (let first = 2 + Math.min(15, ofFirst); first <= 131; first += 15)
+    expected.push(keys(Math.min(first + 49, 131), first))
+  t.same(reads, expected)
+})
+
+/** A hub at position 10 whose backlogs are read by `read`, which gets the number of its call. */
+async function hubWith(read: (call: number) => Promise<readonly { readonly position: number }[]>) {
+  let reads = 0
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+      read: async (channels) => {
+        reads += 1
+        if (reads === 10) throw new Error('read again and again')
+        const found = await read(reads)
+        const messages = found.map(({ position }) => ({
+          position,
+          prev: null,
+          at: Date.now(),
+          bodies: ['"event":"x"}'],
+        }))
+        return new Map(channels.map((channel) => [channel, { from: 0, messages }]))
+      },
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  return { hub, reads: () => reads }
+}
+
+test('a backlog outlives its last listener for some seconds', async (t) => {
+  const { hub, reads } = await hubWith(async () => [{ position: 5 }])
+  const counts: (number | undefined)[] = []
+  for (let i = 0; i < 20; i += 1) {
+    const channel = hub.acquire('room:2')
+    await hub.resume(channel, 1, async ({ messages }) => void counts.push(messages?.length))
+    hub.release(channel)
+    hub.trim()
+  }
+  t.same(
+    counts,
+    upTo(20).map(() => 1),
+  )
+  t.equal(reads(), 1)
+})
+
+test('a room with more events than a backlog holds during a read is read once, and older ones have expired', async (t) => {
+  const { hub, reads } = await hubWith(async () => {
+    await hub.onEvents(upTo(hub.position + 1_001, hub.position + 1).map((position) => roomEvent(position, 1, 2)))
+    return []
+  })
+  const channel = hub.acquire('room:2')
+  const replays: unknown[] = []
+  for (const since of [5, 11]) {
+    await hub.resume(channel, since, async ({ messages, from }) => {
+      replays.push([messages?.length ?? null, from])
+    })
+  }
+  t.same(replays, [
+    [null, 1_011],
+    [1_000, 11],
+  ])
+  t.equal(reads(), 1)
+})
+
+test('a backlog that is dropped during each read ends the resume with an error', async (t) => {
+  const { hub, reads } = await hubWith(async () => {
+    await hub.onEvents([roomEvent(hub.position + 1, 1, 2)])
+    channel.dropBacklog()
+    return []
+  })
+  const channel = hub.acquire('room:2')
+  await t.rejects(
+    hub.resume(channel, 5, async () => {}),
+    /dropped while resuming/,
+  )
+  t.equal(reads(), 3)
+})
+
+test("a user's resumes wait for the budget, and another's do not", async (t) => {
+  const budget = new ResumeBudget()
+  let running = 0
+  let maxRunning = 0
+  const whole = async () => {
+    running += 1
+    maxRunning = Math.max(maxRunning, running)
+    await pause(1)
+    running -= 1
+    return { channels: 1, queries: 2, readMessages: 0, messages: 100, characters: 0 }
+  }
+  // As a client of 50 rooms that comes back.
+  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 0, whole)))
+  t.equal(maxRunning, 2)
+  let done = 0
+  const more = Array.from({ length: 20 }, async () => {
+    await budget.run(1, 0, whole)
+    done += 1
+  })
+  const began = performance.now()
+  await budget.run(2, 0, whole)
+  t.ok(done < 20, 'another user does not wait for them')
+  await Promise.all(more)
+  // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
+  t.ok(performance.now() - began > 1_000)
+  const failing = budget.run(3, 0, async () => {
+    throw new Error('failed')
+  })
+  await t.rejects(failing, /failed/)
+  await budget.run(3, 0, whole)
+  // Reading costs as much as replaying: 2,540 in all.
+  await budget.run(4, 0, async () => ({ channels: 0, queries: 0, readMessages: 127_000, messages: 0, characters: 0 }))
+  const readAt = performance.now()
+  await budget.run(4, 0, whole)
+  t.ok(performance.now() - readAt > 300)
+  budget.sweep()
+})
