@@ -5,10 +5,57 @@ type Json = Readonly<Record<string, unknown>>
 /** Who writes values of a schema: what clients send may be widened, what they read may be narrowed. */
 type Side = 'request' | 'response'
 
+/** The part of an OpenAPI document by which changes are judged: forms of requests and of successful answers. */
+export function formOf(document: unknown): Json {
+  return {
+    paths: mapped(child(document, 'paths'), (methods) => mapped(child(methods), operationForm)),
+    components: { schemas: mapped(child(document, 'components', 'schemas'), schemaForm) },
+  }
+}
+
+function operationForm(operation: unknown): Json {
+  const { parameters, requestBody, responses } = child(operation)
+  const successes = Object.entries(child(responses)).filter(([status]) => Number(status) < 400)
+  return {
+    parameters: listOf(parameters).map((parameter) => withSchema(parameter, ['name', 'required'])),
+    ...(requestBody !== undefined && { requestBody: withContent(requestBody) }),
+    responses: Object.fromEntries(successes.map(([status, response]) => [status, withContent(response)])),
+  }
+}
+
+const withSchema = (holder: unknown, names: readonly string[]): Json => ({
+  ...picked(child(holder), names),
+  ...('schema' in child(holder) && { schema: schemaForm(child(holder)['schema']) }),
+})
+
+const withContent = (holder: unknown): Json => ({
+  ...picked(child(holder), ['required']),
+  content: mapped(child(holder, 'content'), (media) => withSchema(media, [])),
+})
+
+function schemaForm(schema: unknown): Json {
+  const { properties, items, anyOf, allOf, ...others } = child(schema)
+  const [described] = listOf(allOf)
+  // A reference with a description.
+  if (described !== undefined) return schemaForm(described)
+  return {
+    ...picked(others, ['$ref', 'type', 'const', 'enum', 'required']),
+    ...(properties !== undefined && { properties: mapped(child(properties), schemaForm) }),
+    ...(items !== undefined && { items: schemaForm(items) }),
+    ...(anyOf !== undefined && { anyOf: listOf(anyOf).map(schemaForm) }),
+  }
+}
+
+const picked = (object: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]))
+
+const mapped = (object: Json, form: (value: unknown) => Json): Json =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, form(value)]))
+
 /** What in a new OpenAPI document breaks clients that were built for the old one; each change is one sentence. */
 export function breakingChanges(before: unknown, after: unknown): readonly string[] {
-  const former = operationsOf(dereference(before))
-  const current = operationsOf(dereference(after))
+  const former = operationsOf(dereference(formOf(before)))
+  const current = operationsOf(dereference(formOf(after)))
   return [...former].flatMap(([name, operation]) => {
     const now = current.get(name)
     if (now === undefined) return [`${name} was removed`]

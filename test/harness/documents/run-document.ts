@@ -7,7 +7,7 @@ import { checkedOrigin } from '../process/checked-origin.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
 import { type Example, examplesOf, fileOf, readDocument } from './documents.ts'
-import { CUT, comparable, isShown } from './outputs.ts'
+import { asShown, comparable } from './outputs.ts'
 import { openShell, type Shell } from './shell.ts'
 
 /** Documents that share a session: `test/journeys/tour.test.ts` runs them, `documents.test.ts` all others. */
@@ -85,7 +85,7 @@ const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 /** Runs the commands of a document in order, and compares their outputs with those in the document. */
 export async function runDocument(t: Test, path: string, { shell, service, address }: Session): Promise<void> {
   const text = readDocument(path)
-  const outputs = new Map<Example, string>()
+  const outputs = new Map<Example, readonly string[]>()
   let differs = false
   for (const example of examplesOf(text)) {
     const { commands, output: shown } = example
@@ -107,11 +107,12 @@ export async function runDocument(t: Test, path: string, { shell, service, addre
       if (text !== '') printed.push(text)
     }
     if (shown === null || !isComplete) continue
-    const all = printed.join('\n')
-    outputs.set(example, all)
-    if (isShown(shown, all)) continue
+    const lines = asShown(shown, printed.join('\n'))
+    outputs.set(example, lines)
+    const [actual, expected] = [lines, shown].map((list) => comparable(list.join('\n')))
+    if (actual === expected) continue
     differs = true
-    if (!rewrites) t.equal(comparable(all), comparable(shown.join('\n')), `${path}: ${commands.join('\n')}`)
+    if (!rewrites) t.equal(actual, expected, `${path}: ${commands.join('\n')}`)
   }
   if (differs && rewrites) writeFileSync(fileOf(path), withOutputs(text, outputs))
 }
@@ -123,13 +124,10 @@ function reasonNotToRun(text: string): string | undefined {
   return program === undefined || isInstalled(program) ? undefined : `${program} is not installed`
 }
 
-function withOutputs(text: string, outputs: ReadonlyMap<Example, string>): string {
+function withOutputs(text: string, outputs: ReadonlyMap<Example, readonly string[]>): string {
   const lines = text.split('\n')
   for (const [{ output: shown, outputStart }, printed] of [...outputs].toReversed()) {
-    if (shown === null) continue
-    const all = printed === '' ? [] : printed.split('\n')
-    const written = shown.at(-1) === CUT ? [...all.slice(0, shown.length - 1), CUT] : all
-    lines.splice(outputStart, shown.length, ...written)
+    if (shown !== null) lines.splice(outputStart, shown.length, ...printed)
   }
   return lines.join('\n')
 }
