@@ -5,6 +5,7 @@ import { test } from 'tap'
 import type { JwtKey } from '../../src/config/jwt-key.ts'
 import type { AppStateGate } from '../../src/http/auth/gate.ts'
 import { Sessions } from '../../src/http/auth/sessions.ts'
+import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { bearer, createMinimalApp, token, validClaims } from '../harness/app/minimal-app.ts'
 import { encodeToken, nowSeconds } from '../harness/http/tokens.ts'
 
@@ -50,18 +51,20 @@ test('a closed gate is checked first on client paths, and on no others', async (
   t.equal((await app.inject('/console')).statusCode, 404)
 })
 
-test('the order of checks: app state, token, rate limit, schema, then the route', async (t) => {
+test('the order of checks: app state, token, address, rate limit, schema, then the route', async (t) => {
   let gate: AppStateGate = closed
-  const { app } = await createMinimalApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
+  const limits = { rateLimit: 1, addressLimit: new AddressLimit(2) }
+  const { app } = await createMinimalApp(t, { gate: (...asked) => gate(...asked), ...limits })
   const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
   const json = { 'content-type': 'application/json' }
   const mine = { ...bearer(token()), ...json }
-  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 503)
+  for (let i = 0; i < 3; i += 1) t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 503)
   gate = () => undefined
   t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
   t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 422)
   t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 429, 'the faulty request was counted')
-  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
+  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401, 'what the gate refused was not counted')
+  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 429)
   const other = { ...bearer(token({ sub: '8' })), ...json }
   t.equal((await app.inject({ url: '/v1/mishaps/http', headers: other })).statusCode, 403)
 })
@@ -92,13 +95,16 @@ test('each caller may send a number of requests a minute', async (t) => {
 const now = nowSeconds()
 const rs = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const none = encodeToken({ alg: 'none' }, validClaims(), () => '')
+const signed = (alg: string, sign: (text: string) => Buffer) =>
+  encodeToken({ alg }, validClaims(), (text) => sign(text).toString('base64url'))
+const rsa = (text: string) => signWith('sha256', Buffer.from(text), rs.privateKey)
 const tampered = (text: string) => {
   const [header, , signature] = text.split('.')
   return `${header}.${Buffer.from(JSON.stringify({ ...validClaims(), sub: '8' })).toString('base64url')}.${signature}`
 }
 
 /** Authorization of a request to a client route, the status it gets and why. */
-const tokens: readonly (readonly [string, string | undefined, number])[] = [
+const tokens = (now: number): readonly (readonly [string, string | undefined, number])[] => [
   ['no token', undefined, 401],
   ['an empty header', '', 401],
   ['another scheme', `Basic ${token()}`, 401],
@@ -115,16 +121,8 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['two parts', 'Bearer a.b', 401],
   ['algorithm none', `Bearer ${none}`, 401],
   ['algorithm none with a signature', `Bearer ${none}x`, 401],
-  [
-    'another HMAC',
-    `Bearer ${encodeToken({ alg: 'HS512' }, validClaims(), (text) => createHmac('sha512', 'x').update(text).digest('base64url'))}`,
-    401,
-  ],
-  [
-    'an RSA signature',
-    `Bearer ${encodeToken({ alg: 'RS256' }, validClaims(), (text) => signWith('sha256', Buffer.from(text), rs.privateKey).toString('base64url'))}`,
-    401,
-  ],
+  ['another HMAC', `Bearer ${signed('HS512', (text) => createHmac('sha512', 'x').update(text).digest())}`, 401],
+  ['an RSA signature', `Bearer ${signed('RS256', rsa)}`, 401],
   ['another key', `Bearer ${token({}, 'another secret')}`, 401],
   ['another payload', `Bearer ${tampered(token())}`, 401],
   ['another key and expired', `Bearer ${token({ exp: now - 10 }, 'another secret')}`, 401],
@@ -135,7 +133,6 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['iat as text', `Bearer ${token({ iat: String(now) })}`, 401],
   ['exp far in the past', `Bearer ${token({ exp: -1e300 })}`, 401],
   ['exp never', `Bearer ${token({ exp: 1e300 })}`, 200],
-  ['issued in the future', `Bearer ${token({ iat: now + 120 })}`, 401],
   ['issued by a clock that is 4 s ahead', `Bearer ${token({ iat: now + 4 })}`, 200],
   ['issued by a clock that is an hour ahead', `Bearer ${token({ iat: now + 3_600, exp: now + 7_200 })}`, 401],
   ['not yet valid', `Bearer ${token({ nbf: now + 3_600, exp: now + 7_200 })}`, 401],
@@ -165,9 +162,10 @@ test('tokens on client routes', async (t) => {
     [403, 'forbidden'],
     [440, 'session_expired'],
   ])
+  const rows = tokens(nowSeconds())
   // Twice: the second time the token comes from the cache.
   for (const round of [1, 2]) {
-    for (const [name, authorization, status] of tokens) {
+    for (const [name, authorization, status] of rows) {
       const headers = authorization === undefined ? {} : { authorization }
       const response = await app.inject({ url: '/v1/things', headers })
       t.equal(response.statusCode, status, `${name}, ${round}`)
@@ -190,6 +188,25 @@ test('the issuer’s clock may be at most five seconds ahead', async (t) => {
     const headers = bearer(token({ iat: now + ahead }))
     t.equal((await app.inject({ url: '/v1/things', headers })).statusCode, status, `${ahead} s`)
   }
+})
+
+test('a cached token still expires and can be revoked', async (t) => {
+  let revoked = 0
+  const sessions = new Sessions(async () => revoked)
+  const { app } = await createMinimalApp(t, { sessions })
+  mock.timers.enable({ apis: ['Date'], now: now * 1_000 })
+  t.teardown(() => mock.timers.reset())
+  const statusFor = async (text: string) => (await app.inject({ url: '/v1/things', headers: bearer(text) })).statusCode
+  const short = token({ exp: now + 60 })
+  t.same([await statusFor(short), await statusFor(short)], [200, 200])
+  mock.timers.tick(61_000)
+  t.same([await statusFor(short), await statusFor(short)], [440, 440], 'after it has expired')
+  const other = token()
+  t.equal(await statusFor(other), 200)
+  revoked = validClaims().iat + 1
+  sessions.invalidate(7)
+  t.equal(await statusFor(other), 440, 'revoked')
+  t.equal(await statusFor(`${other}x`), 401, 'another one')
 })
 
 test('a token must have the configured audience and issuer, and not be valid for too long', async (t) => {
@@ -237,13 +254,14 @@ test('operators may do everything under /admin/v1, finance may read and make che
   for (const [claims, get, put, post, unknown] of table) {
     const headers = bearer(token({ ...claims }))
     const name = JSON.stringify(claims).slice(0, 60)
-    t.equal((await app.inject({ url: '/admin/v1/things', headers })).statusCode, get, `GET ${name}`)
-    t.equal((await app.inject({ method: 'HEAD', url: '/admin/v1/things', headers })).statusCode, get, `HEAD ${name}`)
-    const written = await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: { text: 'x' } })
-    t.equal(written.statusCode, put, `PUT ${name}`)
-    const checked = await app.inject({ method: 'POST', url: '/admin/v1/checks', headers })
-    t.equal(checked.statusCode, post, `POST ${name}`)
-    t.equal((await app.inject({ url: '/admin/v1/nothing', headers })).statusCode, unknown, `unknown ${name}`)
+    const answers = [
+      await app.inject({ url: '/admin/v1/things', headers }),
+      await app.inject({ method: 'HEAD', url: '/admin/v1/things', headers }),
+      await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: { text: 'x' } }),
+      await app.inject({ method: 'POST', url: '/admin/v1/checks', headers }),
+      await app.inject({ url: '/admin/v1/nothing', headers }),
+    ]
+    t.same([name, ...answers.map(({ statusCode }) => statusCode)], [name, get, get, put, post, unknown])
   }
   const { data } = (
     await app.inject({ url: '/admin/v1/things', headers: bearer(token({ sub: 'ann', role: 'operator' })) })
@@ -256,7 +274,7 @@ test('public keys pin their algorithm', async (t) => {
   const es = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ed = generateKeyPairSync('ed25519')
   const signers: Readonly<Record<string, (text: string) => Buffer>> = {
-    RS256: (text) => signWith('sha256', Buffer.from(text), rs.privateKey),
+    RS256: rsa,
     ES256: (text) => signWith('sha256', Buffer.from(text), { key: es.privateKey, dsaEncoding: 'ieee-p1363' }),
     EdDSA: (text) => signWith(null, Buffer.from(text), ed.privateKey),
     RS512: (text) => signWith('sha512', Buffer.from(text), rs.privateKey),
@@ -270,14 +288,11 @@ test('public keys pin their algorithm', async (t) => {
     const { app } = await createMinimalApp(t, { jwt })
     if (jwt.kind === 'secret') continue
     for (const [alg, sign] of Object.entries(signers)) {
-      const made = encodeToken({ alg }, validClaims(), (text) => sign(text).toString('base64url'))
-      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(made) })
+      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(signed(alg, sign)) })
       t.equal(statusCode, alg === jwt.algorithm ? 200 : 401, `${alg} where ${jwt.algorithm} is configured`)
     }
     // The public key is not secret: it must not serve as an HMAC secret.
-    const confused = encodeToken({ alg: 'HS256' }, validClaims(), (text) =>
-      createHmac('sha256', jwt.key).update(text).digest('base64url'),
-    )
+    const confused = signed('HS256', (text) => createHmac('sha256', jwt.key).update(text).digest())
     t.equal((await app.inject({ url: '/v1/things', headers: bearer(confused) })).statusCode, 401)
     t.equal((await app.inject({ url: '/v1/things', headers: bearer(none) })).statusCode, 401)
   }
@@ -297,11 +312,7 @@ test('a user is looked up once; an unreachable database is a 500, not a 401', as
   t.equal(failed.statusCode, 500)
   t.equal(failed.json().code, 'unavailable')
   away = false
-  const answers = await Promise.all([ask(), ask(), ask()])
-  t.same(
-    answers.map(({ statusCode }) => statusCode),
-    [200, 200, 200],
-  )
+  for (const { statusCode } of await Promise.all([ask(), ask(), ask()])) t.equal(statusCode, 200)
   t.equal(lookUps, 2)
 })
 
@@ -310,15 +321,7 @@ test('both prefixes, with and without a slash at the end', async (t) => {
   for (const url of ['/api/v1/things', '/api/v1/things/', '/v1/things', '/v1/things/', '/v1/things?limit=5']) {
     t.equal((await app.inject({ url, headers: bearer(token()) })).statusCode, 200, url)
   }
-  for (const url of [
-    '/things',
-    '/api/things',
-    '/v2/things',
-    '/api/v1things',
-    '/v1/THINGS',
-    '/api/v1/v1/things',
-    '/x',
-  ]) {
+  for (const url of '/things /api/things /v2/things /api/v1things /v1/THINGS /api/v1/v1/things /x'.split(' ')) {
     const response = await app.inject({ url, headers: bearer(token()) })
     t.equal(response.statusCode, 404, url)
     t.equal(response.json().code, 'not_found', url)

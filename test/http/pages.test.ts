@@ -5,30 +5,13 @@ import { parseId } from '../../src/ledger/rules/parse-id.ts'
 import { runs } from '../harness/properties.ts'
 
 test('ids in paths are positive safe integers', (t) => {
-  for (const [text, id] of [
-    ['1', 1],
-    ['42', 42],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-  ] as const) {
-    t.equal(parseId(text), id)
-  }
-  for (const text of [
-    '',
-    '0',
-    '-1',
-    '+1',
-    '01',
-    '1.0',
-    '1e3',
-    ' 1',
-    '1\n',
-    '٣',
-    'R1',
-    '9007199254740992',
-    '9'.repeat(17),
-  ]) {
-    t.equal(parseId(text), null, JSON.stringify(text))
-  }
+  const good = ['1', '42', '9007199254740991']
+  t.same(good.map(parseId), good.map(Number))
+  const bad = ['', '0', '-1', '+1', '01', '1.0', '1e3', ' 1', '1\n', '٣', 'R1', '9007199254740992', '9'.repeat(17)]
+  t.same(
+    bad.filter((text) => parseId(text) !== null),
+    [],
+  )
   t.end()
 })
 

@@ -34,19 +34,12 @@ test('every response of a client route has a position, and that of a command has
 })
 
 test('what a client sends back is a position or nothing', (t) => {
-  for (const [text, position] of [
-    ['0', 0],
-    ['120', 120],
-    ['999999999999999', 999_999_999_999_999],
-    ['', null],
-    ['-1', null],
-    ['1.0', null],
-    ['1e3', null],
-    ['1, 2', null],
-    ['1'.repeat(16), null],
-    [undefined, null],
-  ] as const) {
-    t.equal(requestedPosition({ headers: { 'x-ledger-position': text } }), position, String(text))
-  }
+  const position = (text?: string) => requestedPosition({ headers: { 'x-ledger-position': text } })
+  t.same(['0', '120', '999999999999999'].map(position), [0, 120, 999_999_999_999_999])
+  const others = [undefined, '', '-1', '1.0', '1e3', '1, 2', '1'.repeat(16)]
+  t.same(
+    others.filter((text) => position(text) !== null),
+    [],
+  )
   t.end()
 })

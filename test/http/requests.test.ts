@@ -104,18 +104,8 @@ const faults: readonly (readonly [unknown, Record<string, string[]>])[] = [
     { count: 11, name: 'n'.repeat(11) },
     { count: ['must be at most 10'], name: ['must have at most 10 characters'] },
   ],
-  [
-    { count: 1, name: 'a\u0000' },
-    {
-      name: [TEXT_RULE],
-    },
-  ],
-  [
-    { count: 1, name: '\ud800' },
-    {
-      name: [TEXT_RULE],
-    },
-  ],
+  [{ count: 1, name: 'a\u0000' }, { name: [TEXT_RULE] }],
+  [{ count: 1, name: '\ud800' }, { name: [TEXT_RULE] }],
   [{ count: 1, name: 'n', loud: 'yes' }, { loud: ['must be true/false, 1/0, "1"/"0" or "true"/"false"'] }],
   [{ count: 1, name: 'n', parts: [] }, { parts: ['must hold at least 1'] }],
   [{ count: 1, name: 'n', parts: [{ id: 1 }, { id: 1 }] }, { parts: ['must not hold the same twice'] }],

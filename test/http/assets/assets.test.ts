@@ -107,18 +107,8 @@ test('nothing else is served', async (t) => {
   const { dir, outside } = folderWithSecret(t)
   mkdirSync(join(dir, '.hidden'))
   mkdirSync(join(dir, 'folder.png'))
-  for (const name of [
-    '.hidden/a.png',
-    '.secret.png',
-    'page.html',
-    'noending',
-    'a.png.txt',
-    '.png',
-    'png',
-    'a\\b.png',
-  ]) {
-    writeFileSync(join(dir, name), 'secret')
-  }
+  const hidden = '.hidden/a.png .secret.png page.html noending a.png.txt .png png a\\b.png'.split(' ')
+  for (const name of hidden) writeFileSync(join(dir, name), 'secret')
   symlinkSync(join(outside, 'secret.png'), join(dir, 'link.png'))
   symlinkSync('../outside', join(dir, 'linked'))
   symlinkSync('.secret.png', join(dir, 'dot.png'))
@@ -128,56 +118,24 @@ test('nothing else is served', async (t) => {
   const { app, log } = await createMinimalApp(t, { assetDir: dir })
   const port = await listen(app)
   const paths = [
-    '',
-    'gifts',
-    'gifts/',
-    'folder.png',
-    'folder.png/',
-    'no.png',
-    '.hidden/a.png',
-    '.secret.png',
-    '.png',
-    'png',
-    'page.html',
-    'noending',
-    'a.png.txt',
-    'link.png',
-    'linked/secret.png',
-    'dot.png',
-    'html.png',
-    'loop.png',
-    'pipe.png',
-    '../outside/secret.png',
-    'gifts/../../outside/secret.png',
-    '..%2foutside%2fsecret.png',
-    '%2e%2e/outside/secret.png',
-    '%2e%2e%2foutside%2fsecret.png',
-    '..%5coutside%5csecret.png',
-    'a%5cb.png',
-    '%252e%252e/outside/secret.png',
-    '..%c0%afoutside/secret.png',
-    'gifts%00/secret.png',
-    'page.html%00.png',
-    '/etc/passwd.png',
-    '/gifts/a%20b%231.png',
-    './gifts/a%20b%231.png',
-    'gifts//a%20b%231.png',
-    '~/a.png',
-    `${'a'.repeat(300)}.png`,
-    `${'a/'.repeat(2_000)}a.png`,
-    '%',
-    '%zz.png',
-    'C:%5ca.png',
+    ...' gifts gifts/ folder.png folder.png/ no.png link.png linked/secret.png dot.png html.png loop.png'.split(' '),
+    ...'pipe.png .hidden/a.png .secret.png .png png page.html noending a.png.txt a%5cb.png'.split(' '),
+    ...'../outside/secret.png gifts/../../outside/secret.png ..%2foutside%2fsecret.png'.split(' '),
+    ...'%2e%2e/outside/secret.png %2e%2e%2foutside%2fsecret.png ..%5coutside%5csecret.png'.split(' '),
+    ...'%252e%252e/outside/secret.png ..%c0%afoutside/secret.png gifts%00/secret.png page.html%00.png'.split(' '),
+    ...'/etc/passwd.png /gifts/a%20b%231.png ./gifts/a%20b%231.png gifts//a%20b%231.png ~/a.png % %zz.png'.split(' '),
+    ...'C:%5ca.png file:///etc/passwd.png %ff.png'.split(' '),
     `${outside}/secret.png`,
     `%2f${outside}/secret.png`,
-    'file:///etc/passwd.png',
-    '%ff.png',
+    `${'a'.repeat(300)}.png`,
+    `${'a/'.repeat(2_000)}a.png`,
   ]
+  const served: string[] = []
   for (const path of paths) {
     const response = await exchange(port, `GET /assets/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-    t.match(response, /^HTTP\/1\.1 404 [^]*"code":"not_found"/, path)
-    t.notMatch(response, 'secret', path)
+    if (!/^HTTP\/1\.1 404 [^]*"code":"not_found"/.test(response) || response.includes('secret')) served.push(path)
   }
+  t.strictSame(served, [])
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
     t.equal((await app.inject({ method, url: '/assets/gifts/rose.svg' })).statusCode, 404, method)
   }

@@ -77,17 +77,6 @@ test('a session that is invalidated during its lookup is looked up again', async
   t.equal(sessions.validAfter(1), undefined)
 })
 
-test('a failed lookup is repeated by the next request', async (t) => {
-  let away = true
-  const sessions = new Sessions(async () => {
-    if (away) throw new Error('away')
-    return 5
-  })
-  await t.rejects(sessions.load(1), { message: 'away' })
-  away = false
-  t.equal(await sessions.load(1), 5)
-})
-
 test('the least recently used of many sessions are evicted', async (t) => {
   const sessions = new Sessions(async () => 1)
   for (let id = 1; id <= 100_001; id += 1) await sessions.load(id)

@@ -1,4 +1,3 @@
-import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
@@ -33,14 +32,18 @@ test('failed authentications are limited by address; requests with a valid token
   t.equal((await ask('/v1/things', {}, '::ffff:203.0.113.7')).statusCode, 429, 'the same address, written as IPv6')
   t.equal((await ask('/v1/things', {}, '203.0.113.8')).statusCode, 401, 'another address')
 
-  for (let i = 0; i < 20; i += 1) {
-    t.equal((await ask('/v1/things', bearer(token({ jti: String(i) })))).statusCode, 200, 'a valid token')
-    t.equal((await ask('/v1/nowhere', bearer(token()))).statusCode, 404)
-    t.equal((await ask('/admin/v1/things', bearer(token()))).statusCode, 403)
-    t.equal((await ask('/v1/things', bearer(token(operator)))).statusCode, 403)
+  for (let i = 0; i < 5; i += 1) {
     const finance = bearer(token({ sub: 'fin', role: 'finance' }))
-    t.equal((await ask('/admin/v1/things', finance, '203.0.113.7', 'PUT')).statusCode, 403)
-    t.equal((await ask('/admin/v1/things', bearer(token(operator)))).statusCode, 200)
+    const answers = [
+      await ask('/v1/things', bearer(token({ jti: String(i) }))),
+      await ask('/v1/nowhere', bearer(token())),
+      await ask('/admin/v1/things', bearer(token())),
+      await ask('/v1/things', bearer(token(operator))),
+      await ask('/admin/v1/things', finance, '203.0.113.7', 'PUT'),
+      await ask('/admin/v1/things', bearer(token(operator))),
+    ]
+    const statuses = answers.map(({ statusCode }) => statusCode)
+    t.same(statuses, [200, 404, 403, 403, 403, 200], 'valid tokens')
   }
 })
 
@@ -49,27 +52,6 @@ test('IPv6 addresses of one network share their allowance', async (t) => {
   const ask = async (remoteAddress: string) => (await app.inject({ url: '/v1/things', remoteAddress })).statusCode
   t.same([await ask('2001:db8::1'), await ask('2001:db8::2'), await ask('2001:db8::ffff:3')], [401, 401, 429])
   t.equal(await ask('2001:db8:0:1::1'), 401)
-})
-
-test('the order of checks: app state, token, address, then the rest', async (t) => {
-  let isClosed = true
-  const { app } = await createMinimalApp(t, {
-    addressLimit: new AddressLimit(1),
-    gate: () =>
-      isClosed
-        ? { status: 503, body: { status: 'success', type: 'maintenance', data: { title: '', message: '' } } }
-        : undefined,
-  })
-  const wrong: InjectOptions = {
-    method: 'POST',
-    url: '/v1/things',
-    payload: '{',
-    headers: { 'content-type': 'text/plain' },
-  }
-  for (let i = 0; i < 3; i += 1) t.equal((await app.inject(wrong)).statusCode, 503)
-  isClosed = false
-  t.equal((await app.inject(wrong)).statusCode, 401, 'requests refused by the gate are not counted')
-  t.equal((await app.inject(wrong)).statusCode, 429)
 })
 
 test('the client’s address is taken from X-Forwarded-For of trusted proxies only', async (t) => {

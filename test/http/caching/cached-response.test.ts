@@ -18,7 +18,7 @@ const odds = [
 const namesOf = (body: unknown): string[] => Object(body).data.map(({ name }: { name: string }) => name)
 
 test('gifts and odds are answered from memory, with a tag', async (t) => {
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator, user } = await createTestApp(t, slices)
   const gift = { name: 'Clover', kind: 'lucky', price: 10, odds }
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   const { body } = await operator('PUT', '/admin/v1/decorations/1', gift)
@@ -50,6 +50,17 @@ test('gifts and odds are answered from memory, with a tag', async (t) => {
     const withExpired = await app.inject({ url, headers: { authorization: `Bearer ${expired}` } })
     t.equal(withExpired.statusCode, 200, 'a token that is not valid is none')
   }
+  const ask = user(1)
+  const tags = new Set<unknown>()
+  for (let i = 1; i <= 5; i += 1) {
+    const unrelated = ask('GET', '/v1/decorations')
+    await operator('PUT', '/admin/v1/decorations/1', { ...gift, name: `Rose ${i}` })
+    const { body, headers } = await ask('GET', '/v1/decorations')
+    t.same(namesOf(body), [`Rose ${i}`], 'a change is seen by a read after its answer')
+    tags.add(headers['etag'])
+    await unrelated
+  }
+  t.equal(tags.size, 5, 'and changes the tag')
 })
 
 test('without a token, gifts are closed by maintenance and count against the address', async (t) => {
@@ -61,23 +72,6 @@ test('without a token, gifts are closed by maintenance and count against the add
   t.equal((await app.inject(url)).statusCode, 200)
   t.equal((await app.inject(url)).statusCode, 200)
   t.match(await app.inject(url), { statusCode: 429, headers: { 'retry-after': String } })
-})
-
-test('a change is seen by whoever reads after its answer, and changes the tag', async (t) => {
-  const { operator, user } = await createTestApp(t, slices)
-  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
-  const ask = user(1)
-  t.same((await ask('GET', '/v1/decorations')).body, { data: [] })
-  const tags = new Set<unknown>()
-  for (let i = 1; i <= 20; i += 1) {
-    const unrelated = ask('GET', '/v1/decorations')
-    await operator('PUT', '/admin/v1/decorations/1', { name: `Rose ${i}`, kind: 'standard', price: i })
-    const { body, headers } = await ask('GET', '/v1/decorations')
-    t.same(namesOf(body), [`Rose ${i}`])
-    tags.add(headers['etag'])
-    await unrelated
-  }
-  t.equal(tags.size, 20)
 })
 
 const authorization = `Bearer ${token({ sub: '1' })}`
@@ -102,29 +96,23 @@ async function define({ origin }: TestInstance, name: string): Promise<string> {
 const defineUser = ({ origin }: TestInstance) =>
   fetch(`${origin}/admin/v1/users/1`, { method: 'PUT', headers: { ...operator, ...json }, body: '{}' })
 
-test('a change on one instance is seen on another when its position is sent back', async (t) => {
+test('a change on one instance is seen on another, or what this has while its database is away', async (t) => {
   const database = await testDatabase()
   const one = await startInstance(t, database, slices)
-  const two = await startInstance(t, database, slices)
+  const gate = await proxy(t, database.serviceUrl)
+  const two = await startInstance(t, { serviceUrl: gate.url }, slices)
   await defineUser(one)
-  for (let i = 1; i <= 20; i += 1) {
+  for (let i = 1; i <= 6; i += 1) {
     const [here, there] = i % 2 === 0 ? [one, two] : [two, one]
     await ask(there)
     const position = await define(here, `Rose ${i}`)
     t.equal(position, String(1 + i))
     t.same(await ask(there, position), { names: [`Rose ${i}`], position })
   }
-  t.match(await ask(two, '900719925474099'), { position: '21' }, 'beyond the ledger')
+  t.match(await ask(two, '900719925474099'), { position: '7' }, 'beyond the ledger')
   for (const malformed of ['-1', '1.5', 'x', '1e3', '9'.repeat(16)])
-    t.match(await ask(two, malformed), { position: '21' })
-})
+    t.match(await ask(two, malformed), { position: '7' })
 
-test('without a database the instance answers what it has, with its own position', async (t) => {
-  const database = await testDatabase()
-  const one = await startInstance(t, database, slices)
-  const gate = await proxy(t, database.serviceUrl)
-  const two = await startInstance(t, { serviceUrl: gate.url }, slices)
-  await defineUser(one)
   const first = await define(one, 'Rose')
   const known = { names: ['Rose'], position: first }
   t.same(await ask(two, first), known)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'tap'
+import { openapiDocument } from '../../../scripts/openapi.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import {
   type Example,
@@ -12,13 +13,12 @@ import {
   type StoredExample,
 } from '../../../src/http/documents/examples.ts'
 import { authorizationAs, createDemoApp } from '../../harness/app/demo-app.ts'
-import { createTestApp } from '../../harness/app/test-app.ts'
 import { DocumentedResponses } from '../../harness/http/documented-responses.ts'
 import { documentedRoutes } from '../../harness/http/documented-routes.ts'
 
 const { slices } = await loadSlices()
 
-/** `npx tap run --snapshot test/http/documents/examples.test.ts` records the responses again. */
+/** `npm test -- test/http/documents/examples.test.ts --snapshot` records the responses again. */
 const IS_RECORDING = process.env['TAP_SNAPSHOT'] === '1'
 
 /** What differs from one run to the next. */
@@ -38,11 +38,19 @@ function stable(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, inner]) => [name, VOLATILE.has(name) ? '…' : stable(inner)]))
 }
 
+let described: Promise<{ routes: ReturnType<typeof documentedRoutes>; responses: DocumentedResponses }> | undefined
+
+/** What the document says of all routes; made once, as compiling it takes longer than the examples of a file. */
+const describe = () =>
+  (described ??= openapiDocument().then((document) => ({
+    routes: documentedRoutes(document),
+    responses: new DocumentedResponses(document),
+  })))
+
 for (const file of exampleFiles()) {
   test(`the examples of ${basename(file.pathname)} are what the service answers on the demo data`, async (t) => {
     const { app } = await createDemoApp(t, slices, basename(file.pathname) === 'proposals.json')
-    const routes = documentedRoutes(app.swagger())
-    const documented = new DocumentedResponses(app.swagger())
+    const { routes, responses } = await describe()
     const known = IS_RECORDING ? [] : readExamples(file)
     const answered: Example[] = []
     const recorded: StoredExample[] = []
@@ -62,7 +70,7 @@ for (const file of exampleFiles()) {
       const isJson = String(response.headers['content-type']).startsWith('application/json')
       const body: unknown = isJson ? response.json() : undefined
       t.equal(response.statusCode, example.status, `${name}: ${isJson ? response.body : ''}`)
-      t.equal(documented.difference({ method, url, status: response.statusCode, body }), null, name)
+      t.equal(responses.difference({ method, url, status: response.statusCode, body }), null, name)
       if (!IS_RECORDING) t.same(stable(body), stable(example.response), name)
       const fresh = { status: response.statusCode, ...(isJson && { response: body }) }
       answered.push({ ...example, ...fresh })
@@ -77,9 +85,8 @@ for (const file of exampleFiles()) {
 const NEED_A_PAST = ['showClosing', 'recordClosing']
 
 test('every operation has an example that succeeds', async (t) => {
-  const { app } = await createTestApp(t, slices)
   const shown = exampleFiles().flatMap(readExamples)
-  const operations = [...documentedRoutes(app.swagger()).keys()]
+  const operations = [...(await describe()).routes.keys()]
   const succeeding = new Set(shown.filter(({ status }) => status < 400).map(({ operation }) => operation))
   t.same(
     operations.filter((operation) => !succeeding.has(operation) && !NEED_A_PAST.includes(operation)),

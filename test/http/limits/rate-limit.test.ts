@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { mock } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { RateLimitStore } from '../../../src/http/limits/rate-limit-store.ts'
 import { acquire, release, type Semaphore } from '../../../src/http/limits/semaphore.ts'
@@ -112,9 +111,8 @@ test('a disconnected client’s requests make room for waiting ones', async (t) 
   const gone = openSocket(port)
   gone.write(`${ask}\r\n`)
   await until(() => arrived === 6)
-  await pause(50)
-  t.notOk(answered, 'four are running')
   t.match(await exchange(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
+  t.notOk(answered, 'four are running, and a later request of another user was answered')
   gone.destroy()
   for (const socket of hanging) socket.destroy()
   t.match(await waiting, /^HTTP\/1\.1 200 /)
@@ -142,8 +140,9 @@ test('repeated refusals are delayed more and more, and logged once', async (t) =
   const last = inject()
   await app.close()
   t.equal((await last).statusCode, 429, 'a stop does not wait for it')
-  t.equal(log.length, 1)
-  t.match(log[0], /"caller":"user:7","msg":"caller is over the rate limit; requests are refused"/)
+  const logged = log.filter((line) => line.includes('over the rate limit'))
+  t.equal(logged.length, 1)
+  t.match(logged[0], /"caller":"user:7","msg":"caller is over the rate limit; requests are refused"/)
 })
 
 test('a flood on one connection is read no faster than it is answered', async (t) => {
@@ -165,11 +164,10 @@ test('a flood on one connection is read no faster than it is answered', async (t
   }
   socket.on('drain', more)
   more()
-  await pause(1_000)
-  socket.destroy()
-  t.ok(refusals > 0)
   // Refusals are delayed more and more; a chunk of 64 KiB has some 250 of these requests.
-  t.ok(arrived < 5_000, `${arrived} arrived`)
+  await until(() => refusals >= 20)
+  t.ok(arrived < refusals + 5_000, `${arrived} arrived, ${refusals} were refused`)
+  socket.destroy()
 })
 
 test('an expensive request takes more of the allowance, and one above the whole allowance takes all', async (t) => {

@@ -26,24 +26,11 @@ test('the OpenAPI document lists every route once', async (t) => {
   const { app } = await createMinimalApp(t)
   const document: Document = (await app.inject('/docs/json')).json()
   t.match(document.openapi, /^3\.1\./)
-  t.same(Object.keys(document.paths).sort(), [
-    '/admin/v1/checks',
-    '/admin/v1/things',
-    '/api/v1/charged',
-    '/api/v1/costliest',
-    '/api/v1/costly',
-    '/api/v1/devices/{token}',
-    '/api/v1/mishaps/{name}',
-    '/api/v1/optional',
-    '/api/v1/payments',
-    '/api/v1/reads',
-    '/api/v1/runs',
-    '/api/v1/things',
-    '/api/v1/things/{id}',
-    '/healthz',
-    '/metrics',
-    '/readyz',
-  ])
+  const clientNames =
+    'charged costliest costly devices/{token} mishaps/{name} optional payments reads runs things things/{id}'
+  const admin = ['/admin/v1/checks', '/admin/v1/things']
+  const client = clientNames.split(' ').map((name) => `/api/v1/${name}`)
+  t.same(Object.keys(document.paths).sort(), [...admin, ...client, '/healthz', '/metrics', '/readyz'])
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const names = operations.map(({ operationId }) => operationId)
   t.equal(new Set(names).size, names.length, 'each operation has its own name')
@@ -84,16 +71,8 @@ test('the AsyncAPI document has all frames and events of a socket', async (t) =>
   const { asyncapi, channels, components } = response.json()
   t.equal(asyncapi, '3.0.0')
   t.match(Object.keys(channels), ['socket', 'room', 'user', 'global'])
-  t.match(Object.keys(channels.socket['x-close-codes']), [
-    '4001',
-    '4003',
-    '4004',
-    '4009',
-    '4026',
-    '4100',
-    '4101',
-    '4103',
-  ])
+  const codes = '4001 4003 4004 4009 4026 4100 4101 4103'.split(' ')
+  t.match(Object.keys(channels.socket['x-close-codes']), codes)
   const names = Object.values(components.messages).map((message) => Object(message).name)
   const frames = [...Object.keys(clientFrames), ...Object.keys(serverFrames)].filter((t) => t !== 'ev' && t !== 'state')
   const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((schemas) =>

@@ -2,12 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { EventsQuery, ExplainQuery, StatementQuery, TrialBalanceQuery, VerifyQuery } from '../../../schema/finance.ts'
-import { loadSlices } from '../../../src/domain.ts'
+import { openapiDocument } from '../../../scripts/openapi.ts'
 import { arabicForms } from '../../../src/http/validation/forms.ts'
-import { createTestApp } from '../../harness/app/test-app.ts'
 import { dereference } from '../../harness/http/dereference.ts'
-
-const { slices } = await loadSlices()
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({
@@ -48,8 +45,7 @@ function formsIn(schema: Schema): readonly string[] {
 }
 
 test('every form that an error can quote is known in Arabic', async (t) => {
-  const { app } = await createTestApp(t, slices)
-  const { paths } = Value.Parse(Document, dereference(app.swagger()))
+  const { paths } = Value.Parse(Document, dereference(await openapiDocument()))
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
   const forms = new Set(
     operations.flatMap((operation) => {
