@@ -6,7 +6,7 @@ import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
-import { runCommandLine } from './command-line.ts'
+import { processInvocation, runCommandLine } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',
@@ -32,16 +32,16 @@ async function forgetUser(url: string, user: number): Promise<void> {
   }
 }
 
-await runCommandLine('forget', () =>
+process.exitCode = await runCommandLine(
+  'forget',
+  processInvocation(),
   new Command('npm run forget --')
     .description(
       'erases the personal data of a user in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices and ' +
         'texts; memberships of rooms end; balances and events stay under the id',
     )
-    .exitOverride()
     .requiredOption('--user <id>', 'the user to erase', parseUserId)
-    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetUser(url, user)))
-    .parseAsync(),
+    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetUser(url, user))),
 )
 
 function parseUserId(text: string): number {

@@ -15,7 +15,7 @@ import {
 import { purgedGames } from '../src/features/roulette/presenters.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
-import { interruptionSignal, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
 
 interface Options {
   /** Minutes. */
@@ -29,10 +29,12 @@ const presenter: Presenter<PurgeResult> = {
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
-const interrupted = interruptionSignal()
-
 /** Purges and answers the number of skipped games. */
-async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promise<number> {
+async function purgeOldGames(
+  url: string,
+  { olderThan, dryRun }: Options,
+  { out, interrupted }: Invocation,
+): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = queryBuilder(pool)
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
@@ -54,13 +56,13 @@ async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promi
         for (const game of games) {
           count += 1
           coins += game.pot
-          console.log(
-            `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}`,
+          out(
+            `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}\n`,
           )
         }
         for (const { id, room_uid, code, user_ids } of skipped) {
           skippedCount += 1
-          console.log(`game ${id} in room ${room_uid} skipped: ${code}, cannot refund user ${user_ids.join(', ')}`)
+          out(`game ${id} in room ${room_uid} skipped: ${code}, cannot refund user ${user_ids.join(', ')}\n`)
         }
       }
     })
@@ -68,26 +70,27 @@ async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promi
     await db.destroy()
   }
   const [games, payments] = dryRun ? ['games to cancel', 'coins to refund'] : ['games cancelled', 'coins refunded']
-  console.log(
-    `${games}: ${count}, ${payments}: ${coins}${skippedCount === 0 ? '' : `, games skipped: ${skippedCount}`}`,
-  )
+  out(`${games}: ${count}, ${payments}: ${coins}${skippedCount === 0 ? '' : `, games skipped: ${skippedCount}`}\n`)
   return skippedCount
 }
 
-await runCommandLine('roulette:purge', () =>
-  new Command('npm run roulette:purge --')
+/** Answers the exit code. */
+export async function main(invocation: Invocation): Promise<number> {
+  let skippedCount = 0
+  const command = new Command('npm run roulette:purge --')
     .description('cancels old open games in the database of DATABASE_URL, else in DATA_DIR, and refunds their players')
-    .exitOverride()
     .requiredOption('--older-than <minutes>', 'age of the games since they were created', parseMinutes)
     .option('--dry-run', 'only show what would be cancelled')
     .action(async (options: Options) => {
-      const skippedCount = await withDatabase(process.env, ({ url }) => purgeOldGames(url, options))
-      if (skippedCount > 0) process.exitCode = 1
+      skippedCount = await withDatabase(invocation.env, ({ url }) => purgeOldGames(url, options, invocation))
     })
-    .parseAsync(),
-)
+  const code = await runCommandLine('roulette:purge', invocation, command)
+  return skippedCount > 0 ? 1 : code
+}
 
 function parseMinutes(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('Expected a number of minutes, 0 or more.')
   return Number(text)
 }
+
+if (import.meta.main) process.exitCode = await main(processInvocation())

@@ -20,7 +20,7 @@ import type { Executor } from '../src/ledger/executor/executor.ts'
 import type { ApprovalLimits } from '../src/ledger/rules/covered-verb.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
 import type { Refusal } from '../src/ledger/rules/verb.ts'
-import { interruptionSignal, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
 
 interface Options {
   readonly period: string
@@ -31,15 +31,17 @@ interface Options {
 /** Deposits of one command. Small, as other commands wait while it runs. */
 const MAX_COMMAND_ROWS = 200
 
-const interrupted = interruptionSignal()
-
 /** Pays the deposits of a file and prints a line for each row. Answers how many were refused. */
-async function paySalaries(url: string, { period, file, dryRun }: Options): Promise<number> {
+async function paySalaries(
+  url: string,
+  { period, file, dryRun }: Options,
+  { env, out, interrupted }: Invocation,
+): Promise<number> {
   const dry_run = dryRun === true
   const counts = { paid: 0, already: 0, refused: 0, proposed: 0 }
   const report = (outcome: keyof typeof counts, line: string): void => {
     counts[outcome] += 1
-    console.log(line)
+    out(`${line}\n`)
   }
   const rows = readSalaryFile(file, period)
   for (const row of rows) if ('error' in row) report('refused', `refused ${row.location}: ${row.error}`)
@@ -52,7 +54,7 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
     ]),
   )
 
-  const limits = readLimits()
+  const limits = readLimits(env)
   await assertSameApprovals(url, limits)
   const commandRows = limits === null || dry_run ? MAX_COMMAND_ROWS : MAX_FILE_DEPOSITS
   if (limits !== null && valid.length > MAX_FILE_DEPOSITS) {
@@ -69,7 +71,7 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
       if ('proposal' in answer) {
         const { id, expires_at, not_paid } = answer.proposal
         counts.proposed += deposits.length - not_paid.length
-        console.log(`proposal ${id}: the deposits wait for a colleague's approval until ${expires_at}`)
+        out(`proposal ${id}: the deposits wait for a colleague's approval until ${expires_at}\n`)
         for (const { user_id, code } of not_paid) {
           if (code === 'already_paid') report('already', `already paid ${descriptions.get(user_id)}`)
           else report('refused', `refused ${descriptions.get(user_id)}: ${reasons[code]?.en ?? code}`)
@@ -89,8 +91,8 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
     }
   })
   const { paid, already, refused, proposed } = counts
-  console.log(
-    `${proposed > 0 ? `proposed: ${proposed}, ` : ''}${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}`,
+  out(
+    `${proposed > 0 ? `proposed: ${proposed}, ` : ''}${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}\n`,
   )
   return refused
 }
@@ -140,10 +142,10 @@ async function deposit(executor: Executor, input: DepositSalaries, approvalLimit
   return reply.status === 202 ? { proposal: Value.Parse(Proposal, data) } : Value.Parse(Report, data)
 }
 
-/** The limits of this command line's environment: those of the service. */
-function readLimits(): ApprovalLimits | null {
+/** The limits of the environment: those of the service. */
+function readLimits(env: Invocation['env']): ApprovalLimits | null {
   const faults: string[] = []
-  const limits = readApprovals(process.env, faults)
+  const limits = readApprovals(env, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   return limits
 }
@@ -160,21 +162,24 @@ async function assertSameApprovals(url: string, limits: ApprovalLimits | null): 
   }
 }
 
-await runCommandLine('salary', () =>
-  new Command('npm run salary --')
+/** Answers the exit code. */
+export async function main(invocation: Invocation): Promise<number> {
+  let refused = 0
+  const command = new Command('npm run salary --')
     .description('pays users for a period, each once, in the database of DATABASE_URL, else in DATA_DIR')
-    .exitOverride()
     .requiredOption('--period <name>', 'name of the period, such as 2026-10', parsePeriod)
     .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
     .option('--dry-run', 'only print what would be paid')
     .action(async (options: Options) => {
-      const refused = await withDatabase(process.env, ({ url }) => paySalaries(url, options))
-      if (refused > 0) process.exitCode = 1
+      refused = await withDatabase(invocation.env, ({ url }) => paySalaries(url, options, invocation))
     })
-    .parseAsync(),
-)
+  const code = await runCommandLine('salary', invocation, command)
+  return refused > 0 ? 1 : code
+}
 
 function parsePeriod(text: string): string {
   if (!Value.Check(Period, text)) throw new InvalidArgumentError('Expected 1 to 32 characters of 0-9 A-Z a-z _ -.')
   return text
 }
+
+if (import.meta.main) process.exitCode = await main(processInvocation())

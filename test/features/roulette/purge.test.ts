@@ -1,25 +1,30 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { type Test as Tap, test } from 'tap'
+import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { main } from '../../../scripts/roulette-purge.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { MAX_PURGED_GAMES, type PurgedGames, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { purgedGames } from '../../../src/features/roulette/presenters.ts'
+import { purgeCandidates } from '../../../src/features/roulette/reads.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { type CommandResult, callCommandLine } from '../call-command-line.ts'
 import { gameInput, movementLines, open, openedGame } from './game-rules-fixture.ts'
-import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
+import { type OpenedGame, openedGames } from './opened-games-fixture.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const MINUTE = 60_000_000
+
+const runPurge = (url: string, ...args: readonly string[]): Promise<CommandResult> => callCommandLine(main, url, args)
 
 /** A result with the games in their published form. */
 const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer, ...result }: R) => ({
@@ -146,14 +151,14 @@ test('the command line lists and then purges old games only', async (t) => {
   await ledger.runOk(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
 
   const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
-  const dry = await runPurgeCommand(url, '--older-than', '60', '--dry-run')
+  const dry = await runPurge(url, '--older-than', '60', '--dry-run')
   t.match(dry, { code: 0, out: line, err: '' })
   t.match(dry.out, /\ngames to cancel: 1, coins to refund: 80\n$/)
-  t.match(await runPurgeCommand(url, '--older-than', '60'), {
+  t.match(await runPurge(url, '--older-than', '60'), {
     code: 0,
     out: /\ngames cancelled: 1, coins refunded: 80\n$/,
   })
-  t.match(await runPurgeCommand(url, '--older-than', '60'), {
+  t.match(await runPurge(url, '--older-than', '60'), {
     code: 0,
     out: /^games cancelled: 0, coins refunded: 0\n$/,
   })
@@ -164,87 +169,91 @@ test('the command line lists and then purges old games only', async (t) => {
   t.match(await queryRows(database, 'select room_id from roulette_open_games'), [{ room_id: '2' }])
 
   for (const args of [[], ['--older-than', '-1'], ['--older-than', 'soon'], ['--older-than', '1', '--nonsense']]) {
-    t.match(await runPurgeCommand(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
+    t.match(await runPurge(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
   }
-  t.match(await runPurgeCommand('postgres://nobody@127.0.0.1:1/none', '--older-than', '1'), {
+  t.match(await runPurge('postgres://nobody@127.0.0.1:1/none', '--older-than', '1'), {
     code: 1,
     out: '',
     err: /^roulette:purge stopped: .*ECONNREFUSED.*\n$/,
   })
-  t.match(await runPurgeCommand(url, '--help'), { code: 0, out: /--dry-run/ })
+  t.match(await runPurge(url, '--help'), { code: 0, out: /--dry-run/ })
 })
 
-/** Whatever happened, each game has one end, and every coin was refunded or won. */
-async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabase, rooms: number, cancelled: number) {
-  const [ended] = await queryRows(
-    database,
-    `select count(*) filter (where type = 'roulette-cancelled') as cancelled,
-            count(*) filter (where type = 'roulette-finished') as finished from ledger_events`,
-  )
-  t.equal(Number(ended?.['cancelled']), cancelled)
-  t.equal(Number(ended?.['cancelled']) + Number(ended?.['finished']), rooms, 'each game has one end')
-  t.same(await queryRows(database, `select account from balances where account ~ '^game:' and balance <> 0`), [])
-  t.same(await queryRows(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
-    { coins: String(rooms * 3 * 100) },
-  ])
-  t.same((await verifyDatabase(database)).findings, [])
-}
+test('games that cannot be refunded are listed and do not displace those that can', async (t) => {
+  const database = await testDatabase()
+  const { ledger, made } = await openedGames(t, database, MAX_PURGED_GAMES + 2)
+  const stuck = made.slice(0, -1)
+  const [first] = stuck
+  const last = made.at(-1)
+  if (first === undefined || last === undefined) throw new Error('there are no games')
+  const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
+  await Promise.all(stuck.map(({ second }) => ledger.runOk(credit, { ...most, user_id: second })))
 
-const finish = finishGame(testSpins)
-type Made = Awaited<ReturnType<typeof openedGames>>['made'][number]
+  t.same(await purgeCandidates(readDb(t, database), 0, MAX_PURGED_GAMES), [
+    ...stuck.slice(0, MAX_PURGED_GAMES).map(({ game }) => game),
+    last.game,
+  ])
+  const skippedLine = `game ${first.game} in room r1 skipped: balance_limit, cannot refund user ${first.second}\n`
+  for (const [args, summary] of [
+    [['--dry-run'], 'games to cancel: 1, coins to refund: 80'],
+    [[], 'games cancelled: 1, coins refunded: 80'],
+  ] as const) {
+    const { code, out } = await runPurge(database.serviceUrl, '--older-than', '0', ...args)
+    t.equal(code, 1)
+    const parts = [skippedLine, `${summary}, games skipped: 101\n`, `game ${last.game} in`]
+    t.same(
+      parts.filter((part) => !out.includes(part)),
+      [],
+    )
+  }
+})
 
 /** What the players of a game do meanwhile; most of it may come too late. */
-const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, third }: Made, finishes: boolean) => [
+const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, third }: OpenedGame, finishes: boolean) => [
   run(joinGame, { caller_id: third, room, game, client_seed: '' }),
   run(leaveGame, { caller_id: second, room, game }),
-  ...(finishes ? [run(finish, { caller_id: creator, room, game })] : []),
+  ...(finishes ? [run(finishGame(testSpins), { caller_id: creator, room, game })] : []),
 ]
 
-test('two instances purge the same games concurrently while players join, leave and finish', async (t) => {
+test('two instances and a command line purge the same games while players join, leave and finish', async (t) => {
+  const ROOMS = 36
   const database = await testDatabase()
-  const { ledger, made } = await openedGames(t, database, 36)
+  const { ledger, made } = await openedGames(t, database, ROOMS)
   const other = createTestExecutor(t, database.serviceUrl)
-  const counts = [0, 0]
-  for (let i = 0; i < made.length; i += 6) {
+  let cancelled = 0
+  for (let i = 0; i < ROOMS; i += 6) {
     const six = made.slice(i, i + 6)
-    const purge = purgeGames(six.map(({ game }) => game))
-    const asked = { older_than_minutes: 0, dry_run: false }
     const play = six.flatMap((one, k) => meanwhile(k % 2 === 0 ? ledger.run : other.run, one, k < 3))
-    const purging = [ledger, other].map(async ({ runOk }, who) => {
-      counts[who] = (counts[who] ?? 0) + (await runOk(purge, asked)).games.length
+    const purging = [ledger, other].map(async ({ runOk }) => {
+      const verb = purgeGames(six.map(({ game }) => game))
+      const { games } = await runOk(verb, { older_than_minutes: 0, dry_run: false })
+      cancelled += games.length
     })
+    // Next to the last six, the command line purges whatever is still open.
+    const command = i + 6 < ROOMS ? null : runPurge(database.serviceUrl, '--older-than', '0')
     await Promise.all([...play, ...purging])
+    const result = await command
+    if (result === null) continue
+    t.match(result, { code: 0, err: '' })
+    cancelled += Number(/games cancelled: (\d+)/.exec(result.out)?.[1])
   }
-  t.comment(`cancelled by one ${counts[0]}, by the other ${counts[1]}`)
-  await assertEnded(t, database, 36, (counts[0] ?? 0) + (counts[1] ?? 0))
+
+  // Whatever happened, each game has one end, and every coin was refunded or won.
+  t.same(
+    await queryRows(
+      database,
+      `select count(*) filter (where type = 'roulette-cancelled') as cancelled,
+              count(*) filter (where type in ('roulette-cancelled', 'roulette-finished')) as ended from ledger_events`,
+    ),
+    [{ cancelled: String(cancelled), ended: String(ROOMS) }],
+  )
+  t.same(await queryRows(database, `select account from balances where account ~ '^game:' and balance <> 0`), [])
+  t.same(await queryRows(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
+    { coins: String(ROOMS * 3 * 100) },
+  ])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(
     [ledger, other].flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
   )
-})
-
-test('two purge commands at once next to a running instance', async (t) => {
-  const database = await testDatabase()
-  const rooms = MAX_PURGED_GAMES + 20
-  const { ledger, made } = await openedGames(t, database, rooms)
-  const purging = Promise.all([
-    runPurgeCommand(database.serviceUrl, '--older-than', '0'),
-    runPurgeCommand(database.serviceUrl, '--older-than', '0'),
-  ])
-  let over = false
-  void purging.finally(() => {
-    over = true
-  })
-  // From the newest on: those are purged last.
-  for (let i = 0; !over; i += 1) {
-    const one = made[made.length - 1 - (i % made.length)]
-    if (one !== undefined) await Promise.all(meanwhile(ledger.run, one, i % 4 === 0))
-    await pause(5)
-  }
-  const runs = await purging
-  for (const { code, err } of runs) t.same({ code, err }, { code: 0, err: '' })
-  const [first = 0, second = 0] = runs.map(({ out }) => Number(/games cancelled: (\d+)/.exec(out)?.[1]))
-  t.comment(`cancelled by one ${first}, by the other ${second}`)
-  await assertEnded(t, database, rooms, first + second)
-  t.same([...ledger.bugs, ...ledger.failures], [])
 })
