@@ -13,107 +13,185 @@ interface Listed {
   readonly meta: { readonly next_cursor: string | null }
 }
 
-test('histories can be filtered and paged', async (t) => {
-  const { user, operator, app } = await agencyApp(t)
-  const ask = async (by: number, body: object) => Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
-  const one = { ...gold, amount_in_dollars: 1 }
-  const a = await ask(1, one)
-  const b = await ask(1, { ...cash, amount_in_dollars: 2 })
-  const c = await ask(1, { ...one, agent_benefit: 1 })
-  const d = await ask(2, { ...one, target_user_id: 5, country_id: 2 })
-  const e = await ask(2, one)
-  await user(4)('POST', `${requests}/${e}/status`, { status: 'approved' })
-  await user(4)('POST', `${requests}/${c}/status`, { status: 'approved' })
-  await user(4)('POST', `${requests}/${c}/status`, { status: 'transferred' })
-  await user(1)('POST', `${requests}/${b}/status`, { status: 'rejected' })
+test('requests of withdrawals', async (t) => {
+  const shared = await agencyApp(t)
 
-  const ids = ({ data }: Listed): number[] => data.map(({ id }) => id)
-  const list = async (by: number | 'staff', query: string): Promise<Listed> => {
-    const { status, body } = await (by === 'staff' ? operator : user(by))(
-      'GET',
-      `${by === 'staff' ? '/admin/v1/withdrawals' : requests}?${query}`,
-    )
-    t.equal(status, 200, query)
-    return Object(body)
-  }
-  const table: [number | 'staff', string, number[]][] = [
-    [1, '', [b, a]],
-    [1, 'type=gold_agent', [a]],
-    [1, 'type=cash&status=', [b]],
-    [1, 'status=pending', [a]],
-    [1, 'status=rejected', [b]],
-    [1, 'status=transferred', []],
-    [1, 'status=transferred&agent_benefit=1', [c]],
-    [1, 'agent_benefit=1', [c]],
-    [1, 'agent_benefit=false', [b, a]],
-    [1, 'agent_benefit=true&status=pending', []],
-    [1, 'received=1', []],
-    [1, 'received=0', [b, a]],
-    [1, 'agent_benefit=', [b, a]],
-    [2, '', [e, d]],
-    [4, 'received=1', [e, c, a]],
-    [4, 'received=1&agent_benefit=1', [c]],
-    [4, 'received=1&agent_benefit=0', [e, a]],
-    [4, 'received=true&status=approved', [e]],
-    [5, 'received=1', [d]],
-    [7, 'received=1&type=cash', [b]],
-    [7, 'received=1&type=gold_agent', []],
-    ['staff', '', [e, d, c, b, a]],
-    ['staff', 'status=approved&type=gold_agent', [e]],
-    ['staff', 'agent_benefit=1', [c]],
-  ]
-  for (const [by, query, expected] of table) t.same(ids(await list(by, query)), expected, `${by}: ${query}`)
+  await t.test('histories can be filtered and paged', async (t) => {
+    const { user, operator, app } = shared
+    const ask = async (by: number, body: object) =>
+      Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
+    const one = { ...gold, amount_in_dollars: 1 }
+    const a = await ask(1, one)
+    const b = await ask(1, { ...cash, amount_in_dollars: 2 })
+    const c = await ask(1, { ...one, agent_benefit: 1 })
+    const d = await ask(2, { ...one, target_user_id: 5, country_id: 2 })
+    const e = await ask(2, one)
+    await user(4)('POST', `${requests}/${e}/status`, { status: 'approved' })
+    await user(4)('POST', `${requests}/${c}/status`, { status: 'approved' })
+    await user(4)('POST', `${requests}/${c}/status`, { status: 'transferred' })
+    await user(1)('POST', `${requests}/${b}/status`, { status: 'rejected' })
 
-  const first = await list('staff', 'limit=2')
-  t.same(ids(first), [e, d])
-  const second = await list('staff', `limit=2&cursor=${first.meta.next_cursor}`)
-  t.same(ids(second), [c, b])
-  const last = await list('staff', `limit=2&cursor=${second.meta.next_cursor}`)
-  t.same([ids(last), last.meta.next_cursor], [[a], null])
+    const ids = ({ data }: Listed): number[] => data.map(({ id }) => id)
+    const list = async (by: number | 'staff', query: string): Promise<Listed> => {
+      const { status, body } = await (by === 'staff' ? operator : user(by))(
+        'GET',
+        `${by === 'staff' ? '/admin/v1/withdrawals' : requests}?${query}`,
+      )
+      t.equal(status, 200, query)
+      return Object(body)
+    }
+    const table: [number | 'staff', string, number[]][] = [
+      [1, '', [b, a]],
+      [1, 'type=gold_agent', [a]],
+      [1, 'type=cash&status=', [b]],
+      [1, 'status=pending', [a]],
+      [1, 'status=rejected', [b]],
+      [1, 'status=transferred', []],
+      [1, 'status=transferred&agent_benefit=1', [c]],
+      [1, 'agent_benefit=1', [c]],
+      [1, 'agent_benefit=false', [b, a]],
+      [1, 'agent_benefit=true&status=pending', []],
+      [1, 'received=1', []],
+      [1, 'received=0', [b, a]],
+      [1, 'agent_benefit=', [b, a]],
+      [2, '', [e, d]],
+      [4, 'received=1', [e, c, a]],
+      [4, 'received=1&agent_benefit=1', [c]],
+      [4, 'received=1&agent_benefit=0', [e, a]],
+      [4, 'received=true&status=approved', [e]],
+      [5, 'received=1', [d]],
+      [7, 'received=1&type=cash', [b]],
+      [7, 'received=1&type=gold_agent', []],
+      ['staff', '', [e, d, c, b, a]],
+      ['staff', 'status=approved&type=gold_agent', [e]],
+      ['staff', 'agent_benefit=1', [c]],
+    ]
+    for (const [by, query, expected] of table) t.same(ids(await list(by, query)), expected, `${by}: ${query}`)
 
-  for (const query of ['type=silver', 'status=done', 'agent_benefit=2', 'received=yes', 'limit=0', 'cursor=!']) {
-    t.match(await user(1)('GET', `${requests}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
-  }
-  const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
-  const finance = { authorization: `Bearer ${token}` }
-  const { statusCode } = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers: finance })
-  t.equal(statusCode, 200)
-  const change = { method: 'POST', url: `/admin/v1/withdrawals/${a}/status`, payload: { status: 'rejected' } } as const
-  t.equal((await app.inject({ ...change, headers: finance })).statusCode, 403)
-})
+    const first = await list('staff', 'limit=2')
+    t.same(ids(first), [e, d])
+    const second = await list('staff', `limit=2&cursor=${first.meta.next_cursor}`)
+    t.same(ids(second), [c, b])
+    const last = await list('staff', `limit=2&cursor=${second.meta.next_cursor}`)
+    t.same([ids(last), last.meta.next_cursor], [[a], null])
 
-test('charging agents who accept requests are listed newest first, with countries and rates', async (t) => {
-  const { user, operator } = await agencyApp(t)
-  const expected = [
-    { ...person(5), countries: [{ id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 }] },
-    {
-      ...person(4),
-      countries: [
-        { id: 1, name: 'Country 1', diamonds_per_dollar: 10_001 },
-        { id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 },
-      ],
+    for (const query of ['type=silver', 'status=done', 'agent_benefit=2', 'received=yes', 'limit=0', 'cursor=!']) {
+      t.match(await user(1)('GET', `${requests}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
+    }
+    const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
+    const finance = { authorization: `Bearer ${token}` }
+    const { statusCode } = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers: finance })
+    t.equal(statusCode, 200)
+    const change = {
+      method: 'POST',
+      url: `/admin/v1/withdrawals/${a}/status`,
+      payload: { status: 'rejected' },
+    } as const
+    t.equal((await app.inject({ ...change, headers: finance })).statusCode, 403)
+  })
+
+  await t.test('finance sees the last four characters of an account number, none of them split', async (t) => {
+    const { user, app } = shared
+    const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
+    const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
+    const made = await user(1)('POST', `${requests}/request`, body)
+    t.equal(made.status, 201)
+    const headers = { authorization: `Bearer ${app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })}` }
+    const get = async (url: string) => (await app.inject({ method: 'GET', url, headers })).json()
+    const masked = {
+      bank_details: { bank_name: '****', account_name: '****', account_number: '****\u{1F600}\u{1F601}6\u{1F602}' },
+    }
+    t.match(await get('/admin/v1/withdrawals?limit=1'), { data: [masked] })
+    t.match(await get(`/admin/v1/withdrawals/${dataOf(made).id}`), { data: masked }, 'also of one request')
+  })
+
+  await t.test('refused status changes and invalid bodies', async (t) => {
+    const { user, operator } = shared
+    const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
+    const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
+    t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
+    t.match(await change(1, 'abc', { status: 'rejected' }), { status: 404 })
+    t.match(await change(3, id, { status: 'rejected' }), { status: 403, body: { code: 'not_your_withdrawal' } })
+    t.match(await change(1, id, { status: 'approved' }), { status: 403, body: { code: 'not_your_decision' } })
+    t.match(await change(4, id, { status: 'transferred' }), { status: 422, body: { code: 'invalid_transition' } })
+    t.match(await change(4, id, { status: 'done' }), { status: 422, body: { code: 'validation_failed' } })
+    t.match(await change(4, id, { status: 'approved', note: 'x'.repeat(501) }), { status: 422 })
+    t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'pending' }), {
+      status: 422,
+      body: { code: 'invalid_transition' },
+    })
+    const faults: [object, object][] = [
+      [{ ...gold, type: 'silver' }, { type: Array }],
+      [{ ...gold, target_user_id: '4' }, { target_user_id: Array }],
+      [{ ...gold, beneficiary_user_id: undefined }, { beneficiary_user_id: ['is required'] }],
+      [{ ...gold, amount_in_dollars: undefined }, { amount_in_dollars: ['is required'] }],
+      [{ ...gold, country_id: 0 }, { country_id: Array }],
+      [{ ...gold, agent_benefit: 'yes' }, { agent_benefit: Array }],
+      [{ ...cash, bank_details: { ...bank, bank_name: '' } }, { 'bank_details.bank_name': ['must not be empty'] }],
+      [{ ...cash, bank_details: 'mine' }, { bank_details: Array }],
+      [{ ...cash, user_notice: 'x'.repeat(501) }, { user_notice: Array }],
+    ]
+    for (const [body, errors] of faults) {
+      const response = await user(1)('POST', `${requests}/request`, body)
+      t.match(response, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
+    }
+  })
+
+  await t.test(
+    'a replay with an unreadable vault fails; a new reply does not read what it has just written',
+    async (t) => {
+      const { user, database } = shared
+      const ask = () =>
+        user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
+      t.equal((await ask()).status, 201)
+      await queryRows(database, 'alter table vault_records rename column sealed to unreadable')
+      const again = await ask()
+      t.equal(again.status, 500)
+      t.equal(again.headers['idempotency-replayed'], undefined)
+      await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
+      t.equal((await ask()).headers['idempotency-replayed'], 'true')
+
+      // A database that cannot be reached.
+      const nowhere = new Kysely<Tables>({
+        dialect: new PostgresDialect({
+          pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
+        }),
+      })
+      const reveal = hydrateSealed(
+        nowhere,
+        testVault,
+        new Map([
+          ['a', '{"bank_details":null,"payment_method":null,"user_notice":"soon"}'],
+          ['b', 'no'],
+        ]),
+      )
+      t.match(await reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'b' } } }), {
+        data: { user_notice: 'soon', note: 'no' },
+      })
+      await t.rejects(reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'c' } } }), {
+        message: 'looked',
+      })
     },
-  ]
-  const list = async () => (await user(1)('GET', `${requests}/charging-agents`)).body
-  t.same(await list(), { data: expected })
-  await operator('PUT', '/admin/v1/users/6', { allow_receive_withdraw_requests: 1 })
-  await operator('PUT', '/admin/v1/users/4', { charging_agent: 0 })
-  t.match(await list(), { data: [{ id: 6 }, { id: 5 }] })
-})
+  )
 
-test('finance sees the last four characters of an account number, none of them split', async (t) => {
-  const { user, app } = await agencyApp(t)
-  const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
-  const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
-  const made = await user(1)('POST', `${requests}/request`, body)
-  t.equal(made.status, 201)
-  const headers = { authorization: `Bearer ${app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })}` }
-  const get = async (url: string) => (await app.inject({ method: 'GET', url, headers })).json()
-  const masked = {
-    bank_details: { bank_name: '****', account_name: '****', account_number: '****\u{1F600}\u{1F601}6\u{1F602}' },
-  }
-  t.match(await get('/admin/v1/withdrawals'), { data: [masked] })
-  t.match(await get(`/admin/v1/withdrawals/${dataOf(made).id}`), { data: masked }, 'also of one request')
+  await t.test('charging agents who accept requests are listed newest first, with countries and rates', async (t) => {
+    const { user, operator } = shared
+    const expected = [
+      { ...person(5), countries: [{ id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 }] },
+      {
+        ...person(4),
+        countries: [
+          { id: 1, name: 'Country 1', diamonds_per_dollar: 10_001 },
+          { id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 },
+        ],
+      },
+    ]
+    const list = async () => (await user(1)('GET', `${requests}/charging-agents`)).body
+    t.same(await list(), { data: expected })
+    await operator('PUT', '/admin/v1/users/6', { allow_receive_withdraw_requests: 1 })
+    await operator('PUT', '/admin/v1/users/4', { charging_agent: 0 })
+    t.match(await list(), { data: [{ id: 6 }, { id: 5 }] })
+  })
 })
 
 test('private texts are stored in the vault, shown to the parties, repeated on retries, and erased', async (t) => {
@@ -170,67 +248,4 @@ test('private texts are stored in the vault, shown to the parties, repeated on r
   })
   t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
-})
-
-test('refused status changes and invalid bodies', async (t) => {
-  const { user, operator } = await agencyApp(t)
-  const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
-  const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
-  t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
-  t.match(await change(1, 'abc', { status: 'rejected' }), { status: 404 })
-  t.match(await change(3, id, { status: 'rejected' }), { status: 403, body: { code: 'not_your_withdrawal' } })
-  t.match(await change(1, id, { status: 'approved' }), { status: 403, body: { code: 'not_your_decision' } })
-  t.match(await change(4, id, { status: 'transferred' }), { status: 422, body: { code: 'invalid_transition' } })
-  t.match(await change(4, id, { status: 'done' }), { status: 422, body: { code: 'validation_failed' } })
-  t.match(await change(4, id, { status: 'approved', note: 'x'.repeat(501) }), { status: 422 })
-  t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'pending' }), {
-    status: 422,
-    body: { code: 'invalid_transition' },
-  })
-  const faults: [object, object][] = [
-    [{ ...gold, type: 'silver' }, { type: Array }],
-    [{ ...gold, target_user_id: '4' }, { target_user_id: Array }],
-    [{ ...gold, beneficiary_user_id: undefined }, { beneficiary_user_id: ['is required'] }],
-    [{ ...gold, amount_in_dollars: undefined }, { amount_in_dollars: ['is required'] }],
-    [{ ...gold, country_id: 0 }, { country_id: Array }],
-    [{ ...gold, agent_benefit: 'yes' }, { agent_benefit: Array }],
-    [{ ...cash, bank_details: { ...bank, bank_name: '' } }, { 'bank_details.bank_name': ['must not be empty'] }],
-    [{ ...cash, bank_details: 'mine' }, { bank_details: Array }],
-    [{ ...cash, user_notice: 'x'.repeat(501) }, { user_notice: Array }],
-  ]
-  for (const [body, errors] of faults) {
-    const response = await user(1)('POST', `${requests}/request`, body)
-    t.match(response, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
-  }
-})
-
-test('a replay with an unreadable vault fails; a new reply does not read what it has just written', async (t) => {
-  const { user, database } = await agencyApp(t)
-  const ask = () => user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
-  t.equal((await ask()).status, 201)
-  await queryRows(database, 'alter table vault_records rename column sealed to unreadable')
-  const again = await ask()
-  t.equal(again.status, 500)
-  t.equal(again.headers['idempotency-replayed'], undefined)
-  await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
-  t.equal((await ask()).headers['idempotency-replayed'], 'true')
-
-  // A database that cannot be reached.
-  const nowhere = new Kysely<Tables>({
-    dialect: new PostgresDialect({
-      pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
-    }),
-  })
-  const reveal = hydrateSealed(
-    nowhere,
-    testVault,
-    new Map([
-      ['a', '{"bank_details":null,"payment_method":null,"user_notice":"soon"}'],
-      ['b', 'no'],
-    ]),
-  )
-  t.match(await reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'b' } } }), {
-    data: { user_notice: 'soon', note: 'no' },
-  })
-  await t.rejects(reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'c' } } }), { message: 'looked' })
 })

@@ -56,183 +56,187 @@ async function gateSetup(t: Test): Promise<GateSetup> {
   }
 }
 
-test('app-status: every case, in headers and in the query', async (t) => {
-  const { ask, set, app } = await gateSetup(t)
-  const rows: readonly (readonly [
-    type: string | null,
-    version: string | null,
-    language: string | null,
-    body: object,
-  ])[] = [
-    [null, null, null, noUpdate],
-    [null, '0.1', null, noUpdate],
-    ['windows', '0.1', null, noUpdate],
-    ['android,ios', '0.1', null, noUpdate],
-    ['flutter', '0.1', null, noUpdate],
-    ['android', null, null, update(true)],
-    ['android', 'one', null, update(true)],
-    ['android', '1.4.99', null, update(true)],
-    ['android', '1.5-rc.1', null, update(true)],
-    ['android', '1.5', null, update(false)],
-    ['android', '1.5.0+99', null, update(false)],
-    ['android', '2.0.99', null, update(false)],
-    ['android', '2.1-beta', null, update(false)],
-    ['android', '2.1', null, noUpdate],
-    ['android', '2.1.0', null, noUpdate],
-    ['android', '2.10', null, noUpdate],
-    ['Android', '1.0', null, update(true)],
-    ['ios', null, null, update(false, 'en', '3')],
-    ['ios', '2.9', 'ar', update(false, 'ar', '3')],
-    ['ios', '3.0.0', 'ar', noUpdate],
-    ['android', '1', 'fr, ar;q=0.5, en;q=0.4', update(true, 'ar')],
-    ['android', '1', 'fr', update(true, 'en')],
-  ]
-  for (const [type, version, language, body] of rows) {
-    const given = Object.entries({ 'Client-Type': type, 'Client-Version': version, 'Accept-Language': language })
-    const some = given.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]))
-    const query = new URLSearchParams(some).toString()
-    const name = JSON.stringify([type, version, language])
-    t.same(await ask('/api/v1/app-status', Object.fromEntries(some)), [200, body], name)
-    t.same(await ask(`/v1/app-status/?${query}`), [200, body], `${name}, in the query`)
-  }
-  const old = { 'client-type': 'android', 'client-version': '1' }
-  t.same(
-    await ask('/v1/app-status?lang=ar', { ...old, 'accept-language': 'en' }),
-    [200, update(true, 'ar')],
-    'lang wins',
-  )
-  t.same(await ask('/v1/app-status?lang=fr', { ...old, 'accept-language': 'ar' }), [200, update(true)])
-  t.same(await ask('/v1/app-status', { ...old, lang: 'ar' }), [200, update(true, 'ar')])
-  t.same(
-    await ask('/v1/app-status?client_type=android&client_version=1.6+3'),
-    [200, update(false)],
-    'an unencoded plus',
-  )
-  t.same(
-    await ask('/v1/app-status?Client-Type=android&Client-Type=ios&Client-Version=1'),
-    [200, noUpdate],
-    'an unknown type',
-  )
-  t.same(await ask('/v1/app-status?Client-Type=&Client-Version=', { 'client-type': '' }), [200, noUpdate])
-  const odd = '/v1/app-status?lang=x&lang=y&limit=-1&__proto__=1&constructor=2'
-  t.same(await ask(odd, { authorization: 'Bearer nonsense', 'client-version': '9'.repeat(5_000) }), [200, noUpdate])
+test('modes and releases', async (t) => {
+  const shared = await gateSetup(t)
 
-  await set('/app-mode', { maintenance: true })
-  for (const [type, version] of rows) {
-    const headers = { ...(type && { 'client-type': type }), ...(version && { 'client-version': version }) }
-    t.same(await ask('/v1/app-status', headers), [200, maintenance()], 'maintenance wins')
-  }
-  t.same(await ask('/v1/app-status', { 'accept-language': 'ar-SA' }), [200, maintenance('ar')])
-  const { headers } = await app.inject('/api/v1/app-status')
-  t.match(headers, { 'cache-control': 'no-store', 'content-type': /^application\/json/ })
-})
+  await t.test('app-status: every case, in headers and in the query', async (t) => {
+    const { ask, set, app } = shared
+    const rows: readonly (readonly [
+      type: string | null,
+      version: string | null,
+      language: string | null,
+      body: object,
+    ])[] = [
+      [null, null, null, noUpdate],
+      [null, '0.1', null, noUpdate],
+      ['windows', '0.1', null, noUpdate],
+      ['android,ios', '0.1', null, noUpdate],
+      ['flutter', '0.1', null, noUpdate],
+      ['android', null, null, update(true)],
+      ['android', 'one', null, update(true)],
+      ['android', '1.4.99', null, update(true)],
+      ['android', '1.5-rc.1', null, update(true)],
+      ['android', '1.5', null, update(false)],
+      ['android', '1.5.0+99', null, update(false)],
+      ['android', '2.0.99', null, update(false)],
+      ['android', '2.1-beta', null, update(false)],
+      ['android', '2.1', null, noUpdate],
+      ['android', '2.1.0', null, noUpdate],
+      ['android', '2.10', null, noUpdate],
+      ['Android', '1.0', null, update(true)],
+      ['ios', null, null, update(false, 'en', '3')],
+      ['ios', '2.9', 'ar', update(false, 'ar', '3')],
+      ['ios', '3.0.0', 'ar', noUpdate],
+      ['android', '1', 'fr, ar;q=0.5, en;q=0.4', update(true, 'ar')],
+      ['android', '1', 'fr', update(true, 'en')],
+    ]
+    for (const [type, version, language, body] of rows) {
+      const given = Object.entries({ 'Client-Type': type, 'Client-Version': version, 'Accept-Language': language })
+      const some = given.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]))
+      const query = new URLSearchParams(some).toString()
+      const name = JSON.stringify([type, version, language])
+      t.same(await ask('/api/v1/app-status', Object.fromEntries(some)), [200, body], name)
+      t.same(await ask(`/v1/app-status/?${query}`), [200, body], `${name}, in the query`)
+    }
+    const old = { 'client-type': 'android', 'client-version': '1' }
+    t.same(
+      await ask('/v1/app-status?lang=ar', { ...old, 'accept-language': 'en' }),
+      [200, update(true, 'ar')],
+      'lang wins',
+    )
+    t.same(await ask('/v1/app-status?lang=fr', { ...old, 'accept-language': 'ar' }), [200, update(true)])
+    t.same(await ask('/v1/app-status', { ...old, lang: 'ar' }), [200, update(true, 'ar')])
+    t.same(
+      await ask('/v1/app-status?client_type=android&client_version=1.6+3'),
+      [200, update(false)],
+      'an unencoded plus',
+    )
+    t.same(
+      await ask('/v1/app-status?Client-Type=android&Client-Type=ios&Client-Version=1'),
+      [200, noUpdate],
+      'an unknown type',
+    )
+    t.same(await ask('/v1/app-status?Client-Type=&Client-Version=', { 'client-type': '' }), [200, noUpdate])
+    const odd = '/v1/app-status?lang=x&lang=y&limit=-1&__proto__=1&constructor=2'
+    t.same(await ask(odd, { authorization: 'Bearer nonsense', 'client-version': '9'.repeat(5_000) }), [200, noUpdate])
 
-test('maintenance closes every client route before all other checks, and no other route', async (t) => {
-  const { ask, set, bearer, app, operator } = await gateSetup(t)
-  const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
-  const closed: readonly (readonly [string, Record<string, string>, InjectOptions?])[] = [
-    ['/api/v1/wallet', {}],
-    ['/v1/wallet/', { authorization: 'Bearer nonsense' }],
-    ['/api/v1/wallet', expired],
-    ['/v1/wallet', bearer({})],
-    ['/v1/wallet', bearer({ role: 'operator' })],
-    ['/v1/wallet', { ...bearer({}), 'client-type': 'android', 'client-version': '9' }],
-    ['/api/v1/no/such/path', {}],
-    ['/v1', {}],
-    ['/api/v1/', {}],
-    ['/api/v1/rooms/%zz', {}],
-    ['/v1/rooms/%E0%A4%A', {}],
-    ['/v1//wallet', {}],
-    ['/%76%31/wallet', {}],
-    ['/v1/app-status/more', {}],
-    ['/v1/app-status', {}, { method: 'POST' }],
-    ['/api/v1/instant-send', { 'content-type': 'application/json' }, { method: 'POST', payload: '{' }],
-    ['/api/v1/instant-send', { 'content-type': 'text/plain' }, { method: 'POST', payload: 'x'.repeat(70_000) }],
-    ['/v1/devices/x', {}, { method: 'DELETE' }],
-    ['/v1/wallet', {}, { method: 'OPTIONS' }],
-    ['/v1/wallet', {}, { method: 'TRACE' }],
-  ]
-  await set('/app-mode', { maintenance: true })
-  for (const [url, headers, options] of closed) {
-    t.same(await ask(url, headers, options), [503, maintenance()], `${options?.method ?? 'GET'} ${url}`)
-  }
-  t.same(await ask('/v1/wallet?lang=ar'), [503, maintenance('ar')])
-  t.same(await ask('/v1/wallet/%zz?lang=ar'), [503, maintenance('ar')])
-  t.same(await ask('/v1/wallet/%zz?x=%zz&lang=ar'), [503, maintenance('ar')])
-  t.equal((await app.inject({ method: 'HEAD', url: '/v1/wallet' })).statusCode, 503)
+    await set('/app-mode', { maintenance: true })
+    for (const [type, version] of rows) {
+      const headers = { ...(type && { 'client-type': type }), ...(version && { 'client-version': version }) }
+      t.same(await ask('/v1/app-status', headers), [200, maintenance()], 'maintenance wins')
+    }
+    t.same(await ask('/v1/app-status', { 'accept-language': 'ar-SA' }), [200, maintenance('ar')])
+    const { headers } = await app.inject('/api/v1/app-status')
+    t.match(headers, { 'cache-control': 'no-store', 'content-type': /^application\/json/ })
+  })
 
-  for (const url of [
-    '/healthz',
-    '/readyz',
-    '/metrics',
-    '/docs',
-    '/docs/json',
-    '/api/v1/app-status',
-    '/v1/app-status/',
-    '/',
-    '/assets/gifts/rose.svg',
-  ]) {
-    t.equal((await app.inject(url)).statusCode, 200, url)
-  }
-  t.match(await operator('GET', '/admin/v1/app-mode'), { status: 200, body: { data: { maintenance: true } } })
-  t.equal((await ask('/admin/v1/nowhere'))[0], 401)
-  t.equal((await ask('/nowhere'))[0], 404)
-  t.equal((await app.inject('/console')).statusCode, 303)
-  t.equal((await app.inject('/fairness')).statusCode, 200)
-  await set('/app-mode', { maintenance: 0 })
-  t.equal((await ask('/v1/wallet', bearer({})))[0], 200)
-  t.equal((await ask('/v1/wallet', expired))[0], 440)
-})
+  await t.test('maintenance closes every client route before all other checks, and no other route', async (t) => {
+    const { ask, set, bearer, app, operator } = shared
+    const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
+    const closed: readonly (readonly [string, Record<string, string>, InjectOptions?])[] = [
+      ['/api/v1/wallet', {}],
+      ['/v1/wallet/', { authorization: 'Bearer nonsense' }],
+      ['/api/v1/wallet', expired],
+      ['/v1/wallet', bearer({})],
+      ['/v1/wallet', bearer({ role: 'operator' })],
+      ['/v1/wallet', { ...bearer({}), 'client-type': 'android', 'client-version': '9' }],
+      ['/api/v1/no/such/path', {}],
+      ['/v1', {}],
+      ['/api/v1/', {}],
+      ['/api/v1/rooms/%zz', {}],
+      ['/v1/rooms/%E0%A4%A', {}],
+      ['/v1//wallet', {}],
+      ['/%76%31/wallet', {}],
+      ['/v1/app-status/more', {}],
+      ['/v1/app-status', {}, { method: 'POST' }],
+      ['/api/v1/instant-send', { 'content-type': 'application/json' }, { method: 'POST', payload: '{' }],
+      ['/api/v1/instant-send', { 'content-type': 'text/plain' }, { method: 'POST', payload: 'x'.repeat(70_000) }],
+      ['/v1/devices/x', {}, { method: 'DELETE' }],
+      ['/v1/wallet', {}, { method: 'OPTIONS' }],
+      ['/v1/wallet', {}, { method: 'TRACE' }],
+    ]
+    await set('/app-mode', { maintenance: true })
+    for (const [url, headers, options] of closed) {
+      t.same(await ask(url, headers, options), [503, maintenance()], `${options?.method ?? 'GET'} ${url}`)
+    }
+    t.same(await ask('/v1/wallet?lang=ar'), [503, maintenance('ar')])
+    t.same(await ask('/v1/wallet/%zz?lang=ar'), [503, maintenance('ar')])
+    t.same(await ask('/v1/wallet/%zz?x=%zz&lang=ar'), [503, maintenance('ar')])
+    t.equal((await app.inject({ method: 'HEAD', url: '/v1/wallet' })).statusCode, 503)
 
-test('unknown fields of a text do not change the request', async (t) => {
-  const { operator } = await gateSetup(t)
-  const key = { 'idempotency-key': 'deep' }
-  const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
-  t.match(first, { status: 200, body: { data: { title: { en: 'Closed' } } } })
-  const again = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed' } }, key)
-  t.same([again.headers['idempotency-replayed'], again.text], ['true', first.text], 'it is the same request')
-})
+    for (const url of [
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/docs',
+      '/docs/json',
+      '/api/v1/app-status',
+      '/v1/app-status/',
+      '/',
+      '/assets/gifts/rose.svg',
+    ]) {
+      t.equal((await app.inject(url)).statusCode, 200, url)
+    }
+    t.match(await operator('GET', '/admin/v1/app-mode'), { status: 200, body: { data: { maintenance: true } } })
+    t.equal((await ask('/admin/v1/nowhere'))[0], 401)
+    t.equal((await ask('/nowhere'))[0], 404)
+    t.equal((await app.inject('/console')).statusCode, 303)
+    t.equal((await app.inject('/fairness')).statusCode, 200)
+    await set('/app-mode', { maintenance: 0 })
+    t.equal((await ask('/v1/wallet', bearer({})))[0], 200)
+    t.equal((await ask('/v1/wallet', expired))[0], 440)
+  })
 
-test('a forced update refuses those whose type is known and whose version is too old', async (t) => {
-  const { ask, set, bearer, operator } = await gateSetup(t)
-  const me = bearer({})
-  const passes = async (headers: Record<string, string>, name: string) =>
-    t.equal((await ask('/v1/wallet', { ...me, ...headers }))[0], 200, name)
-  const android = (version: string) => ({ 'client-type': 'android', 'client-version': version })
+  await t.test('unknown fields of a text do not change the request', async (t) => {
+    const { operator } = shared
+    const key = { 'idempotency-key': 'deep' }
+    const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
+    t.match(first, { status: 200, body: { data: { title: { en: 'Closed' } } } })
+    const again = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed' } }, key)
+    t.same([again.headers['idempotency-replayed'], again.text], ['true', first.text], 'it is the same request')
+  })
 
-  t.same(await ask('/v1/wallet', { ...me, ...android('1.4') }), [426, update(true)])
-  t.same(await ask('/api/v1/nowhere', { ...android('1.4'), 'accept-language': 'ar' }), [426, update(true, 'ar')])
-  t.same(await ask('/v1/wallet?Client-Type=android&Client-Version=1'), [426, update(true)])
-  t.same(await ask('/v1/wallet', { 'client-type': 'android' }), [426, update(true)], 'no version')
-  t.same(await ask('/v1/wallet', android('newest')), [426, update(true)], 'a malformed version')
-  await passes(android('1.5'), 'at the minimum')
-  await passes({ 'client-type': 'windows', 'client-version': '0.1' }, 'an unknown type')
-  await passes({ 'client-version': '0.1' }, 'no type')
-  await passes({ 'client-type': 'ios', 'client-version': '0.1' }, 'no minimum')
-  await passes({ 'client-type': 'flutter', 'client-version': '0.1' }, 'no release')
-  await passes({}, 'an unidentified client')
+  await t.test('a forced update refuses those whose type is known and whose version is too old', async (t) => {
+    const { ask, set, bearer, operator } = shared
+    const me = bearer({})
+    const passes = async (headers: Record<string, string>, name: string) =>
+      t.equal((await ask('/v1/wallet', { ...me, ...headers }))[0], 200, name)
+    const android = (version: string) => ({ 'client-type': 'android', 'client-version': version })
 
-  await set('/app-mode', { block_unidentified: 'ios' })
-  const iosUpdate = [426, update(true, 'en', '3')]
-  t.same(await ask('/v1/wallet', me), iosUpdate, 'with a token without a stored client')
-  t.same(await ask('/v1/wallet'), iosUpdate, 'without')
-  t.same(await ask('/v1/wallet', { 'client-type': 'windows' }), iosUpdate)
-  t.same(await ask('/v1/wallet', { 'client-version': '9' }), iosUpdate)
-  t.same(await ask('/v1/app-status'), [200, noUpdate])
-  await passes(android('1.5'), 'with hints of their own')
-  await passes({ 'client-type': 'flutter' }, 'a type without a release')
-  await operator('DELETE', '/admin/v1/releases/ios')
-  await passes({}, 'a type without a release blocks no client')
-  await set('/app-mode', { block_unidentified: null })
+    t.same(await ask('/v1/wallet', { ...me, ...android('1.4') }), [426, update(true)])
+    t.same(await ask('/api/v1/nowhere', { ...android('1.4'), 'accept-language': 'ar' }), [426, update(true, 'ar')])
+    t.same(await ask('/v1/wallet?Client-Type=android&Client-Version=1'), [426, update(true)])
+    t.same(await ask('/v1/wallet', { 'client-type': 'android' }), [426, update(true)], 'no version')
+    t.same(await ask('/v1/wallet', android('newest')), [426, update(true)], 'a malformed version')
+    await passes(android('1.5'), 'at the minimum')
+    await passes({ 'client-type': 'windows', 'client-version': '0.1' }, 'an unknown type')
+    await passes({ 'client-version': '0.1' }, 'no type')
+    await passes({ 'client-type': 'ios', 'client-version': '0.1' }, 'no minimum')
+    await passes({ 'client-type': 'flutter', 'client-version': '0.1' }, 'no release')
+    await passes({}, 'an unidentified client')
 
-  await set('/releases/android', { minimum_version: null })
-  await set('/app-mode', { block_unidentified: 'android' })
-  t.equal((await ask('/v1/wallet', me))[0], 426, 'no release has a minimum')
-  await set('/app-mode', { block_unidentified: null })
-  await passes(android('0.1'), 'the minimum is gone')
-  t.same(await ask('/v1/app-status', android('0.1')), [200, update(false)])
-  await operator('DELETE', '/admin/v1/releases/android')
-  t.same(await ask('/v1/app-status', android('0.1')), [200, noUpdate])
+    await set('/app-mode', { block_unidentified: 'ios' })
+    const iosUpdate = [426, update(true, 'en', '3')]
+    t.same(await ask('/v1/wallet', me), iosUpdate, 'with a token without a stored client')
+    t.same(await ask('/v1/wallet'), iosUpdate, 'without')
+    t.same(await ask('/v1/wallet', { 'client-type': 'windows' }), iosUpdate)
+    t.same(await ask('/v1/wallet', { 'client-version': '9' }), iosUpdate)
+    t.same(await ask('/v1/app-status'), [200, noUpdate])
+    await passes(android('1.5'), 'with hints of their own')
+    await passes({ 'client-type': 'flutter' }, 'a type without a release')
+    await operator('DELETE', '/admin/v1/releases/ios')
+    await passes({}, 'a type without a release blocks no client')
+    await set('/app-mode', { block_unidentified: null })
+
+    await set('/releases/android', { minimum_version: null })
+    await set('/app-mode', { block_unidentified: 'android' })
+    t.equal((await ask('/v1/wallet', me))[0], 426, 'no release has a minimum')
+    await set('/app-mode', { block_unidentified: null })
+    await passes(android('0.1'), 'the minimum is gone')
+    t.same(await ask('/v1/app-status', android('0.1')), [200, update(false)])
+    await operator('DELETE', '/admin/v1/releases/android')
+    t.same(await ask('/v1/app-status', android('0.1')), [200, noUpdate])
+  })
 })
 
 test('what a token reported to app-status applies to its requests without hints', async (t) => {

@@ -141,35 +141,3 @@ test('a user sees a room and joins it', async (t) => {
   t.equal((await user(9)('GET', '/v1/rooms/3/join')).status, 401)
   t.same(ledger.bugs, [])
 })
-
-test('rooms read in one batch are answered separately, and a failing one fails alone', async (t) => {
-  const { operator, user, database } = await createTestApp(t, [usersSlice, roomsSlice])
-  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
-  for (const id of [1, 2, 3, 4]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `room-${id}`, owner_id: 1 })
-  await queryRows(
-    database,
-    `with game as (
-       insert into roulette_games (game_id, uid, room_id, creator_id, status, game_price, max_players, fee_percent,
-         prize, entries, commitment, created_at)
-       values (7, 'g-7', 3, 1, 'open', 10, 2, 0, 20, 'damaged', '', now()) returning room_id, game_id)
-     insert into roulette_open_games (room_id, game_id) select room_id, game_id from game`,
-  )
-  const refs = ['room-1', '2', 'room-3', 'room-1', 'nowhere', '9', 'room-4', '3']
-  const expected = [200, 200, 500, 200, 404, 404, 200, 500]
-  for (const path of ['', '/join']) {
-    const answers = await Promise.all(refs.map((ref) => user(2)('GET', `/v1/rooms/${ref}${path}`)))
-    t.same(
-      answers.map(({ status }) => status),
-      expected,
-    )
-    const members_count = path === '' ? 1 : 2
-    for (const [i, id] of [
-      [0, 1],
-      [1, 2],
-      [3, 1],
-      [6, 4],
-    ] as const) {
-      t.match(answers[i], { body: { data: { id, uid: `room-${id}`, members_count, active_roulette_game: null } } })
-    }
-  }
-})

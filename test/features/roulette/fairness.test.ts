@@ -80,92 +80,100 @@ test('a spin of another ledger is verified with the values sent', (t) => {
   t.end()
 })
 
-test('a loser verifies the spin by hand and by request', async (t) => {
-  const open = await rouletteApp(t)
-  const { game, loser } = await playedGame(open)
-  const { fairness } = game
-  const ask = open.user(loser)
-  const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data
+test('spins of this ledger', async (t) => {
+  const app = await rouletteApp(t)
 
-  const seed = Buffer.from(fairness.server_seed, 'hex')
-  const commit = createHash('sha256').update(`rr1|commit|${game.uid}|`).update(seed).digest('hex')
-  t.equal(commit, fairness.commitment, 'the published commitment')
-  const lines = fairness.entries.map(
-    ({ entry, user_id, stake, client_seed }: Record<string, string | number>, i: number) =>
-      `${i}|${entry}|${user_id}|${stake}|${client_seed}\n`,
-  )
-  const hash = createHash('sha256').update(lines.join('')).digest('hex')
-  t.equal(hash, fairness.entries_hash)
-  const word = createHmac('sha256', seed).update(`rr1|${game.uid}|${hash}|-|0`).digest().readBigUInt64BE(0)
-  t.equal(Number(word % BigInt(fairness.entries.length)), fairness.draw)
-  t.equal(fairness.entries[fairness.draw].user_id, game.winner.id)
+  await t.test('a loser verifies the spin by hand and by request', async (t) => {
+    const open = app
+    const { game, loser } = await playedGame(open)
+    const { fairness } = game
+    const ask = open.user(loser)
+    const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data
 
-  for (const draw of [fairness, game, { ...fairness, id: game.id, unknown: 'field' }]) {
-    const { valid, algorithm, steps } = await verdict(draw)
-    t.same(
-      [algorithm, valid, steps.map(({ step }: { step: string }) => step)],
-      ['rr1', true, ['commitment', 'entries', 'ledger', 'draw']],
+    const seed = Buffer.from(fairness.server_seed, 'hex')
+    const commit = createHash('sha256').update(`rr1|commit|${game.uid}|`).update(seed).digest('hex')
+    t.equal(commit, fairness.commitment, 'the published commitment')
+    const lines = fairness.entries.map(
+      ({ entry, user_id, stake, client_seed }: Record<string, string | number>, i: number) =>
+        `${i}|${entry}|${user_id}|${stake}|${client_seed}\n`,
     )
-  }
-  const { commitment: _, ...silent } = fairness
-  t.equal((await verdict(silent)).valid, true, 'the commitment of a game of this ledger is known')
+    const hash = createHash('sha256').update(lines.join('')).digest('hex')
+    t.equal(hash, fairness.entries_hash)
+    const word = createHmac('sha256', seed).update(`rr1|${game.uid}|${hash}|-|0`).digest().readBigUInt64BE(0)
+    t.equal(Number(word % BigInt(fairness.entries.length)), fairness.draw)
+    t.equal(fairness.entries[fairness.draw].user_id, game.winner.id)
 
-  const [first, ...others] = fairness.entries
-  const forged: readonly (readonly [object, string])[] = [
-    [{ ...fairness, commitment: 'ab'.repeat(32) }, 'commitment'],
-    [{ ...fairness, draw: (fairness.draw + 1) % fairness.entries.length }, 'ledger'],
-    [{ ...fairness, entries: [{ ...first, client_seed: 'other' }, ...others], entries_hash: undefined }, 'ledger'],
-    [{ ...fairness, entries: others }, 'entries'],
-    [{ ...fairness, server_seed: '00'.repeat(32) }, 'commitment'],
-    [{ ...fairness, game_uid: `${game.uid}0` }, 'commitment'],
-    [{ ...game, winner: { ...game.winner, id: loser } }, 'ledger'],
-    [{ ...game, winner: null }, 'ledger'],
-    [{ ...game, prize: game.prize + 1 }, 'ledger'],
-    [{ ...game, pot: game.pot + 1 }, 'ledger'],
-    [{ ...game, game_price: game.game_price + 1 }, 'ledger'],
-    [{ ...game, players_count: 4 }, 'ledger'],
-    [{ ...game, status: 'cancelled' }, 'ledger'],
-    [{ ...game, uid: 'g-1-x' }, 'ledger'],
-  ]
-  for (const [draw, step] of forged) {
-    const { valid, steps } = await verdict(draw)
-    t.equal(valid, false)
-    t.equal(steps.find(({ ok }: { ok: boolean }) => !ok).step, step)
-  }
-  const stepsOf = async (draw: object) =>
-    (await verdict(draw)).steps.map(({ step, ok }: Record<string, unknown>) => [step, ok])
-  t.match(await stepsOf({ ...fairness, server_seed: '00'.repeat(32) }), [{}, {}, ['ledger', false], {}])
-  t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 4, 'a game that the ledger does not have')
-  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
-})
+    for (const draw of [fairness, game, { ...fairness, id: game.id, unknown: 'field' }]) {
+      const { valid, algorithm, steps } = await verdict(draw)
+      t.same(
+        [algorithm, valid, steps.map(({ step }: { step: string }) => step)],
+        ['rr1', true, ['commitment', 'entries', 'ledger', 'draw']],
+      )
+    }
+    const { commitment: _, ...silent } = fairness
+    t.equal((await verdict(silent)).valid, true, 'the commitment of a game of this ledger is known')
 
-test('malformed draws are refused with the name of the field', async (t) => {
-  const open = await rouletteApp(t)
-  const { fairness } = (await playedGame(open)).game
-  const ask = (body: object) => open.user(1)('POST', '/v1/fairness/verify', body)
-  const lucky = { chain: '1-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{}] }
-  const rows: readonly (readonly [object, string])[] = [
-    [{}, 'body'],
-    [{ ...lucky, k: 'x' }, 'k'],
-    [{ ...fairness, server_seed: 'x' }, 'server_seed'],
-    [{ ...fairness, entries: [] }, 'entries'],
-    [{ ...fairness, entries: [{ ...fairness.entries[0], stake: '1' }] }, 'entries.0.stake'],
-    [{ ...fairness, entries: [{ ...fairness.entries[0], user_id: null }] }, 'entries.0.user_id'],
-    [{ fairness: { commitment: fairness.commitment }, winner: null }, 'fairness.server_seed'],
-    [{ fairness, winner: { id: 1.5 } }, 'winner.id'],
-    [{ ...fairness, server_seed: undefined }, 'body'],
-    [{ ...lucky, k: undefined }, 'body'],
-  ]
-  for (const [body, field] of rows) {
-    const response = await ask(body)
-    t.match(response, { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }, field)
-  }
-  for (const body of [
-    { ...lucky, algorithm: 'rr1' },
-    { ...fairness, algorithm: 'lg1' },
-    { fairness: { ...fairness, algorithm: 'lg1' } },
-  ]) {
-    t.match(await ask(body), { status: 422, body: { code: 'validation_failed' } }, 'the name of the other algorithm')
-  }
-  t.match(await ask({ ...fairness, link: 5, k: 'x' }), { status: 200 }, 'other fields are ignored')
+    const [first, ...others] = fairness.entries
+    const forged: readonly (readonly [object, string])[] = [
+      [{ ...fairness, commitment: 'ab'.repeat(32) }, 'commitment'],
+      [{ ...fairness, draw: (fairness.draw + 1) % fairness.entries.length }, 'ledger'],
+      [{ ...fairness, entries: [{ ...first, client_seed: 'other' }, ...others], entries_hash: undefined }, 'ledger'],
+      [{ ...fairness, entries: others }, 'entries'],
+      [{ ...fairness, server_seed: '00'.repeat(32) }, 'commitment'],
+      [{ ...fairness, game_uid: `${game.uid}0` }, 'commitment'],
+      [{ ...game, winner: { ...game.winner, id: loser } }, 'ledger'],
+      [{ ...game, winner: null }, 'ledger'],
+      [{ ...game, prize: game.prize + 1 }, 'ledger'],
+      [{ ...game, pot: game.pot + 1 }, 'ledger'],
+      [{ ...game, game_price: game.game_price + 1 }, 'ledger'],
+      [{ ...game, players_count: 4 }, 'ledger'],
+      [{ ...game, status: 'cancelled' }, 'ledger'],
+      [{ ...game, uid: 'g-1-x' }, 'ledger'],
+    ]
+    for (const [draw, step] of forged) {
+      const { valid, steps } = await verdict(draw)
+      t.equal(valid, false)
+      t.equal(steps.find(({ ok }: { ok: boolean }) => !ok).step, step)
+    }
+    const stepsOf = async (draw: object) =>
+      (await verdict(draw)).steps.map(({ step, ok }: Record<string, unknown>) => [step, ok])
+    t.match(await stepsOf({ ...fairness, server_seed: '00'.repeat(32) }), [{}, {}, ['ledger', false], {}])
+    t.equal(
+      (await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length,
+      4,
+      'a game that the ledger does not have',
+    )
+    t.same([...open.ledger.bugs, ...open.ledger.failures], [])
+  })
+
+  await t.test('malformed draws are refused with the name of the field', async (t) => {
+    const open = app
+    const { fairness } = (await playedGame(open)).game
+    const ask = (body: object) => open.user(1)('POST', '/v1/fairness/verify', body)
+    const lucky = { chain: '1-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{}] }
+    const rows: readonly (readonly [object, string])[] = [
+      [{}, 'body'],
+      [{ ...lucky, k: 'x' }, 'k'],
+      [{ ...fairness, server_seed: 'x' }, 'server_seed'],
+      [{ ...fairness, entries: [] }, 'entries'],
+      [{ ...fairness, entries: [{ ...fairness.entries[0], stake: '1' }] }, 'entries.0.stake'],
+      [{ ...fairness, entries: [{ ...fairness.entries[0], user_id: null }] }, 'entries.0.user_id'],
+      [{ fairness: { commitment: fairness.commitment }, winner: null }, 'fairness.server_seed'],
+      [{ fairness, winner: { id: 1.5 } }, 'winner.id'],
+      [{ ...fairness, server_seed: undefined }, 'body'],
+      [{ ...lucky, k: undefined }, 'body'],
+    ]
+    for (const [body, field] of rows) {
+      const response = await ask(body)
+      t.match(response, { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }, field)
+    }
+    for (const body of [
+      { ...lucky, algorithm: 'rr1' },
+      { ...fairness, algorithm: 'lg1' },
+      { fairness: { ...fairness, algorithm: 'lg1' } },
+    ]) {
+      t.match(await ask(body), { status: 422, body: { code: 'validation_failed' } }, 'the name of the other algorithm')
+    }
+    t.match(await ask({ ...fairness, link: 5, k: 'x' }), { status: 200 }, 'other fields are ignored')
+  })
 })

@@ -110,174 +110,178 @@ test('a game from its creation to the winner', async (t) => {
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('a game from its creation to its cancellation', async (t) => {
-  const { user, database } = await rouletteApp(t)
-  const make = () => user(1)('POST', `${rouletteUrl}/create`, { game_price: 10, max_players: 2 })
-  const game = dataOf(await make())
-  await user(2)('POST', `${rouletteUrl}/join/${game.id}`)
-  const gone = await user(1)('DELETE', `${rouletteUrl}/${game.id}`)
-  t.equal(gone.status, 200)
-  t.match(gone.body, { meta: { message: String } })
-  t.same(Object.keys(Object(gone.body)), ['meta'])
-  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
-  t.match(await user(2)('GET', `${rouletteUrl}/${game.uid}`), {
-    body: { data: { status: 'cancelled', pot: 10, winner: null } },
-  })
-  const next = dataOf(await make())
-  t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
-  t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
-  t.same(await queryRows(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
-  t.same((await verifyDatabase(database)).findings, [])
-})
+test('games of one room', async (t) => {
+  const app = await rouletteApp(t)
 
-test('refusals have the exact codes and messages', async (t) => {
-  const { user, operator, ledger, database } = await rouletteApp(t)
-  const create = (by: number, room: string | number, body: object) =>
-    user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
-  const game = dataOf(await create(1, 'R1', { join_admin: true }))
-  const other = dataOf(await create(1, 'R2', {}))
-  const refused = async (
-    answer: ReturnType<ReturnType<typeof user>>,
-    status: number,
-    code: string,
-    message = /./,
-  ): Promise<void> => void t.match(await answer, { status, body: { code, message } }, `${status} ${code}`)
-  const at = (by: number, verb: string, id: string | number = game.id, room = 'R1') =>
-    user(by)('POST', `/v1/rooms/${room}/games/roulette/${verb}/${id}`)
-  const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${rouletteUrl}/${id}`)
-  const before = await queryRows(database, 'select position from ledger_head')
-
-  await refused(create(1, 'R3', {}), 404, 'not_found')
-  await refused(create(1, 3, {}), 404, 'not_found')
-  await refused(create(5, 'R1', {}), 403, 'not_room_member')
-  await refused(create(2, 'R1', {}), 422, 'game_already_open')
-  for (const verb of ['join', 'leave', 'finish']) {
-    for (const [id, room] of [
-      [game.id, 'R3'],
-      [other.id, 'R1'],
-      [other.uid, 'R1'],
-      [999, 'R1'],
-      ['0', 'R1'],
-      ['g-1-1', 'R1'],
-      ['%00', 'R1'],
-      ['99999999999999999999', 'R1'],
-    ]) {
-      await refused(at(1, verb, id, room), 404, 'not_found')
-    }
-  }
-  await refused(destroy(1, other.id), 404, 'not_found')
-  await refused(at(5, 'join'), 403, 'not_room_member')
-  await refused(at(1, 'join'), 422, 'already_joined', /^You already joined this game$/)
-  await refused(at(2, 'leave'), 422, 'not_joined')
-  await refused(at(2, 'finish'), 403, 'not_in_game')
-  await refused(at(1, 'finish'), 422, 'not_enough_players')
-  await refused(destroy(2), 403, 'not_game_creator', /^Only game creator can destroy game$/)
-  for (const [body, field] of [
-    [{ game_price: undefined, max_players: undefined }, 'game_price'],
-    [{ max_players: undefined }, 'max_players'],
-    [{ game_price: 0 }, 'game_price'],
-    [{ game_price: 10_000_001 }, 'game_price'],
-    [{ game_price: 1.5 }, 'game_price'],
-    [{ game_price: '30' }, 'game_price'],
-    [{ max_players: 1 }, 'max_players'],
-    [{ max_players: 51 }, 'max_players'],
-    [{ join_admin: 'yes' }, 'join_admin'],
-    [{ client_seed: '' }, 'client_seed'],
-    [{ client_seed: 'a|b' }, 'client_seed'],
-    [{ client_seed: 'x'.repeat(65) }, 'client_seed'],
-  ] as const) {
-    t.match(await create(5, 'R3', body), {
-      status: 422,
-      body: { code: 'validation_failed', errors: { [field]: [String] } },
+  await t.test('a game from its creation to its cancellation', async (t) => {
+    const { user, database } = app
+    const make = () => user(1)('POST', `${rouletteUrl}/create`, { game_price: 10, max_players: 2 })
+    const game = dataOf(await make())
+    await user(2)('POST', `${rouletteUrl}/join/${game.id}`)
+    const gone = await user(1)('DELETE', `${rouletteUrl}/${game.id}`)
+    t.equal(gone.status, 200)
+    t.match(gone.body, { meta: { message: String } })
+    t.same(Object.keys(Object(gone.body)), ['meta'])
+    t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
+    t.match(await user(2)('GET', `${rouletteUrl}/${game.uid}`), {
+      body: { data: { status: 'cancelled', pot: 10, winner: null } },
     })
-  }
-  t.match(await user(2)('POST', `${rouletteUrl}/join/${game.id}`, { client_seed: 7 }), {
-    status: 422,
-    body: { errors: { client_seed: [String] } },
+    const next = dataOf(await make())
+    t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
+    t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
+    t.same(await queryRows(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
+    t.same((await verifyDatabase(database)).findings, [])
   })
-  t.same(await queryRows(database, 'select position from ledger_head'), before, 'nothing happened')
 
-  t.equal((await at(2, 'join')).status, 200)
-  await refused(at(3, 'join'), 422, 'game_full', /^Game is full$/)
-  t.equal((await at(1, 'finish')).status, 200)
-  await refused(at(3, 'join'), 422, 'game_finished', /^Game is finished$/)
-  await refused(at(3, 'leave'), 422, 'game_finished', /^Game is finished$/)
-  await refused(at(2, 'finish'), 422, 'game_finished')
-  await refused(destroy(1), 422, 'game_finished')
-
-  const tooExpensive = dataOf(await create(2, 'R1', { game_price: 10_000_000, max_players: 50 }))
-  t.equal(tooExpensive.prize, 500_000_000)
-  await refused(at(3, 'join', tooExpensive.id), 422, 'insufficient_balance')
-  await destroy(2, tooExpensive.uid)
-  await refused(at(3, 'join', tooExpensive.id), 422, 'game_cancelled')
-  await refused(create(3, 'R1', { game_price: 101, join_admin: '1' }), 422, 'insufficient_balance')
-  t.same((await user(3)('GET', rouletteUrl)).body, { data: null }, 'no game of a creator who cannot pay')
-  t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)
-  t.equal((await user(3)('GET', '/v1/rooms/3/games/roulette')).status, 404)
-  t.equal((await operator('GET', rouletteUrl)).status, 403)
-  t.same([...ledger.bugs, ...ledger.failures], [])
-})
-
-test('a retry pays nothing twice', async (t) => {
-  const { user, database } = await rouletteApp(t)
-  const key = (name: string) => ({ 'idempotency-key': name })
-  const terms = { game_price: 30, max_players: 2, join_admin: 1 }
-  const made = await user(1)('POST', `${rouletteUrl}/create`, terms, key('a'))
-  t.match(await user(1)('POST', `/api${rouletteUrl}/create/`, { ...terms, join_admin: true }, key('a')), {
-    status: 201,
-    text: made.text,
-    headers: { 'idempotency-replayed': 'true' },
+  await t.test('whether the creator joins may be said in the body or in the query', async (t) => {
+    const { user } = app
+    const rows: readonly [query: string, body: object, players: number][] = [
+      ['?join_admin=1', {}, 1],
+      ['?join_admin=true', { join_admin: null }, 1],
+      ['?join_admin=1', { join_admin: 0 }, 0],
+      ['?join_admin=0', { join_admin: true }, 1],
+      ['?join_admin=', {}, 0],
+      ['', {}, 0],
+    ]
+    for (const [query, others, players] of rows) {
+      const body = { game_price: 30, max_players: 3, ...others }
+      const made = await user(1)('POST', `${rouletteUrl}/create${query}`, body)
+      t.match(made, { status: 201, body: { data: { players_count: players } } }, `${query} ${JSON.stringify(others)}`)
+      t.equal((await user(1)('DELETE', `${rouletteUrl}/${dataOf(made).id}`)).status, 200)
+    }
+    const wrong = await user(1)('POST', `${rouletteUrl}/create?join_admin=yes`, { game_price: 30, max_players: 3 })
+    t.match(wrong, { status: 422, body: { errors: { join_admin: [String] } } })
   })
-  t.match(await user(1)('POST', `${rouletteUrl}/create`, { ...terms, game_price: 31 }, key('a')), {
-    status: 422,
-    body: { code: 'idempotency_key_reused' },
+
+  await t.test('refusals have the exact codes and messages', async (t) => {
+    const { user, operator, ledger, database } = app
+    const create = (by: number, room: string | number, body: object) =>
+      user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
+    const game = dataOf(await create(1, 'R1', { join_admin: true }))
+    const other = dataOf(await create(1, 'R2', {}))
+    const refused = async (
+      answer: ReturnType<ReturnType<typeof user>>,
+      status: number,
+      code: string,
+      message = /./,
+    ): Promise<void> => void t.match(await answer, { status, body: { code, message } }, `${status} ${code}`)
+    const at = (by: number, verb: string, id: string | number = game.id, room = 'R1') =>
+      user(by)('POST', `/v1/rooms/${room}/games/roulette/${verb}/${id}`)
+    const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${rouletteUrl}/${id}`)
+    const before = await queryRows(database, 'select position from ledger_head')
+
+    await refused(create(1, 'R3', {}), 404, 'not_found')
+    await refused(create(1, 3, {}), 404, 'not_found')
+    await refused(create(5, 'R1', {}), 403, 'not_room_member')
+    await refused(create(2, 'R1', {}), 422, 'game_already_open')
+    for (const verb of ['join', 'leave', 'finish']) {
+      for (const [id, room] of [
+        [game.id, 'R3'],
+        [other.id, 'R1'],
+        [other.uid, 'R1'],
+        [999, 'R1'],
+        ['0', 'R1'],
+        ['g-1-1', 'R1'],
+        ['%00', 'R1'],
+        ['99999999999999999999', 'R1'],
+      ]) {
+        await refused(at(1, verb, id, room), 404, 'not_found')
+      }
+    }
+    await refused(destroy(1, other.id), 404, 'not_found')
+    await refused(at(5, 'join'), 403, 'not_room_member')
+    await refused(at(1, 'join'), 422, 'already_joined', /^You already joined this game$/)
+    await refused(at(2, 'leave'), 422, 'not_joined')
+    await refused(at(2, 'finish'), 403, 'not_in_game')
+    await refused(at(1, 'finish'), 422, 'not_enough_players')
+    await refused(destroy(2), 403, 'not_game_creator', /^Only game creator can destroy game$/)
+    for (const [body, field] of [
+      [{ game_price: undefined, max_players: undefined }, 'game_price'],
+      [{ max_players: undefined }, 'max_players'],
+      [{ game_price: 0 }, 'game_price'],
+      [{ game_price: 10_000_001 }, 'game_price'],
+      [{ game_price: 1.5 }, 'game_price'],
+      [{ game_price: '30' }, 'game_price'],
+      [{ max_players: 1 }, 'max_players'],
+      [{ max_players: 51 }, 'max_players'],
+      [{ join_admin: 'yes' }, 'join_admin'],
+      [{ client_seed: '' }, 'client_seed'],
+      [{ client_seed: 'a|b' }, 'client_seed'],
+      [{ client_seed: 'x'.repeat(65) }, 'client_seed'],
+    ] as const) {
+      t.match(await create(5, 'R3', body), {
+        status: 422,
+        body: { code: 'validation_failed', errors: { [field]: [String] } },
+      })
+    }
+    t.match(await user(2)('POST', `${rouletteUrl}/join/${game.id}`, { client_seed: 7 }), {
+      status: 422,
+      body: { errors: { client_seed: [String] } },
+    })
+    t.same(await queryRows(database, 'select position from ledger_head'), before, 'nothing happened')
+
+    t.equal((await at(2, 'join')).status, 200)
+    await refused(at(3, 'join'), 422, 'game_full', /^Game is full$/)
+    t.equal((await at(1, 'finish')).status, 200)
+    await refused(at(3, 'join'), 422, 'game_finished', /^Game is finished$/)
+    await refused(at(3, 'leave'), 422, 'game_finished', /^Game is finished$/)
+    await refused(at(2, 'finish'), 422, 'game_finished')
+    await refused(destroy(1), 422, 'game_finished')
+
+    const tooExpensive = dataOf(await create(2, 'R1', { game_price: 10_000_000, max_players: 50 }))
+    t.equal(tooExpensive.prize, 500_000_000)
+    await refused(at(3, 'join', tooExpensive.id), 422, 'insufficient_balance')
+    await destroy(2, tooExpensive.uid)
+    await refused(at(3, 'join', tooExpensive.id), 422, 'game_cancelled')
+    await refused(create(3, 'R1', { game_price: 101, join_admin: '1' }), 422, 'insufficient_balance')
+    t.same((await user(3)('GET', rouletteUrl)).body, { data: null }, 'no game of a creator who cannot pay')
+    t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)
+    t.equal((await user(3)('GET', '/v1/rooms/3/games/roulette')).status, 404)
+    t.equal((await operator('GET', rouletteUrl)).status, 403)
+    t.same([...ledger.bugs, ...ledger.failures], [])
   })
-  const { id } = dataOf(made)
-  const joined = await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))
-  const won = await user(2)('POST', `${rouletteUrl}/finish/${id}`, {}, key('b'))
-  t.equal((await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))).text, joined.text)
-  t.equal((await user(2)('POST', `${rouletteUrl}/finish/${id}`, undefined, key('b'))).text, won.text)
-  t.match(await user(2)('POST', `${rouletteUrl}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
 
-  const next = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
-  await user(2)('POST', `${rouletteUrl}/join/${next.uid}`)
-  const again = (text: string) => ({ text, headers: { 'idempotency-replayed': 'true' } })
-  const left = await user(2)('POST', `${rouletteUrl}/leave/${next.uid}`, undefined, key('c'))
-  t.match(left, { status: 200, body: { data: { pot: 30 } } })
-  t.match(await user(2)('POST', `/api${rouletteUrl}/leave/${next.uid}/`, {}, key('c')), again(left.text))
-  const late = await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d'))
-  t.match(late, { status: 422, body: { code: 'not_joined' } })
-  const gone = await user(1)('DELETE', `${rouletteUrl}/${next.id}`, undefined, key('c'))
-  t.equal(gone.status, 200)
-  t.match(await user(1)('DELETE', `/api${rouletteUrl}/${next.id}/`, undefined, key('c')), again(gone.text))
-  t.match(
-    await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d')),
-    again(late.text),
-    'refusals, too',
-  )
-  t.same(
-    await queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`),
-    [{ sum: '200' }],
-  )
-  t.same((await verifyDatabase(database)).findings, [])
-})
+  await t.test('a retry pays nothing twice', async (t) => {
+    const { user, database } = app
+    const key = (name: string) => ({ 'idempotency-key': name })
+    const terms = { game_price: 30, max_players: 2, join_admin: 1 }
+    const made = await user(1)('POST', `${rouletteUrl}/create`, terms, key('a'))
+    t.match(await user(1)('POST', `/api${rouletteUrl}/create/`, { ...terms, join_admin: true }, key('a')), {
+      status: 201,
+      text: made.text,
+      headers: { 'idempotency-replayed': 'true' },
+    })
+    t.match(await user(1)('POST', `${rouletteUrl}/create`, { ...terms, game_price: 31 }, key('a')), {
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    })
+    const { id } = dataOf(made)
+    const joined = await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))
+    const won = await user(2)('POST', `${rouletteUrl}/finish/${id}`, {}, key('b'))
+    t.equal((await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))).text, joined.text)
+    t.equal((await user(2)('POST', `${rouletteUrl}/finish/${id}`, undefined, key('b'))).text, won.text)
+    t.match(await user(2)('POST', `${rouletteUrl}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
 
-test('whether the creator joins may be said in the body or in the query', async (t) => {
-  const { user } = await rouletteApp(t)
-  const rows: readonly [query: string, body: object, players: number][] = [
-    ['?join_admin=1', {}, 1],
-    ['?join_admin=true', { join_admin: null }, 1],
-    ['?join_admin=1', { join_admin: 0 }, 0],
-    ['?join_admin=0', { join_admin: true }, 1],
-    ['?join_admin=', {}, 0],
-    ['', {}, 0],
-  ]
-  for (const [query, others, players] of rows) {
-    const body = { game_price: 30, max_players: 3, ...others }
-    const made = await user(1)('POST', `${rouletteUrl}/create${query}`, body)
-    t.match(made, { status: 201, body: { data: { players_count: players } } }, `${query} ${JSON.stringify(others)}`)
-    t.equal((await user(1)('DELETE', `${rouletteUrl}/${dataOf(made).id}`)).status, 200)
-  }
-  const wrong = await user(1)('POST', `${rouletteUrl}/create?join_admin=yes`, { game_price: 30, max_players: 3 })
-  t.match(wrong, { status: 422, body: { errors: { join_admin: [String] } } })
+    const next = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
+    await user(2)('POST', `${rouletteUrl}/join/${next.uid}`)
+    const again = (text: string) => ({ text, headers: { 'idempotency-replayed': 'true' } })
+    const left = await user(2)('POST', `${rouletteUrl}/leave/${next.uid}`, undefined, key('c'))
+    t.match(left, { status: 200, body: { data: { pot: 30 } } })
+    t.match(await user(2)('POST', `/api${rouletteUrl}/leave/${next.uid}/`, {}, key('c')), again(left.text))
+    const late = await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d'))
+    t.match(late, { status: 422, body: { code: 'not_joined' } })
+    const gone = await user(1)('DELETE', `${rouletteUrl}/${next.id}`, undefined, key('c'))
+    t.equal(gone.status, 200)
+    t.match(await user(1)('DELETE', `/api${rouletteUrl}/${next.id}/`, undefined, key('c')), again(gone.text))
+    t.match(
+      await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d')),
+      again(late.text),
+      'refusals, too',
+    )
+    t.same(
+      await queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`),
+      [{ sum: '200' }],
+    )
+    t.same((await verifyDatabase(database)).findings, [])
+  })
 })

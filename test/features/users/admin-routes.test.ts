@@ -154,21 +154,14 @@ test('many users at once, then page by page', async (t) => {
 
 test('uids are unique when requests arrive together', async (t) => {
   const { operator, ledger } = await createTestApp(t, [usersSlice])
-  // In one batch: each is decided on the effects of those before it.
-  const both = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
-  t.same(
-    both.map(({ status }) => status),
-    [200, 422, 422],
-  )
-  const passed = await Promise.all([
-    operator('PUT', '/admin/v1/users/1', { uid: 'moon' }),
-    operator('PUT', '/admin/v1/users/2', { uid: 'star' }),
-    operator('PUT', '/admin/v1/users/3', { uid: 'moon' }),
-  ])
-  t.same(
-    passed.map(({ status }) => status),
-    [200, 200, 422],
-  )
+  // Each is decided on the effects of those before it, in whatever order they arrive.
+  const all = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
+  t.equal(all.filter(({ status }) => status === 200).length, 1)
+  t.equal(all.filter(({ status }) => status === 422).length, 2)
+  const winner = 1 + all.findIndex(({ status }) => status === 200)
+  t.equal((await operator('PUT', `/admin/v1/users/${winner}`, { uid: 'moon' })).status, 200)
+  const given = await Promise.all([4, 5].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
+  t.same(new Set(given.map(({ status }) => status)), new Set([200, 422]), 'a uid that is given up can be taken')
   t.same(ledger.bugs, [])
   t.same(ledger.failures, [])
 })

@@ -53,7 +53,7 @@ test('a user has at most 20 devices: one more removes the one that was registere
   )
   t.same(await tokensOf(2), ['of-another', 'device-20'])
 
-  const many = Array.from({ length: 60 }, (_, i) => `at-once-${i}`)
+  const many = Array.from({ length: 30 }, (_, i) => `at-once-${i}`)
   await Promise.all(many.flatMap((name) => [register(1, name), user(1)('DELETE', '/v1/devices/at-once-7')]))
   const left = await tokensOf(1)
   t.ok(left.length === 20 || left.length === 19, `${left.length} devices`)

@@ -145,13 +145,11 @@ test('concurrent debits take no more than is available', async (t) => {
   await operator('PUT', '/admin/v1/users/7', {})
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 100, reason: 'x' })
   const debits = await Promise.all(
-    Array.from({ length: 50 }, () =>
+    Array.from({ length: 20 }, () =>
       operator('POST', '/admin/v1/users/7/debits', { currency: 'coins', amount: 30, reason: 'x' }),
     ),
   )
-  t.same(
-    debits.map(({ status }) => status),
-    [201, 201, 201, ...Array.from({ length: 47 }, () => 422)],
-  )
+  t.equal(debits.filter(({ status }) => status === 201).length, 3)
+  t.equal(debits.filter(({ status }) => status === 422).length, 17)
   t.same(ledger.bugs, [])
 })

@@ -34,70 +34,114 @@ async function readAll(t: Test, send: SendRequest, query: string, limit: number,
   }
 }
 
-test('every movement is listed with its sign, balance and counter-account', async (t) => {
-  const { ledger, user, operator, database } = await createTestApp(t, slices)
-  await seedLedger(t, database)
-  await ledger.runOk(debit, { holder: 'user', id: 2, currency: 'dollars', amount: 99, reason: 'back' })
-  await ledger.runOk(makeInstantTransfer, { caller_id: 2, receiver_id: 2, amount: 150, agent_benefit: false })
-  const { head } = await positionsOf(database)
-  const page = await read(t, user(2), `${PATH}?currency=dollars`)
-  t.same(page.meta, { next_cursor: null, indexed_up_to: 0 })
-  t.same(
-    page.data.map(({ at: _at, ...item }) => item),
-    [
-      {
-        id: `${head}-0`,
-        type: 'instant-transfer-made',
-        currency: 'dollars',
-        amount: -1.5,
-        balance: 10.5,
-        counter_account: 'house:exchange:dollars',
-      },
-      {
-        id: `${head - 1}-0`,
-        type: 'balance-debited',
-        currency: 'dollars',
-        amount: -0.99,
-        balance: 12,
-        counter_account: 'issuance:operator:dollars',
-      },
-      {
-        id: '10-0',
-        type: 'balance-credited',
-        currency: 'dollars',
-        amount: 12.99,
-        balance: 12.99,
-        counter_account: 'issuance:operator:dollars',
-      },
-    ],
-  )
-  t.match(page.data[0]?.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
-  t.match((await user(2)('GET', `${PATH}?currency=dollars`)).text, '"amount":-0.99,')
-  const [latest, before] = (await read(t, user(2), `/v1/wallet/history?limit=2`)).data
-  t.match(latest, {
-    id: `${head}-1`,
-    currency: 'diamonds',
-    amount: 15_000,
-    counter_account: 'issuance:exchange:diamonds',
+test('the history of a wallet', async (t) => {
+  const app = await createTestApp(t, slices)
+
+  await t.test('every movement is listed with its sign, balance and counter-account', async (t) => {
+    const { ledger, user, operator, database } = app
+    await seedLedger(t, database)
+    await ledger.runOk(debit, { holder: 'user', id: 2, currency: 'dollars', amount: 99, reason: 'back' })
+    await ledger.runOk(makeInstantTransfer, { caller_id: 2, receiver_id: 2, amount: 150, agent_benefit: false })
+    const { head } = await positionsOf(database)
+    const page = await read(t, user(2), `${PATH}?currency=dollars`)
+    t.same(page.meta, { next_cursor: null, indexed_up_to: 0 })
+    t.same(
+      page.data.map(({ at: _at, ...item }) => item),
+      [
+        {
+          id: `${head}-0`,
+          type: 'instant-transfer-made',
+          currency: 'dollars',
+          amount: -1.5,
+          balance: 10.5,
+          counter_account: 'house:exchange:dollars',
+        },
+        {
+          id: `${head - 1}-0`,
+          type: 'balance-debited',
+          currency: 'dollars',
+          amount: -0.99,
+          balance: 12,
+          counter_account: 'issuance:operator:dollars',
+        },
+        {
+          id: '10-0',
+          type: 'balance-credited',
+          currency: 'dollars',
+          amount: 12.99,
+          balance: 12.99,
+          counter_account: 'issuance:operator:dollars',
+        },
+      ],
+    )
+    t.match(page.data[0]?.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    t.match((await user(2)('GET', `${PATH}?currency=dollars`)).text, '"amount":-0.99,')
+    const [latest, before] = (await read(t, user(2), `/v1/wallet/history?limit=2`)).data
+    t.match(latest, {
+      id: `${head}-1`,
+      currency: 'diamonds',
+      amount: 15_000,
+      counter_account: 'issuance:exchange:diamonds',
+    })
+    t.match(
+      before,
+      { id: `${head}-0`, currency: 'dollars' },
+      'numbered in the order of the movements, whatever is shown',
+    )
+
+    t.same((await read(t, user(3), `${PATH}?currency=coins`)).data, [])
+    t.match(await operator('GET', PATH), { status: 403 })
+    t.match(await user(99)('GET', PATH), { status: 401 })
   })
-  t.match(before, { id: `${head}-0`, currency: 'dollars' }, 'numbered in the order of the movements, whatever is shown')
 
-  t.same((await read(t, user(3), `${PATH}?currency=coins`)).data, [])
-  t.match(await operator('GET', PATH), { status: 403 })
-  t.match(await user(99)('GET', PATH), { status: 401 })
-})
+  await t.test('invalid queries are refused', async (t) => {
+    const { user } = app
+    const cursor = (text: string) => Buffer.from(text).toString('base64url')
+    for (const query of [
+      'currency=gold',
+      'limit=0',
+      'limit=201',
+      'cursor=-1',
+      `cursor=${cursor('-1.0')}`,
+      `cursor=${cursor('1.-1')}`,
+      `cursor=${cursor('1')}`,
+      `cursor=${cursor('1.0.0')}`,
+      `cursor=${cursor('9007199254740993.0')}`,
+      `cursor=${cursor('1e3.0')}`,
+    ]) {
+      t.match(await user(1)('GET', `${PATH}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
+    }
+    t.match(await user(1)('GET', `${PATH}?cursor=${cursor('9007199254740991.0')}&currency=`), { status: 200 })
+  })
 
-test("another user's account is shown as the user", async (t) => {
-  const { ledger, user, database } = await createTestApp(t, slices)
-  await seedLedger(t, database)
-  await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason: 'x' })
-  // No rule moves value from one user to another directly; a later one may.
-  await queryRows(
-    database,
-    `alter table ledger_events disable trigger user;
+  await t.test("another user's account is shown as the user", async (t) => {
+    const { ledger, user, database } = app
+    await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason: 'x' })
+    // No rule moves value from one user to another directly; a later one may.
+    await queryRows(
+      database,
+      `alter table ledger_events disable trigger user;
      update ledger_events set debit = '{user:2:coins}' where position = (select position from ledger_head)`,
-  )
-  t.match((await read(t, user(1), `${PATH}?currency=coins`)).data, [{ counter_account: { user_id: 2 } }])
+    )
+    t.match((await read(t, user(1), `${PATH}?currency=coins`)).data, [{ counter_account: { user_id: 2 } }])
+  })
+
+  await t.test('while the index is more than 5,000 events behind, the newest movements wait for it', async (t) => {
+    const { user, database } = app
+    await indexUpTo(database, 20)
+    await queryRows(database, 'update ledger_head set position = 5021')
+    const Problem = Type.Object({ code: Type.Literal('unavailable'), message: Type.String() })
+    const began = performance.now()
+    const answer = await user(1)('GET', PATH)
+    t.equal(answer.status, 500)
+    t.ok(Value.Check(Problem, answer.body))
+    t.ok(performance.now() - began > 245)
+    t.match(await user(1)('GET', `${PATH}?cursor=${Buffer.from('5020.0').toString('base64url')}`), { status: 200 })
+
+    const waiting = user(1)('GET', PATH)
+    await queryRows(database, `update ledger_cursors set position = 21 where name = 'indexes'`)
+    t.match(await waiting, { status: 200 }, 'until it is near enough')
+  })
 })
 
 test('pages have every movement once, wherever the index ends and whatever arrives meanwhile', async (t) => {
@@ -125,43 +169,4 @@ test('pages have every movement once, wherever the index ends and whatever arriv
     }
   }
   t.same(await readAll(t, user(1), '', 90, () => runRandomCommands(ledger, 20)), whole, 'while others arrive')
-})
-
-test('invalid queries are refused', async (t) => {
-  const { user, database } = await createTestApp(t, slices)
-  await seedLedger(t, database)
-  const cursor = (text: string) => Buffer.from(text).toString('base64url')
-  for (const query of [
-    'currency=gold',
-    'limit=0',
-    'limit=201',
-    'cursor=-1',
-    `cursor=${cursor('-1.0')}`,
-    `cursor=${cursor('1.-1')}`,
-    `cursor=${cursor('1')}`,
-    `cursor=${cursor('1.0.0')}`,
-    `cursor=${cursor('9007199254740993.0')}`,
-    `cursor=${cursor('1e3.0')}`,
-  ]) {
-    t.match(await user(1)('GET', `${PATH}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
-  }
-  t.match(await user(1)('GET', `${PATH}?cursor=${cursor('9007199254740991.0')}&currency=`), { status: 200 })
-})
-
-test('while the index is more than 5,000 events behind, the newest movements wait for it', async (t) => {
-  const { user, database } = await createTestApp(t, slices)
-  await seedLedger(t, database)
-  await indexUpTo(database, 20)
-  await queryRows(database, 'update ledger_head set position = 5021')
-  const Problem = Type.Object({ code: Type.Literal('unavailable'), message: Type.String() })
-  const began = performance.now()
-  const answer = await user(1)('GET', PATH)
-  t.equal(answer.status, 500)
-  t.ok(Value.Check(Problem, answer.body))
-  t.ok(performance.now() - began > 245)
-  t.match(await user(1)('GET', `${PATH}?cursor=${Buffer.from('5020.0').toString('base64url')}`), { status: 200 })
-
-  const waiting = user(1)('GET', PATH)
-  await queryRows(database, `update ledger_cursors set position = 21 where name = 'indexes'`)
-  t.match(await waiting, { status: 200 }, 'until it is near enough')
 })
