@@ -13,7 +13,8 @@ test("no documented command puts the database's password on a command line", (t)
     'README.md',
     ...['scripts', 'sql', 'src', 'test'].flatMap(filesIn).filter((name) => /\.(md|sql)$/.test(name)),
   ]
-  for (const name of documents) t.notMatch(readFileSync(new URL(name, root), 'utf8'), ADDRESS_AS_ARGUMENT, name)
+  const offenders = documents.filter((name) => ADDRESS_AS_ARGUMENT.test(readFileSync(new URL(name, root), 'utf8')))
+  t.strictSame(offenders, [])
   t.match('psql "$(cat .data/database-url)" -f x.sql', ADDRESS_AS_ARGUMENT)
   t.match('psql postgres://me:secret@host/economy', ADDRESS_AS_ARGUMENT)
   t.end()

@@ -25,6 +25,10 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
 
+/** What is wrong in all documents, each with its document. */
+const offenders = (find: (path: string, text: string) => readonly string[]): readonly string[] =>
+  documents.flatMap((path) => find(path, readDocument(path)).map((found) => `${path}: ${found}`))
+
 /** Links of a document whose target does not exist. */
 function deadLinks(path: string, text: string): string[] {
   const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
@@ -38,7 +42,7 @@ function deadLinks(path: string, text: string): string[] {
 }
 
 test('every link of a document has a target', (t) => {
-  for (const path of documents) t.same(deadLinks(path, readDocument(path)), [], path)
+  t.strictSame(offenders(deadLinks), [])
   t.same(deadLinks('README.md', '[a](src/no-such.ts), [b](#no-such), [c](sql/README.md#no-such), [d](sql)'), [
     'src/no-such.ts',
     '#no-such',
@@ -57,7 +61,7 @@ function deadPaths(path: string, text: string): string[] {
 }
 
 test('every file that a document names exists', (t) => {
-  for (const path of documents) t.same(deadPaths(path, readDocument(path)), [], path)
+  t.strictSame(offenders(deadPaths), [])
   t.same(deadPaths('src/README.md', '`src/no-such.ts`, `gifts/send.ts`, `ledger/no-such.ts`'), [
     'src/no-such.ts',
     'ledger/no-such.ts',
@@ -73,7 +77,10 @@ function unknownScripts(text: string): string[] {
 }
 
 test('every npm script that a document names exists', (t) => {
-  for (const path of documents) t.same(unknownScripts(readDocument(path)), [], path)
+  t.strictSame(
+    offenders((_path, text) => unknownScripts(text)),
+    [],
+  )
   t.same(unknownScripts('`npm run -s audit -- verify`, `npm run no-such`'), ['no-such'])
   t.end()
 })
@@ -93,8 +100,11 @@ const CHECKED_BY: Readonly<Record<string, string>> = {
 }
 
 test('blocks of code are of kinds that are run, or for which a reason is given', (t) => {
-  for (const path of documents) {
-    for (const { language, start } of blocksOf(readDocument(path))) t.ok(language in CHECKED_BY, `${path}:${start}`)
-  }
+  const unchecked = offenders((_path, text) =>
+    blocksOf(text)
+      .filter(({ language }) => !(language in CHECKED_BY))
+      .map(({ start }) => `line ${start}`),
+  )
+  t.strictSame(unchecked, [])
   t.end()
 })

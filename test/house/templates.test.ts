@@ -17,7 +17,10 @@ const missingIn = (text: string): string[] => templatesIn(text).filter((path) =>
 test('every template that a page or another template names exists', (t) => {
   const files = globSync('**/*.{ts,eta}', { cwd: root })
   const texts = files.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
-  for (const { file, text } of texts) t.same(missingIn(text), [], file)
+  t.strictSame(
+    texts.flatMap(({ file, text }) => missingIn(text).map((name) => `${file}: ${name}`)),
+    [],
+  )
 
   const named = new Set(texts.flatMap(({ text }) => templatesIn(text)).map((path) => join('console', path)))
   t.same(

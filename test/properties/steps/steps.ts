@@ -185,23 +185,23 @@ const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, max
 type Story = fc.Arbitrary<readonly Burst[]>
 
 export const singleSteps: Story = fc.array(fc.record({ wait, steps: one(step) }), {
-  minLength: 1,
+  minLength: 30,
   maxLength: 50,
   size: 'max',
 })
 export const bursts: Story = fc.array(fc.record({ wait, steps: several(step) }), {
-  minLength: 1,
+  minLength: 3,
   maxLength: 6,
   size: 'max',
 })
 
 export const rouletteSingleSteps: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
-  minLength: 1,
+  minLength: 40,
   maxLength: 60,
   size: 'max',
 })
 export const rouletteBursts: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
-  minLength: 1,
+  minLength: 5,
   maxLength: 10,
   size: 'max',
 })
