@@ -23,8 +23,6 @@ const { values, positionals } = parseArgs({
   options: {
     /** Only the tests whose names contain this text. */
     grep: { type: 'string' },
-    /** Only the tests that are marked by `test.only`. */
-    only: { type: 'boolean' },
     /** Write what was recorded again. */
     snapshot: { type: 'boolean' },
     jobs: { type: 'string', default: String(availableParallelism() + 1) },
@@ -44,7 +42,6 @@ const env = {
   TEST_CLUSTER: String(process.pid),
   RUN_SEED: seed,
   ...(values.grep !== undefined && { TAP_GREP: values.grep }),
-  ...(values.only === true && { TAP_ONLY: '1' }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
 }
 const queue = [...files]
