@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { isFullRun } from '../harness/long-tests.ts'
 import { removeTestCluster, startTestCluster } from '../harness/postgres/test-cluster.ts'
 import { fileLine, report } from './report.ts'
-import type { FileResult, WorkerMessage } from './results.ts'
+import { END_OF_FILE, type FileResult, type WorkerMessage } from './results.ts'
 
 // What `npm test` starts: a PostgreSQL for all tests, and a few processes that each run one test file after the other.
 
@@ -41,7 +41,7 @@ const env = {
   ...process.env,
   TEST_CLUSTER: String(process.pid),
   RUN_SEED: seed,
-  ...(values.grep !== undefined && { TAP_GREP: values.grep }),
+  ...(values.grep !== undefined && { TAP_GREP: `${RegExp.escape(values.grep)}|${END_OF_FILE}` }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
 }
 const queue = [...files]

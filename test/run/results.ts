@@ -1,3 +1,6 @@
+/** The name of the entry behind the tests of a file. */
+export const END_OF_FILE = 'end of the file'
+
 /** What became of one test file. */
 export interface FileResult {
   readonly file: string

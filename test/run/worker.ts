@@ -2,12 +2,11 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import tap from 'tap'
 import { cpuMsOf } from '../harness/process/cpu-time.ts'
-import type { WorkerMessage } from './results.ts'
+import { END_OF_FILE, type WorkerMessage } from './results.ts'
 
 // Runs test files one after the other, those that main.ts names, in one process: loading the service takes longer than
 // most files. Each file adds its tests to tap's root; an entry behind them reports, and loads the next file.
 
-const END_OF_FILE = 'end of the file'
 /** How long the process may take to end after its last file. */
 const LEAK_MS = 10_000
 
