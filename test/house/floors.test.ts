@@ -218,7 +218,7 @@ test('there is no `any`, no suppressed type error and no open task', (t) => {
 test('src imports neither scripts nor tests, and scripts import only the harness of the tests', (t) => {
   for (const { path, imports } of files) {
     const ours = path.startsWith('test/')
-      ? [/^test\//]
+      ? [/^(scripts|test)\//]
       : path.startsWith('scripts/')
         ? [/^(scripts|test\/harness)\//]
         : []
