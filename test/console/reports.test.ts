@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { readStep, readSteps } from '../../src/audit/closings/step-rows.ts'
+import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
-import { closingSteps } from '../../src/features/closings/closing-steps.ts'
+import { type ClosingStep, closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
@@ -23,6 +25,17 @@ async function tokenOf(browser: ConsoleBrowser, url: string): Promise<() => Reco
   const { html } = await browser.get(url)
   const _csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
   return () => ({ _csrf, key: randomUUID() })
+}
+
+/** Each step has its own time: together they take long on a busy machine. */
+async function haveEnded(db: ReturnType<typeof readDb>, steps: readonly ClosingStep[]): Promise<void> {
+  for (const step of steps) {
+    await until(async () => {
+      // Steps take seconds: to ask more often would take the time of those that run.
+      await pause(50)
+      return !['waiting', 'running'].includes((await readStep(db, month, step)).state)
+    })
+  }
 }
 
 test('the trial balance, and months of a young ledger', async (t) => {
@@ -137,10 +150,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   const folder = join(closingsFolder, month)
   const db = readDb(t, database)
   const settled = async (): Promise<string> => {
-    // Each step has its own time: together they take long on a busy machine.
-    for (const step of closingSteps) {
-      await until(async () => !['waiting', 'running'].includes((await readStep(db, month, step)).state))
-    }
+    await haveEnded(db, closingSteps)
     await until(async () => !(await finance.get(page)).html.includes('/stop"'))
     return (await finance.get(page)).html
   }
@@ -166,6 +176,24 @@ test('finance closes a month, from its first step to the next month', async (t) 
   const early = await finance.post(`${page}/record`, fields())
   t.equal(early.status, 422)
   t.match(early.html, 'Not all steps of the closing are done')
+
+  await t.test('while no step runs, but the next one is to begin, the page follows', async (t) => {
+    const owner = await connect(database.ownerUrl, 'a test')
+    t.teardown(() => owner.end())
+    // A step begins by a lock of the table that waits for this one.
+    await owner.query('begin; lock table closing_steps in row exclusive mode')
+    const started = finance.post(`${page}/steps/house-accounts/run`, fields())
+    await until(async () => (await finance.get(page)).html.includes(`action="${page}/stop"`))
+    const { html } = await finance.get(page)
+    t.notMatch(html, '<progress')
+    t.match(html, `hx-get="${page}/progress" hx-trigger="every 1s"`)
+    t.equal((await finance.get(`${page}/progress`, { 'hx-request': 'true' })).headers['hx-refresh'], 'true')
+    t.equal((await finance.get(`${page}/progress`)).headers['location'], page)
+    await owner.query('rollback')
+    t.equal((await started).status, 303)
+    await haveEnded(db, ['house-accounts'])
+    await until(async () => !(await finance.get(page)).html.includes('/stop"'))
+  })
 
   await t.test('a failed step refuses the recording', async (t) => {
     await queryRows(database, `update balances set balance = balance + 1 where account = 'user:2:dollars'`)
@@ -291,8 +319,8 @@ test('a month with many long exceptions is a small page', async (t) => {
   const { app } = await createTestApp(t, slices, { database })
   const db = readDb(t, database)
   const finance = await signedIn(app, 'finance', 'fin')
-  t.equal((await finance.submit(page, `${page}/run`)).status, 303)
-  for (const step of closingSteps) await until(async () => (await readStep(db, month, step)).state === 'done')
+  t.equal((await finance.submit(page, `${page}/steps/exceptions/run`)).status, 303)
+  await haveEnded(db, ['exceptions'])
   const { html } = await finance.get(page)
   t.match(html, /And \d+ more, in its files\./)
   const bytes = Buffer.byteLength(html)

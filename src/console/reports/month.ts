@@ -54,6 +54,8 @@ interface MonthData {
   /** Who asked for the end of the step that runs; null when nobody did. */
   readonly stoppedBy: Cell | null
   readonly isRunning: boolean
+  /** One step has ended and the next one has not begun, or the last one has ended: no bar follows the run. */
+  readonly isBetweenSteps: boolean
   /** Names of the steps that are not done. */
   readonly left: readonly string[]
 }
@@ -104,6 +106,13 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     // Its end changes other parts of the page, too.
     if (progress === null) reply.header('hx-refresh', 'true')
     return sendPart(request, reply, progressTemplate, { page: monthPath(month), read: () => ({ progress }) })
+  })
+
+  // Between two steps the page is loaded again, until one runs or all have ended.
+  scope.get('/reports/:month/progress', { schema: { params: MonthParams } }, (request, reply) => {
+    reply.header('hx-refresh', 'true')
+    const page = monthPath(request.params.month)
+    return sendPart(request, reply, progressTemplate, { page, read: () => ({ progress: null }) })
   })
 
   /** A verification of these steps themselves is no other one. */
@@ -240,6 +249,7 @@ function showMonth(books: MonthBooks, states: readonly StepState[], folder: stri
     mayRun: refusal === null && running.current === null && begun === null,
     stoppedBy: begun === null || begun.stopped_by === null ? null : actorCell(begun.stopped_by),
     isRunning: begun !== null || isOfThisMonth,
+    isBetweenSteps: begun === null && isOfThisMonth,
     left: steps.filter((step) => !step.isDone).map(({ step }) => stepTitle(step).toLowerCase()),
   }
 }
