@@ -52,7 +52,8 @@ test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, asy
     })
   }
 
-  await t.test('every page reads without scripts', async (t) => {
+  const skip = skipUnlessWanted(true)
+  await t.test('every page reads without scripts', { skip }, async (t) => {
     const shown = await signIn('ann', { javaScript: false })
     for (const path of [...pages, missing]) {
       await shown.open(path)
@@ -60,7 +61,6 @@ test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, asy
     }
   })
 
-  const skip = skipUnlessWanted(true)
   await t.test('what a page weighs when it is opened first', { skip }, async (t) => {
     const cookies = await (await signIn('ann')).page.context().cookies()
     for (const path of pages) {

@@ -1,4 +1,4 @@
-import type { Browser, Page, Request, Response } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Request, Response } from 'playwright-core'
 import { launchChromium } from './chromium.ts'
 import { type Look, looks } from './looks.ts'
 
@@ -36,21 +36,40 @@ export interface TestBrowser {
   newPage(origin: string, options?: PageOptions): Promise<TestPage>
 }
 
-/** A browser that is closed when the test ends. Starting it takes about a second: one for a file is enough. */
+/** One for all files of this process, as starting it takes longer than most tests. */
+let launched: Promise<Browser> | undefined
+
+/** The browser of this process. Pages are closed when the test ends, or sooner, so that none goes on asking for its parts. */
 export async function startBrowser(t: Test): Promise<TestBrowser> {
-  const browser = await launchChromium()
-  t.teardown(() => browser.close())
-  return { newPage: (origin, options = {}) => newPage(browser, origin, options) }
+  if (launched !== undefined && !(await launched).isConnected()) launched = undefined
+  if (launched === undefined) {
+    const launching = launchChromium()
+    launched = launching
+    // The process of tests disconnects from the one that started it when it has run its last file.
+    process.once('disconnect', () => void launching.then((browser) => browser.close()))
+  }
+  const browser = await launched
+  const contexts: BrowserContext[] = []
+  t.teardown(async () => {
+    for (const context of contexts) await context.close()
+  })
+  return {
+    newPage: async (origin, options = {}) => {
+      const context = await newContext(browser, origin, options)
+      contexts.push(context)
+      return newPage(context, origin, options)
+    },
+  }
 }
 
 const WINDOW_HEIGHT = 900
 
-async function newPage(
+const newContext = (
   browser: Browser,
   origin: string,
   { look = looks[0], javaScript = true, locale = 'en-US' }: PageOptions,
-): Promise<TestPage> {
-  const context = await browser.newContext({
+): Promise<BrowserContext> =>
+  browser.newContext({
     ...(look === undefined
       ? {}
       : { colorScheme: look.colorScheme, viewport: { width: look.width, height: WINDOW_HEIGHT } }),
@@ -61,6 +80,8 @@ async function newPage(
     reducedMotion: 'reduce',
     serviceWorkers: 'block',
   })
+
+async function newPage(context: BrowserContext, origin: string, { javaScript = true }: PageOptions): Promise<TestPage> {
   const page = await context.newPage()
   const errors: string[] = []
   const foreignRequests: string[] = []
