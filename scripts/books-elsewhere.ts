@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { credit } from '../src/features/wallet/credit.ts'
-import { command } from '../src/ledger/executor/command.ts'
-import type { Executor } from '../src/ledger/executor/executor.ts'
 import { currencies } from '../src/ledger/rules/account.ts'
+import { queryRows } from '../test/harness/ledger/test-executor.ts'
 import { growBooks } from './bench/audit/books.ts'
-import { type BenchCluster, startCluster } from './bench/run/cluster.ts'
-import { openExecutor, seed } from './bench/seed.ts'
+import { type Database, startCluster } from './bench/cluster.ts'
+import { openCommands, type RunAs, seed } from './bench/seed.ts'
 
 // Makes books by the service's own rules, exports them, and has two independent programs read them: hledger and ledger
 // (both Debian packages) must report no errors, and the same balance of every account. Exits with 0 when they do.
@@ -24,24 +22,19 @@ const run = promisify(execFile)
 const LARGE_OUTPUT = { maxBuffer: 2 ** 30 }
 
 /** Credits users in every currency, so also in dollars, which are printed with decimals. */
-async function creditUsers(executor: Executor): Promise<void> {
-  const presenter = {
-    presentResult: () => ({ status: 200, body: '' }),
-    presentRefusal: () => ({ status: 422, body: '' }),
-  }
+async function creditUsers(runAs: RunAs): Promise<void> {
   const users = Array.from({ length: USERS_WITH_DOLLARS }, (_, i) => i + 1)
   const inputs = users.flatMap((user_id) =>
     currencies.map((currency) => ({ user_id, currency, amount: user_id * 101 + 7, reason: 'a salary' })),
   )
-  const cause = { actor: 'staff:ann', requestId: randomUUID(), idempotency: null }
-  await Promise.all(inputs.map((input) => executor.run(command(credit, input, cause, presenter))))
+  await Promise.all(inputs.map((input) => runAs('staff:ann', credit, input)))
 }
 
 /** Balances other than 0, by account; whole units (cents of a dollar). */
 type Balances = ReadonlyMap<string, bigint>
 
-async function readOurBalances(cluster: BenchCluster, database: string): Promise<Balances> {
-  const rows = await cluster.ask('select account, balance::text from balances where balance <> 0', database)
+async function readOurBalances(database: Database): Promise<Balances> {
+  const rows = await queryRows(database, 'select account, balance::text from balances where balance <> 0')
   return new Map(rows.map(({ account, balance }) => [String(account), BigInt(balance ?? 0)]))
 }
 
@@ -91,13 +84,11 @@ function compare(program: string, theirs: Balances, ours: Balances): void {
 
 await using cleanUp = new AsyncDisposableStack()
 const started = performance.now()
-const cluster = await startCluster(cleanUp, { statements: false })
+const cluster = await startCluster(cleanUp)
 const database = await cluster.create('books')
 await seed(database, POPULATION)
 await growBooks(database, EVENT_COUNT, POPULATION)
-const executor = openExecutor(database.serviceUrl)
-await creditUsers(executor)
-await executor.close()
+await creditUsers(openCommands(cleanUp, database).runAs)
 const seconds = (): string => ((performance.now() - started) / 1000).toFixed(1)
 console.log(`seeded in ${seconds()} s`)
 
@@ -110,7 +101,7 @@ const { stdout } = await run(process.execPath, [audit, 'export', ...flags], {
 const files = stdout.trim().split('\n')
 const last = files.at(-1)
 if (files.length < 3 || last === undefined) throw new Error(`only ${files.length} files`)
-const ours = await readOurBalances(cluster, 'books')
+const ours = await readOurBalances(database)
 for (const [program, readBalances] of [
   ['hledger', readHledgerBalances],
   ['ledger', readLedgerBalances],

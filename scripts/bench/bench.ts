@@ -1,62 +1,93 @@
-import { HelperProcess } from '../../test/harness/process/child-process-rpc.ts'
-import type { Options } from './options.ts'
-import type { BenchCluster, DatabaseUrls } from './run/cluster.ts'
-import { startCluster } from './run/cluster.ts'
-import { keys } from './run/keys.ts'
-import { Servers } from './run/servers.ts'
-import { seed } from './seed.ts'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { aborted } from '../../src/startup/signals.ts'
+import { type BenchCluster, describeRun, startCluster } from './cluster.ts'
 
-/** What all parts of a run share. */
+/** What a part of a bench gets. */
 export interface Bench {
-  readonly options: Options
   readonly cluster: BenchCluster
-  readonly generator: HelperProcess
-  readonly servers: Servers
-  /** A database of its own, with users, rooms and the gift. */
-  seeded(name: string): Promise<DatabaseUrls>
-  /** Starts a helper process on that database. */
-  helper(file: string, database: DatabaseUrls): HelperProcess
+  /** Ends what the part has started. */
+  readonly cleanUp: AsyncDisposableStack
+  /** This checkout and, with `--against`, the other one. */
+  readonly checkouts: readonly Checkout[]
+  /** What the command line says, else this; 1 with `--quick`. */
+  rounds(usual: number): number
+  seconds(usual: number): number
+  /** A size that only `--quick` changes. */
+  size(usual: number, quick: number): number
 }
 
-const SEED = 'seed'
-/** That of `src/config`. */
-const DEFAULT_RATE_LIMIT = '1200'
+export interface Checkout {
+  readonly name: string
+  readonly folder: string
+}
 
-/** Everything it starts is stopped by `cleanUp`. */
-export async function openBench(options: Options, cleanUp: AsyncDisposableStack): Promise<Bench> {
-  progress('starting PostgreSQL and seeding')
-  const cluster = await startCluster(cleanUp, { statements: options.profile })
-  await seed(await cluster.create(SEED))
-  const start = (file: string, environment: Readonly<Record<string, string>>): HelperProcess => {
-    const helper = new HelperProcess(new URL(file, import.meta.url), environment)
-    cleanUp.defer(() => helper.stop())
-    return helper
+/** Answers its section of the report in markdown. */
+type Part = (bench: Bench) => Promise<string>
+
+interface Flags {
+  readonly only?: string
+  readonly against?: string
+  readonly rounds?: number
+  readonly seconds?: number
+  readonly quick?: boolean
+}
+
+const positive = (text: string): number => {
+  const value = Number(text)
+  if (!(value > 0)) throw new InvalidArgumentError('Expected a number above 0.')
+  return value
+}
+
+/**
+ * Runs a bench by its command line, prints its report and ends the process: with 1 after a failure or a signal.
+ * `comparesCheckouts`: whether it takes `--against`.
+ */
+export async function runBench(
+  command: string,
+  parts: Readonly<Record<string, Part>>,
+  comparesCheckouts = true,
+): Promise<never> {
+  const against = new Option('--against <folder>', 'compare with another installed checkout, which takes turns')
+  const program = new Command(`${command} --`)
+    .addOption(new Option('--only <part>', 'one part').choices(Object.keys(parts)))
+    .option('--rounds <n>', 'turns of each contender', positive)
+    .option('--seconds <n>', 'seconds of a turn', positive)
+    .option('--quick', 'a short form, to see that it works')
+  const flags = (comparesCheckouts ? program.addOption(against) : program).parse().opts<Flags>()
+  const stop = new AbortController()
+  // Not `once`: a second signal must not end the process before it has cleaned up.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())
+  const cleanUp = new AsyncDisposableStack()
+  process.exitCode = 1
+  try {
+    const done = measure(flags, parts, cleanUp).then(() => (process.exitCode = 0))
+    await Promise.race([done, aborted(stop.signal)])
+  } catch (error) {
+    console.error(error)
   }
-  return {
-    options,
-    cluster,
-    servers: new Servers(cluster.folder, cleanUp, options.rateLimited ? { RATE_LIMIT: DEFAULT_RATE_LIMIT } : {}),
-    generator: start('load/generator.ts', { JWT_SECRET: keys.JWT_SECRET, KEYED: options.keyed ? '1' : '0' }),
-    seeded: (name) => cluster.create(name, SEED),
-    helper: (file, { serviceUrl }) => start(file, { DATABASE_URL: serviceUrl, ...keys }),
-  }
+  await cleanUp.disposeAsync()
+  process.exit()
 }
 
-/** Prints progress on stderr, as stdout is for the table. */
-export function progress(text: string): void {
-  process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${text}\n`)
-}
-
-/** Gives every item a turn in each round, each time starting with another one. */
-export async function roundRobin<Item>(
-  rounds: number,
-  items: readonly Item[],
-  turn: (item: Item, round: number) => Promise<void>,
+async function measure(
+  { only, against, rounds, seconds, quick = false }: Flags,
+  parts: Readonly<Record<string, Part>>,
+  cleanUp: AsyncDisposableStack,
 ): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
-    for (let i = 0; i < items.length; i += 1) {
-      const item = items[(i + round) % items.length]
-      if (item !== undefined) await turn(item, round)
-    }
+  const ours = { name: 'ours', folder: fileURLToPath(new URL('../..', import.meta.url)) }
+  const common = {
+    cluster: await startCluster(cleanUp),
+    checkouts: against === undefined ? [ours] : [ours, { name: 'other', folder: resolve(against) }],
+    rounds: (usual: number) => rounds ?? (quick ? 1 : usual),
+    seconds: (usual: number) => seconds ?? (quick ? 1 : usual),
+    size: (usual: number, short: number) => (quick ? short : usual),
+  }
+  console.log(describeRun())
+  for (const [name, part] of Object.entries(parts).filter(([name]) => (only ?? name) === name)) {
+    const ends = cleanUp.use(new AsyncDisposableStack())
+    console.log(`\n## ${name}\n\n${await part({ ...common, cleanUp: ends })}`)
+    await ends.disposeAsync()
   }
 }

@@ -1,66 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { grantService } from '../../src/db/migrations/grants.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { evolve, tables } from '../../src/domain.ts'
 import { luckyChains } from '../../src/features/fairness/lg1.ts'
 import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
-import { sendGift } from '../../src/features/gifts/send.ts'
 import { defineRoom } from '../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
+import { command } from '../../src/ledger/executor/command.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
+import { sha256 } from '../../src/ledger/rules/hash.ts'
+import type { Verb } from '../../src/ledger/rules/verb.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
-import type { DatabaseUrls } from './run/cluster.ts'
-import { keys } from './run/keys.ts'
-import { asInput, DIAMONDS, GIFT, ROOMS, sendBy, USERS } from './workload.ts'
+import { keys } from '../../test/harness/scenario/service-keys.ts'
+import type { Checkout } from './bench.ts'
+import type { Database } from './cluster.ts'
+import { DIAMONDS, GIFT, ROOMS, USERS, upTo } from './workload.ts'
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+/** Runs a verb with a new idempotency key, as clients do. Throws when it is refused. */
+export type RunAs = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
 
-/** An executor without observers: failures reject the promises of its commands. */
-export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executor =>
-  new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, failed: () => {} } })
-
-/** Numbers of users, a multiple of 1,000, and of rooms. */
-export interface Population {
-  readonly users: number
-  readonly rooms: number
+/**
+ * Commands without HTTP, until `cleanUp`. `ask` is like `runAs` for those that may be refused; `head` is the ledger's last
+ * position by the answers so far.
+ */
+export function openCommands(cleanUp: AsyncDisposableStack, { serviceUrl }: Database, limits: Partial<Limits> = {}) {
+  const observer = { committed: () => {}, bug: () => {}, failed: () => {} }
+  const executor = new Executor({ url: serviceUrl, tables, evolve, limits, observer })
+  cleanUp.defer(() => executor.close())
+  const runAsService = <Input, Answer>(verb: Verb<Input, Answer>, input: Input) => runAsSystem(executor, verb, input)
+  const reply = (status: number, body: object) => ({ status, body: JSON.stringify(body) })
+  const presenter = {
+    presentResult: (data: unknown) => reply(200, { data }),
+    presentRefusal: (refusal: object) => reply(422, { ...refusal, request_id: randomUUID() }),
+  }
+  let position = 0
+  const ask = async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => {
+    const idempotency = { key: randomUUID(), requestHash: sha256(JSON.stringify(input)) }
+    const cause = { actor, requestId: randomUUID(), idempotency }
+    const result = await executor.run(command(verb, input, cause, presenter))
+    position = Math.max(position, result.position)
+    return result
+  }
+  const runAs: RunAs = async (actor, verb, input) => {
+    const { reply } = await ask(actor, verb, input)
+    if (reply.status !== 200) throw new Error(`${actor} was refused: ${reply.body}`)
+    return JSON.parse(reply.body).data
+  }
+  return { ask, runAsService, runAs, head: () => position }
 }
 
-export const population: Population = { users: USERS, rooms: ROOMS }
+/** Numbers of users, a multiple of 1,000, and of rooms. */
+export const population = { users: USERS, rooms: ROOMS }
+export type Population = Readonly<typeof population>
 
 /** Creates the tables, users with diamonds, rooms and the gift: about 21,000 events. */
-export async function seed(
-  { ownerUrl, serviceUrl }: DatabaseUrls,
-  { users: count, rooms } = population,
-): Promise<void> {
-  await migrate(ownerUrl)
-  await grantService(ownerUrl, 'economy_service')
+export async function seed(database: Database, { users, rooms }: Population = population): Promise<void> {
+  await migrate(database.ownerUrl)
+  await grantService(database.ownerUrl, 'economy_service')
   await using closing = new AsyncDisposableStack()
-  const executor = openExecutor(serviceUrl)
-  closing.defer(() => executor.close())
-  const { keyHash } = luckyChains(keys.FAIRNESS_KEY)
-  await runAsSystem(executor, genesis, { fairness_key: keyHash })
-  await runAsSystem(executor, defineDecoration, { ...GIFT, decoration_id: GIFT.id })
-  for (const from of upTo(count).filter((id) => id % 1000 === 1)) {
-    const users = upTo(1000).map((i) => ({ id: from + i - 1 }))
-    await runAsSystem(executor, defineUsers, { users, listed: true })
+  const { runAsService } = openCommands(closing, database)
+  await runAsService(genesis, { fairness_key: luckyChains(keys.FAIRNESS_KEY).keyHash })
+  await runAsService(defineDecoration, { ...GIFT, decoration_id: GIFT.id })
+  for (const from of upTo(users).filter((id) => id % 1000 === 1)) {
+    await runAsService(defineUsers, { users: upTo(1000).map((i) => ({ id: from + i - 1 })), listed: true })
   }
   const diamonds = { currency: 'diamonds', amount: DIAMONDS, reason: 'bench' } as const
   await Promise.all([
-    ...upTo(rooms).map((id) => runAsSystem(executor, defineRoom, { id, owner_id: id })),
-    ...upTo(count).map((user_id) => runAsSystem(executor, credit, { user_id, ...diamonds })),
+    ...upTo(rooms).map((id) => runAsService(defineRoom, { id, owner_id: id })),
+    ...upTo(users).map((user_id) => runAsService(credit, { user_id, ...diamonds })),
   ])
 }
 
-/** Sends one gift as each of the first users. */
-export async function sendSome(serviceUrl: string, count: number): Promise<void> {
-  await using closing = new AsyncDisposableStack()
-  const executor = openExecutor(serviceUrl)
-  closing.defer(() => executor.close())
-  const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 0 })
-  await Promise.all(
-    upTo(count)
-      .map((user) => sendBy(user, 'uniform'))
-      .map((gift) => runAsSystem(executor, send, asInput(gift))),
-  )
+/**
+ * Seeds with the code of a checkout, as older code refuses newer migrations. `events`: and lets users and operators fill
+ * the ledger up to so many.
+ */
+export async function seedWith({ folder }: Checkout, database: Database, events = 0): Promise<void> {
+  const call = async (file: string, name: string, ...args: readonly unknown[]): Promise<void> => {
+    const module: object = await import(pathToFileURL(join(folder, 'scripts/bench', file)).href)
+    const work: unknown = Reflect.get(module, name)
+    if (typeof work !== 'function') throw new Error(`${folder}/scripts/bench/${file} has no ${name}`)
+    await work(database, ...args)
+  }
+  await call('seed.ts', 'seed')
+  if (events > 0) await call('audit/books.ts', 'growBooks', events)
 }

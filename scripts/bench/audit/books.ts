@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { connect } from '../../../src/db/connect.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
@@ -13,134 +11,112 @@ import { openGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import { command } from '../../../src/ledger/executor/command.ts'
-import type { Executor } from '../../../src/ledger/executor/executor.ts'
-import type { Verb } from '../../../src/ledger/rules/verb.ts'
-import type { DatabaseUrls } from '../run/cluster.ts'
-import { keys } from '../run/keys.ts'
-import { openExecutor, type Population, population } from '../seed.ts'
-import { GIFT } from '../workload.ts'
+import { INDEX_CURSOR } from '../../../src/realtime/channels/channel-index.ts'
+import { PUSH_SUBSCRIBER } from '../../../src/startup/notifications.ts'
+import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
+import { keys } from '../../../test/harness/scenario/service-keys.ts'
+import type { Bench } from '../bench.ts'
+import type { Database } from '../cluster.ts'
+import { progress } from '../rounds.ts'
+import { openCommands, type Population, population, type RunAs, seed } from '../seed.ts'
+import { between, GAMBLERS, GIFT, LUCKY_GIFT, upTo } from '../workload.ts'
 
 // Books like those of a busy service: random commands of users and operators, decided by the rules.
 
-const CLOVER = { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, image_path: 'gifts/clover.png' } as const
-const odds = [
-  { multiplier: 0, weight: 899 },
-  { multiplier: 2, weight: 70 },
-  { multiplier: 10, weight: 30 },
-  { multiplier: 360, weight: 1 },
-]
-/** Users who send lucky gifts: few, but often. */
-const GAMBLERS = 2_000
+const WEIGHTS = { 0: 899, 2: 70, 10: 30, 360: 1 }
+const odds = Object.entries(WEIGHTS).map(([multiplier, weight]) => ({ multiplier: Number(multiplier), weight }))
+const CLOVER = { decoration_id: LUCKY_GIFT, name: 'Clover', kind: 'lucky', price: 10, odds } as const
 /** Members of each room, who play there: the users from the room's number on. */
 const MEMBERS = 5
 
-const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
+/** A database with books of so many events. A service that starts on it has nothing to announce or to push. */
+export async function writeBooks({ cluster }: Bench, events: number): Promise<Database> {
+  progress(`writing books of ${events} events`)
+  const database = await cluster.create('books')
+  await seed(database)
+  await growBooks(database, events)
+  await queryRows(
+    database,
+    `insert into ledger_cursors (name, position)
+     select name, position from ledger_head, unnest(array['${INDEX_CURSOR}', '${PUSH_SUBSCRIBER}']) as name`,
+  )
+  await cluster.settle(database)
+  return database
+}
 
 /** Runs commands on a seeded database until its ledger has that many events. */
 export async function growBooks(
-  { ownerUrl, serviceUrl }: DatabaseUrls,
+  database: Database,
   events: number,
-  { users, rooms } = population,
+  { users, rooms }: Population = population,
 ): Promise<void> {
   await using closing = new AsyncDisposableStack()
-  const owner = await connect(ownerUrl, 'bench')
-  closing.defer(() => owner.end())
-  await owner.query(
+  await queryRows(
+    database,
     `insert into room_members (room_id, user_id)
      select r, r + m from generate_series(1, ${rooms}) r, generate_series(0, ${MEMBERS - 1}) m`,
   )
-  const executor = openExecutor(serviceUrl, { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 })
-  closing.defer(() => executor.close())
-  const runCommand = runAs(executor)
-  await runCommand('staff:ann', defineDecoration, { ...CLOVER, odds })
-  await runCommand('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+  const limits = { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 }
+  const { runAs, head } = openCommands(closing, database, limits)
+  await runAs('staff:ann', defineDecoration, { ...CLOVER, image_path: 'gifts/clover.png' })
+  await runAs('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
 
-  let position = await headOf(owner)
-  const polling = setInterval(() => void headOf(owner).then((head) => (position = head)), 200)
-  closing.defer(() => clearInterval(polling))
   // Each room has one player, so that no two open a game in it. The rooms fill two batches: one is collected while the
   // other is written.
   const player = async (room: number): Promise<void> => {
-    while (position < events) await randomCommand(runCommand, room, { users, rooms })
+    while (head() < events) await randomCommand(runAs, room, { users, rooms })
   }
-  await Promise.all(Array.from({ length: rooms }, (_, i) => player(i + 1)))
+  await Promise.all(upTo(rooms).map(player))
 }
-
-async function headOf(owner: Awaited<ReturnType<typeof connect>>): Promise<number> {
-  const { rows } = await owner.query<{ position: string }>('select position from ledger_head')
-  return Number(rows[0]?.position)
-}
-
-type RunAs = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
-
-/** Runs a verb with a new idempotency key, as clients do. Throws when it is refused. */
-const runAs =
-  (executor: Executor): RunAs =>
-  async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input): Promise<Answer> => {
-    const cause = { actor, requestId: randomUUID(), idempotency: { key: randomUUID(), requestHash: '-' } }
-    let answered: { readonly answer: Answer } | undefined
-    const { reply } = await executor.run(
-      command(verb, input, cause, {
-        presentResult: (answer) => {
-          answered = { answer }
-          return { status: 200, body: JSON.stringify({ data: answer }) }
-        },
-        presentRefusal: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
-      }),
-    )
-    if (answered === undefined) throw new Error(`${actor} was refused: ${reply.body}`)
-    return answered.answer
-  }
 
 const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 })
 const spins = spinSeeds(keys.FAIRNESS_KEY)
 
 /** Of 100 commands: 62 gifts, 25 lucky gifts, 4 credits, 3 debits, 2 cards, and some 4 bag items and games of three. */
-async function randomCommand(runCommand: RunAs, room: number, { users, rooms }: Population): Promise<void> {
-  const die = oneOf(100)
-  const user = oneOf(die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
+async function randomCommand(runAs: RunAs, room: number, { users, rooms }: Population): Promise<void> {
+  const die = between(1, 100)
+  const user_id = between(1, die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
   if (die <= 87) {
     const decoration_id = die <= 62 ? GIFT.id : CLOVER.decoration_id
-    const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user + i) % users))
-    const terms = { caller_id: user, sender_id: user, room: oneOf(rooms), from_bag: false, encrypted: false }
-    await runCommand(`user:${user}`, send, { ...terms, decoration_id, receiver_ids, quantity: oneOf(9) })
+    const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user_id + i) % users))
+    const terms = { caller_id: user_id, sender_id: user_id, room: between(1, rooms), from_bag: false, encrypted: false }
+    await runAs(`user:${user_id}`, send, { ...terms, decoration_id, receiver_ids, quantity: between(1, 9) })
   } else if (die <= 91) {
-    await runCommand('staff:ann', credit, { user_id: user, currency: 'coins', amount: 1000, reason: 'a top-up' })
+    await runAs('staff:ann', credit, { user_id, currency: 'coins', amount: 1000, reason: 'a top-up' })
   } else if (die <= 94) {
-    await runCommand('staff:ann', debit, {
+    await runAs('staff:ann', debit, {
       holder: 'user',
-      id: user,
+      id: user_id,
       currency: 'diamonds',
       amount: 7,
       reason: 'a refund',
     })
   } else if (die <= 96) {
-    const grant = { user_id: user, privilege_package_id: 1, quantity: 1, reason: 'a prize' }
-    const [card] = await runCommand('staff:ann', grantCards, grant)
-    if (card !== undefined) await runCommand(`user:${user}`, activateCard, { caller_id: user, card_id: card.card_id })
+    const [card] = await runAs('staff:ann', grantCards, {
+      user_id,
+      privilege_package_id: 1,
+      quantity: 1,
+      reason: 'a prize',
+    })
+    if (card !== undefined) await runAs(`user:${user_id}`, activateCard, { caller_id: user_id, card_id: card.card_id })
   } else if (die <= 98 || Math.random() < 0.8) {
-    const item = { user_id: user, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' }
-    await runCommand('staff:ann', addBagItems, item)
+    await runAs('staff:ann', addBagItems, { user_id, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' })
   } else {
-    await playGame(runCommand, room)
+    await playGame(runAs, room)
   }
 }
 
-async function playGame(runCommand: RunAs, room: number): Promise<void> {
-  const [opener, ...others] = [room, room + 1, room + 2]
-  for (const user_id of [opener, ...others]) {
-    await runCommand('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
+async function playGame(runAs: RunAs, room: number): Promise<void> {
+  const players = [room, room + 1, room + 2]
+  for (const user_id of players) {
+    await runAs('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }
   const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
-  const opened = await runCommand(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
-    caller_id: opener,
-    room,
-    ...terms,
-  })
+  const own = { caller_id: room, room }
+  const opened = await runAs(`user:${room}`, openGame({ spins, feePercent: 5 }), { ...own, ...terms })
   const game = opened.game.game_id
-  for (const caller_id of others) {
-    await runCommand(`user:${caller_id}`, joinGame, { caller_id, room, game, client_seed: '' })
+  for (const caller_id of players.slice(1)) {
+    await runAs(`user:${caller_id}`, joinGame, { caller_id, room, game, client_seed: '' })
   }
-  await runCommand(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game })
+  await runAs(`user:${room}`, finishGame(spins), { ...own, game })
 }

@@ -12,10 +12,18 @@ import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/socket-routes.ts'
-import { giftAt, lookups } from './event.ts'
-import type { Implementation } from './implementation.ts'
+import { giftAt, profiles } from './event.ts'
 
 const { slices } = await loadSlices()
+
+/** A server that sends events to all its sockets. */
+export interface Implementation {
+  readonly port: number
+  /** A token for each socket. */
+  readonly tokens: readonly string[]
+  /** Sends so many events to all sockets, in one turn of the event loop. */
+  readonly publish: (events: number) => void
+}
 
 /** The product from event to socket, with profiles and cursors from memory instead of the database. */
 export async function ours(sockets: number): Promise<Implementation> {
@@ -29,7 +37,7 @@ export async function ours(sockets: number): Promise<Implementation> {
         slices.flatMap(({ frameMapper = [] }) => frameMapper),
         fail,
       ),
-      profiles: { get: async () => lookups },
+      profiles: { get: async () => profiles },
       backlogs: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), read: nothing },
       head: async () => 0,
       onMemberLeft: () => {},

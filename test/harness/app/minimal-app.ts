@@ -126,6 +126,7 @@ interface Options
   extends Partial<
     Pick<
       AppParts,
+      | 'slices'
       | 'jwt'
       | 'rateLimit'
       | 'addressLimit'
