@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../config/clock.ts'
 
 /**
  * Rest for each unit of work while a service is busy. At 3, a service at half its capacity had 1.47 times its usual p99
- * (`npm run bench:audit`), where 1.25 is the limit.
+ * (`npm run bench:audit -- --only service`), where 1.25 is the limit.
  */
 const REST_RATIO = 7
 /** Bounds a rest, as the work before it may have been mostly waiting for the processor or the database. */

@@ -26,7 +26,7 @@ const slotsOfDatabases = new WeakMap<Kysely<Tables>, QuerySlots>()
 /**
  * For what requests read of a database. All such lookups share some slots, so that reads of many kinds are batched too:
  * while the slots are taken, keys gather. Two slow lookups leave one slot to the others. Without shared slots an app's
- * mix of reads and gifts goes 0.85 (64 connections) and 0.81 times (256) as fast (`npm run bench -- --only reads`).
+ * mix of reads and gifts goes 0.85 (64 connections) and 0.81 times (256) as fast (`npm run bench -- --only reads --against`).
  */
 export function requestLimits(db: Kysely<Tables>): LookupLimits {
   let slots = slotsOfDatabases.get(db)

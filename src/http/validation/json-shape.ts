@@ -19,7 +19,7 @@ const HASH_FACTOR = 2 * randomInt(2 ** 20, 2 ** 31) + 1
 
 /**
  * Whether JSON text looks like data: not endlessly nested, and not full of distinct field names, empty objects or short
- * texts. V8 takes a hundred times longer to parse a megabyte of such text than this scan (`npm run bench -- --only stalls`).
+ * texts. V8 takes far longer to parse such text than this scan.
  */
 export function hasPlausibleShape(json: Uint8Array): boolean {
   /** Hashes of names; two names with the same hash count as one. */
