@@ -2,14 +2,13 @@ import { test } from 'tap'
 import { copyOf, testDatabase } from '../harness/postgres/test-database.ts'
 import { unreachableUrl } from '../harness/postgres/unreachable-url.ts'
 import { runAudit } from './run-audit.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
 
 test('the audit reads a standby that has all of the ledger, else says why it reads the primary', async (t) => {
   const empty = await testDatabase()
   const behind = await copyOf(empty)
-  const primary = await testDatabase()
-  await seedLedger(t, primary)
+  const primary = await seededLedger()
   const run = (standbyUrl: string) =>
     runAudit({ DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standbyUrl }, 'trial-balance', '--as-of', '22')
 
@@ -24,8 +23,7 @@ test('the audit reads a standby that has all of the ledger, else says why it rea
     t.match(err, reason)
     t.match(err, /^reading DATABASE_URL instead of DATABASE_READ_URL: .*\n$/)
   }
-  const other = await testDatabase()
-  await seedLedger(t, other)
+  const other = await seededLedger()
   await tamper(other, `update ledger_events set hash = repeat('0', 64) where position = 22`)
   t.match(await run(other.serviceUrl), { code: 0, out: own.out, err: /: it holds another ledger\n$/ })
 })

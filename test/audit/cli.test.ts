@@ -6,12 +6,11 @@ import { newDataDir, openEmbeddedCluster } from '../harness/postgres/embedded.ts
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { inTestSchema, testSchema } from '../harness/postgres/test-schema.ts'
 import { auditScript, runAudit } from './run-audit.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger, seedLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
 
 test('verify ends with 0 when clean and 1 with findings, as lines or as one document', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl }
   t.match(await runAudit(env, 'verify'), {
     code: 0,
@@ -106,8 +105,7 @@ test('a report that cannot be written is an error', async (t) => {
 })
 
 test('a checkpoint of a head that is not the last event is refused', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
   t.match(await runAudit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })
   await tamper(database, 'update ledger_head set position = 23')

@@ -7,9 +7,9 @@ import { readEntries } from '../../src/audit/export/read-entries.ts'
 import { checkDraws, drawFindings } from '../../src/audit/verify/draws/check-draws.ts'
 import { chiSquare } from '../../src/audit/verify/draws/chi-square.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { runAudit } from './run-audit.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger } from './seed-ledger.ts'
 
 const balancesOf = async (database: TestDatabase) =>
   new Map(
@@ -20,8 +20,7 @@ const balancesOf = async (database: TestDatabase) =>
   )
 
 test('the JSON export has every event, with all that its hash covers', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl }
   const { code, out } = await runAudit(env, 'export', '--format', 'jsonl')
   t.equal(code, 0)
@@ -60,8 +59,7 @@ test('the JSON export has every event, with all that its hash covers', async (t)
 })
 
 test('the CSV export has every posting: they sum to zero, and those of an account to its balance', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const { out, err } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
   t.match(err, /^export --format csv\npositions 1 to 22, \S+Z to \S+Z\n$/)
   const [header = '', ...lines] = out.trim().split('\n')
@@ -126,8 +124,7 @@ function readJournal(text: string): Map<string, number> {
 }
 
 test('journals balance, assert and declare; each file begins with the opening balances', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl }
   const balances = await balancesOf(database)
   const whole = await runAudit(env, 'export', '--format', 'hledger')
@@ -152,8 +149,7 @@ test('journals balance, assert and declare; each file begins with the opening ba
 })
 
 test('the check of draws compares them with the odds and reports those that do not follow', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const { code, out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
   t.equal(code, 0)
   t.match(JSON.parse(out), { events: 22, faults: [], findings: [], lucky: [{ decoration_id: 2, draws: 5 }] })

@@ -2,13 +2,12 @@ import { test } from 'tap'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { runAudit } from './run-audit.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger } from './seed-ledger.ts'
 
 const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 test('reports begin with what was asked, the last position and its time', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl }
   const times = await queryRows(
     database,

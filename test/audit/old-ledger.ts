@@ -1,27 +1,30 @@
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { seedLedger, withOwnExecutors } from './seed-ledger.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
+import { seededLedger, type withOwnExecutors } from './seed-ledger.ts'
 import { rechain, tamper } from './verify-database.ts'
 
-/** So long ago that its month and the next one are over. */
-const AGE_DAYS = 70
+type More = Parameters<Parameters<typeof withOwnExecutors>[0]>[0]
+
+/** The middle of the month before the last one, on whatever day the tests run: this month and the next one are over. */
+const now = new Date()
+const begin = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15, 12))
 
 /** The month in which everything happened in an old ledger: `2026-09`. */
-export const oldMonth = new Date(Date.now() - AGE_DAYS * 86_400_000).toISOString().slice(0, 7)
-
-type Seed = Parameters<typeof withOwnExecutors>[0]
+export const oldMonth = begin.toISOString().slice(0, 7)
 
 /** A ledger of some time ago; `more` adds to what is in it. */
-export async function oldLedger(
-  more: (own: Parameters<Seed>[0], database: TestDatabase) => Promise<void> = async () => {},
-): Promise<TestDatabase> {
-  const database = await testDatabase()
-  await withOwnExecutors(async (own) => {
-    await seedLedger(own, database)
-    await more(own, database)
-  })
-  const age = `interval '${AGE_DAYS} days'`
-  await tamper(database, `update ledger_events set at = at - ${age}`, `update ledger_head set at = at - ${age}`)
+export async function oldLedger(more?: (own: More, database: TestDatabase) => Promise<void>): Promise<TestDatabase> {
+  const database = await seededLedger(more)
+  const [{ age } = { age: null }] = await queryRows(
+    database,
+    `select '${begin.toISOString()}' - min(at) as age from ledger_events`,
+  )
+  await tamper(
+    database,
+    `update ledger_events set at = at + interval '${age}'`,
+    `update ledger_head set at = at + interval '${age}'`,
+  )
   await rechain(database)
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   return database

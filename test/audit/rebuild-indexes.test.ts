@@ -2,16 +2,17 @@ import { test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { connect } from '../../src/db/connect.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import {
+  grownLedger,
   indexUpTo,
   positionsOf,
   runRandomCommands,
   startIndexer,
   untilIndexed,
 } from '../ledger/indexes/index-fixture.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger } from './seed-ledger.ts'
 import { tamper, verifyDatabase } from './verify-database.ts'
 
 const build = ({ ownerUrl }: TestDatabase) =>
@@ -23,9 +24,7 @@ const contents = async (database: TestDatabase) => [
 ]
 
 test('a rebuild restores the indexes up to the end of the ledger, with their cursor', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  await runRandomCommands(createTestExecutor(t, database.serviceUrl), 1_200)
+  const database = await grownLedger()
   const { head } = await positionsOf(database)
   await build(database)
   t.same(await positionsOf(database), { indexed: head, head }, 'of a ledger that was never indexed')
@@ -45,8 +44,7 @@ test('a rebuild restores the indexes up to the end of the ledger, with their cur
 })
 
 test('a subscriber goes on after each swap, under load', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   await runRandomCommands(ledger, 600)
   await indexUpTo(database, 100)
@@ -66,8 +64,7 @@ test('a subscriber goes on after each swap, under load', async (t) => {
 })
 
 test('a swap that could not lock the tables is tried again with nothing lost', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   const holder = await connect(database.ownerUrl, 'test')
   t.teardown(() => holder.end())

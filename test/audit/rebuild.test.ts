@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
@@ -12,9 +11,11 @@ import { sendGift } from '../../src/features/gifts/send.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { until } from '../harness/until.ts'
+import { auditScript, runAudit } from './run-audit.ts'
+import { seededLedger } from './seed-ledger.ts'
 import { tamper, verifyDatabase } from './verify-database.ts'
 
 const derived = tables.filter(({ source }) => source === 'ledger')
@@ -46,8 +47,7 @@ const sendAs = ({ runOk }: TestExecutor, sender: number, receiver: number) =>
   runOk(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
 
 test('a rebuild restores altered tables from the ledger and keeps all their properties', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   // An instance with cached rows and prepared statements.
   const ledger = createTestExecutor(t, database.serviceUrl)
   for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
@@ -77,8 +77,7 @@ test('a rebuild restores altered tables from the ledger and keeps all their prop
 })
 
 test('an instance does not use cached rows of the altered tables after a rebuild', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
   const ledger = createTestExecutor(t, database.serviceUrl)
   const rob = { holder: 'user', id: 1, currency: 'diamonds', amount: 500_000, reason: 'too much' } as const
@@ -89,8 +88,7 @@ test('an instance does not use cached rows of the altered tables after a rebuild
 })
 
 test('two instances under load lose nothing while tables are rebuilt and swapped', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const ledgers = [
     createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
     createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
@@ -116,9 +114,10 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
       await sleep(5)
     }
   })()
-  await sleep(100)
+  await until(() => sent > 20)
   const { position } = await build(database)
-  await sleep(100)
+  const sentBefore = sent
+  await until(() => sent > sentBefore + 20)
   over.abort()
   await Promise.all([...load, reading])
   const [drawn] = await queryRows(
@@ -135,27 +134,19 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
 })
 
 test('a killed rebuild changes nothing, and the next one removes its leftovers', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const before = await contents(database)
   // A reader of a table prevents its swap.
   const reader = await connect(database.serviceUrl, 'test')
   t.teardown(() => reader.end())
   await reader.query('begin; select * from rooms')
-  const script = join(import.meta.dirname, '../../scripts/audit.ts')
   const env = { ...process.env, DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
-  const child = spawn(process.execPath, [script, 'rebuild'], { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [auditScript, 'rebuild'], { env, stdio: 'ignore' })
   const ended = once(child, 'exit')
-  while (
-    (
-      await queryRows(
-        database,
-        `select 1 from pg_indexes where schemaname = '${testSchema}-rebuilt' and tablename = 'rooms'`,
-      )
-    ).length === 0
-  ) {
-    await sleep(20)
-  }
+  await until(async () => {
+    const built = `select 1 from pg_indexes where schemaname = '${testSchema}-rebuilt' and tablename = 'rooms'`
+    return (await queryRows(database, built)).length > 0
+  })
   await t.rejects(build(database), { message: 'Another rebuild is running.' })
   child.kill('SIGKILL')
   await ended
@@ -163,18 +154,23 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
   t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   await sendAs(createTestExecutor(t, database.serviceUrl), 1, 2)
 
-  const again = new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, [script, 'rebuild'], { env }, (error, out) => (error ? reject(error) : resolve(out)))
+  const again = runAudit({ DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }, 'rebuild')
+  // It cannot lock the table that the reader still reads.
+  await until(async () => {
+    const waiting = `select from pg_stat_activity
+      where application_name = 'ledger rebuild' and wait_event_type = 'Lock' and datname = current_database()`
+    return (await queryRows(database, waiting)).length > 0
   })
-  await sleep(500)
   await reader.query('commit')
-  t.match(await again, /^rebuilt: \d+ tables of \d+ rows from 23 events in [\d.]+ s; commands waited for [\d,]+ ms\n$/)
+  t.match(await again, {
+    code: 0,
+    out: /^rebuilt: \d+ tables of \d+ rows from 23 events in [\d.]+ s; commands waited for [\d,]+ ms\n$/,
+  })
   t.same(await verifyDatabase(database), { position: 23, events: 23, findings: [] })
 })
 
 test('a rebuild refuses a ledger with findings, and tables that other objects depend on', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const before = await contents(database)
   await tamper(database, 'create view rich as select * from balances where balance > 100')
   await t.rejects(build(database), {

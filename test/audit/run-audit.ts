@@ -1,20 +1,30 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { runAudit as run } from '../../scripts/audit.ts'
+import { testSchema } from '../harness/postgres/test-schema.ts'
 
 export const auditScript = join(import.meta.dirname, '../../scripts/audit.ts')
 
 export interface Run {
-  readonly code: number | string
+  readonly code: number
   readonly out: string
   readonly err: string
 }
 
-/** Runs the audit's command line in a process of its own. */
-export function runAudit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
-  const { DATABASE_URL: _url, DATA_DIR: _dir, ...rest } = process.env
-  return new Promise((resolve) => {
-    execFile(process.execPath, [auditScript, ...args], { env: { ...rest, ...env } }, (error, out, err) =>
-      resolve({ code: error?.code ?? 0, out, err }),
-    )
-  })
+/** Runs the audit's command line in this process, with these variables alone. */
+export async function runAudit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
+  const stdout = new Text()
+  const stderr = new Text()
+  const { signal } = new AbortController()
+  const code = await run(args, { env: { LEDGER_SCHEMA: testSchema, ...env }, stdout, stderr, signal })
+  return { code, out: stdout.text, err: stderr.text }
+}
+
+class Text extends Writable {
+  text = ''
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString()
+    done()
+  }
 }

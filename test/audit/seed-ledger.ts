@@ -8,7 +8,7 @@ import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
-import type { TestDatabase } from '../harness/postgres/test-database.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -64,4 +64,20 @@ export async function withOwnExecutors(work: (t: Test) => Promise<void>): Promis
   const closing: (() => Promise<void>)[] = []
   await work({ teardown: (close) => closing.push(close) })
   for (const close of closing) await close()
+}
+
+let seeded: Promise<TestDatabase> | null = null
+
+/** A ledger as `seedLedger` leaves it, and with what `more` adds: a copy of one that is seeded once in each process. */
+export async function seededLedger(more?: (t: Test, database: TestDatabase) => Promise<void>): Promise<TestDatabase> {
+  seeded ??= seedOnce()
+  const database = await copyOf(await seeded)
+  if (more !== undefined) await withOwnExecutors((t) => more(t, database))
+  return database
+}
+
+async function seedOnce(): Promise<TestDatabase> {
+  const database = await testDatabase()
+  await withOwnExecutors((t) => seedLedger(t, database))
+  return database
 }

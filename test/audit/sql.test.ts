@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { seedLedger } from './seed-ledger.ts'
+import { seededLedger } from './seed-ledger.ts'
 import { rechain, tamper } from './verify-database.ts'
 
 const questions = ['chain', 'double-entry', 'balances'] as const
@@ -18,14 +18,12 @@ const answersTo = async (database: TestDatabase) => ({
 
 test('the queries of finance return no rows on sound books', async (t) => {
   for (const question of questions) t.same(await ask(await testDatabase(), question), [])
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   t.same(await answersTo(database), { chain: [], doubleEntry: [], balances: [] })
 })
 
 test('the queries find a changed amount', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(database, 'update ledger_events set amount[1] = 9961 where position = 11')
   t.match(await answersTo(database), {
     chain: [{ position: '11', fault: 'the hash differs', is: /^[0-9a-f]{64}$/, ought_to_be: /^[0-9a-f]{64}$/ }],
@@ -38,8 +36,7 @@ test('the queries find a changed amount', async (t) => {
 })
 
 test('the queries find an overdraft, two currencies in one movement, and movements without an account', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(
     database,
     'update ledger_events set amount[1] = 10001 where position = 11',
@@ -70,8 +67,7 @@ test('the queries find an overdraft, two currencies in one movement, and movemen
 })
 
 test('an overdraft within one event is not a finding', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   // The stake is taken after the reward was given: only what is left at the end counts.
   await tamper(
     database,
@@ -83,8 +79,7 @@ test('an overdraft within one event is not a finding', async (t) => {
 })
 
 test('the queries find missing events and a wrong head', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(
     database,
     'delete from ledger_events where position in (1, 5, 6)',
@@ -102,8 +97,7 @@ test('the queries find missing events and a wrong head', async (t) => {
 })
 
 test('the queries find two swapped events', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(
     database,
     'update ledger_events set position = 100 where position = 8',

@@ -93,7 +93,10 @@ test('the server waits for a slow reader', async (t) => {
   const client = await connected(t, database)
   const watcher = await connected(t, database)
   const waits = async (): Promise<unknown> =>
-    (await watcher.query(`select wait_event from pg_stat_activity where query like 'copy%' and state = 'active'`)).rows
+    (
+      await watcher.query(`select wait_event from pg_stat_activity
+         where query like 'copy%' and state = 'active' and datname = current_database()`)
+    ).rows
   const pages = copyOut(client, `copy (select repeat('x', 1000) from generate_series(1, 100000)) to stdout`, 65_536)
   await pages.next()
   // It also waits for moments while it fills the buffers between them.
@@ -114,7 +117,8 @@ test('a connection that breaks is an error', async (t) => {
   const reading = (async () => {
     for await (const page of copyOut(client, numbers(5_000_000), 65_536)) {
       if (rowsOf(page)[0] === '1') {
-        await watcher.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%'`)
+        await watcher.query(`select pg_terminate_backend(pid) from pg_stat_activity
+          where query like 'copy%' and datname = current_database()`)
       }
     }
   })()

@@ -19,5 +19,5 @@ export const chartOfAccountsCommand: RegisterCommand = (audit) =>
         entry.mayBeNegative ? 'may be negative' : 'never negative',
         entry.meaning,
       ])
-      process.stdout.write(`${json ? JSON.stringify(chart) : formatColumns(rows, []).join('\n')}\n`)
+      audit.configureOutput().writeOut?.(`${json ? JSON.stringify(chart) : formatColumns(rows, []).join('\n')}\n`)
     })

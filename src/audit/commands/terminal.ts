@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { errorCode } from '../../config/error-code.ts'
 import type { Progress } from '../ledger-scan.ts'
 
@@ -27,7 +28,7 @@ const CLEAR_LINE = '\r\u001b[K'
 const REDRAW_INTERVAL_MS = 100
 const BAR_WIDTH = 24
 
-export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
+export function openTerminal(stdout: Writable, stderr: Writable & { readonly isTTY?: boolean }): Terminal {
   const started = performance.now()
   const seconds = (): number => (performance.now() - started) / 1000
   let drawnAt = Number.NEGATIVE_INFINITY

@@ -14,6 +14,7 @@ import { type ClosingStep, closingSteps } from '../../../src/features/closings/c
 import { nextMonth } from '../../../src/features/closings/month.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
@@ -83,7 +84,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
   const books = await readMonthBooks(db, month)
   t.match(books, { first: 1, last: head, previous: null, closing: null, refusal: null })
   for (const [of, code] of [
-    [new Date().toISOString().slice(0, 7), 'month_not_over'],
+    [nextMonth(nextMonth(nextMonth(month))), 'month_not_over'],
     ['2025-01', 'month_before_ledger'],
   ] as const) {
     t.equal((await readMonthBooks(db, of)).refusal?.code, code)
@@ -93,6 +94,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
   t.equal((await finance('POST', path, { month: '2025-13' })).status, 422)
 
   await t.test('a step that found something forbids the recording', async (t) => {
+    auditInThisThread(t)
     await queryRows(database, `update balances set balance = balance + 1 where account = 'user:2:dollars'`)
     const [failed] = await runSteps(t, opened, ['verify'])
     t.match(failed, {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
 import { hashFile } from '../../../src/audit/closings/hashed-file.ts'
@@ -17,23 +17,25 @@ import { type ClosingStep, closingSteps } from '../../../src/features/closings/c
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { copyOf, superuserUrl } from '../../harness/postgres/test-database.ts'
+import { copyOf, superuserUrl, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
+import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { holdVerifications } from '../hold-verifications.ts'
 import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
+import { seededLedger } from '../seed-ledger.ts'
 
 const { slices } = await loadSlices()
 const KEY = 'a checkpoint key for tests'
 const page = `/console/reports/${month}`
 const running = { status: 422, body: { code: 'steps_running', message: /^A step of a closing is running/ } }
 
-type Test = Parameters<typeof createTestApp>[0]
-
-const original = await oldLedger()
+let original: Promise<TestDatabase> | null = null
 
 async function openMonth(t: Test) {
-  const opened = await createTestApp(t, slices, { database: await copyOf(original) })
+  auditInThisThread(t)
+  original ??= oldLedger()
+  const opened = await createTestApp(t, slices, { database: await copyOf(await original) })
   const { database, closingsFolder } = opened
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)
@@ -361,7 +363,7 @@ test('the verification of a closing is one of those that run one at a time', asy
 })
 
 test('an aborted task is over when it says so: its thread writes no more', async (t) => {
-  const opened = await openMonth(t)
+  const database = await seededLedger()
   const workers: Worker[] = []
   const onWorker = (message: unknown): void => {
     const { worker } = Object(message)
@@ -369,9 +371,9 @@ test('an aborted task is over when it says so: its thread writes no more', async
   }
   subscribe('worker_threads', onWorker)
   t.teardown(() => unsubscribe('worker_threads', onWorker))
-  await holdVerifications(t, opened.database)
+  await holdVerifications(t, database)
   const abort = new AbortController()
-  const verification = auditWorker.verify(opened.url, null, abort.signal, () => {})
+  const verification = auditWorker.verify(database.serviceUrl, null, abort.signal, () => {})
   t.equal(workers.length, 1)
   abort.abort(new Error('enough'))
   await t.rejects(verification, { message: 'enough' })

@@ -1,9 +1,8 @@
 import { test } from 'tap'
 import { AccountSums } from '../../../src/audit/reports/account-totals.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runAudit } from '../run-audit.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 
 test('sums of more accounts than are kept in memory are the same', (t) => {
   const ids = Array.from({ length: 200 }, (_, i) => ((i * 37) % 60) + 1)
@@ -32,8 +31,7 @@ test('sums of more accounts than are kept in memory are the same', (t) => {
 })
 
 test('a trial balance by account has opening, debits, credits and closing of a period', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const env = { DATABASE_URL: database.serviceUrl }
   const { code, out, err } = await runAudit(env, 'trial-balance', '--by', 'account', '--from', '9', '--csv')
   t.equal(code, 0)

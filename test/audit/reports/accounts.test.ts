@@ -4,16 +4,11 @@ import { readBalanceSeries, seriesOf } from '../../../src/audit/reports/accounts
 import { type AccountListQuery, listAccounts } from '../../../src/audit/reports/accounts/list-accounts.ts'
 import type { NumberedEntry, Place } from '../../../src/ledger/indexes/latest-entries.ts'
 import { readDb } from '../../harness/app/test-app.ts'
-import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { growLedger, indexUpTo, movementsOf, readLedger } from '../../ledger/indexes/index-fixture.ts'
+import { grownLedger, indexUpTo, movementsOf, readLedger } from '../../ledger/indexes/index-fixture.ts'
 import { appWithLedger } from '../routes/ledger-fixture.ts'
-import { seedLedger } from '../seed-ledger.ts'
 
 test('accounts are listed and shown as of a position, wherever the index ends', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  await growLedger(createTestExecutor(t, database.serviceUrl), database, 1_700)
+  const database = await grownLedger()
   const db = readDb(t, database)
   const movements = movementsOf(await readLedger(database))
   const head = movements.at(-1)?.position ?? 0
@@ -90,9 +85,12 @@ test('accounts are listed and shown as of a position, wherever the index ends', 
           t.ok(series.points.length <= 200)
           t.equal(series.opening, balancesAt(first - 1).get(account) ?? 0n)
           t.equal(series.points.at(-1)?.balance, expected.at(-1)?.balance)
-          for (const { position, balance } of series.points) {
-            t.equal(balance, expected.findLast((entry) => entry.position === position)?.balance)
-          }
+          t.strictSame(
+            series.points.filter(
+              ({ position, balance }) => balance !== expected.findLast((entry) => entry.position === position)?.balance,
+            ),
+            [],
+          )
           if (series.isComplete) t.equal(series.points.length, expected.length)
           const whole = seriesOf(series.opening, read.toReversed())
           if (read.length <= 100) {
@@ -107,7 +105,7 @@ test('accounts are listed and shown as of a position, wherever the index ends', 
     }
   }
   await compare()
-  await indexUpTo(database, 1_300)
+  await indexUpTo(database, 1_100)
   await compare()
   await indexUpTo(database, head)
   await compare()

@@ -6,22 +6,25 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import {
+  growLedger,
+  grownLedger,
+  indexUpTo,
+  positionsOf,
+  runRandomCommands,
+} from '../../ledger/indexes/index-fixture.ts'
 
 test('events are found by type and user, wherever the index ends', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await grownLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   await ledger.runOk(defineCountry, { id: 1, name: 'Egypt' })
   await ledger.runOk(defineUsers, { listed: true, users: [{ id: 7, business_manager: true }, { id: 8 }] })
   // In another block of the index than the definitions of those whom it names.
-  await growLedger(ledger, database, 800)
+  await growLedger(ledger, database, 1_550)
   await ledger.runOk(credit, { user_id: 2, currency: 'dollars', amount: 100, reason: 'salary' })
   const request = { type: 'cash', caller_id: 2, target_id: 7, beneficiary_id: 8, country_id: 1 } as const
   await ledger.runOk(requestWithdrawal(null), { ...request, agent_benefit: false, amount: 100, details: null })
-  await growLedger(ledger, database, 1_600)
+  await runRandomCommands(ledger, 20)
   const db = readDb(t, database)
   const { signal } = new AbortController()
   const { head } = await positionsOf(database)

@@ -3,13 +3,12 @@ import { lastPositionUntil } from '../../../src/audit/reports/period.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 
 test('the last event until a time is found, also between events, at ties and beyond both ends', async (t) => {
-  const database = await testDatabase()
+  t.equal(await lastPositionUntil(readDb(t, await testDatabase()), Date.now() * 1_000, 0), 0, 'of an empty ledger')
+  const database = await seededLedger()
   const db = readDb(t, database)
-  t.equal(await lastPositionUntil(db, Date.now() * 1_000, 0), 0, 'of an empty ledger')
-  await seedLedger(t, database)
   const rows = await queryRows(
     database,
     `select position, (extract(epoch from at) * 1000000)::bigint as at from ledger_events order by position`,

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { test } from 'tap'
 import { ReportLimiter, streamReply } from '../../../src/audit/routes/report-limiter.ts'
 import { problemOf } from '../../../src/http/errors/problem.ts'
+import { until } from '../../harness/until.ts'
 
 test('a HEAD request for a long report ends the report without an error', async (t) => {
   const log: string[] = []
@@ -32,8 +33,8 @@ test('a HEAD request for a long report ends the report without an error', async 
   response.resume()
   await once(response, 'end')
   t.equal(response.statusCode, 200)
-  for (let ms = 0; ended === 0 && ms < 2_000; ms += 10) await new Promise((resolve) => setTimeout(resolve, 10))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => ended > 0)
+  await app.close()
   t.equal(ended, 1)
   t.same(log, [])
 })
@@ -53,9 +54,7 @@ test('a report that waits too long is refused, and the next one takes its place'
   })
   t.teardown(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-  const begun = async (count: number): Promise<void> => {
-    while (ends.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  const begun = (count: number): Promise<void> => until(() => ends.length >= count)
   const first = fetch(origin)
   await begun(1)
   const late = await fetch(origin)

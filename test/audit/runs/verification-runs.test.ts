@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import type { VerificationRun } from '../../../schema/finance.ts'
 import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
@@ -9,20 +9,18 @@ import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { until } from '../../harness/until.ts'
+import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { holdVerifications } from '../hold-verifications.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { tamper } from '../verify-database.ts'
 
 const { slices } = await loadSlices()
 const path = '/admin/v1/ledger/verifications'
 const runOf = ({ body }: TestResponse): VerificationRun => Object(body).data
 
-type Test = Parameters<typeof createTestApp>[0]
-
 async function seededApp(t: Test): Promise<TestApp> {
-  const opened = await createTestApp(t, slices)
-  await seedLedger(t, opened.database)
-  return opened
+  auditInThisThread(t)
+  return createTestApp(t, slices, { database: await seededLedger() })
 }
 
 /** Waits until a run has ended. */
@@ -37,7 +35,7 @@ async function ended({ staff }: TestApp, id: number): Promise<VerificationRun> {
   return run
 }
 
-/** A run of an instance that was killed `seconds` ago. */
+/** A run of an instance whose last sign of life is `seconds` ago. */
 const leftRunning = ({ database }: TestApp, seconds: number) =>
   queryRows(
     database,
@@ -46,7 +44,8 @@ const leftRunning = ({ database }: TestApp, seconds: number) =>
   ).then(([row]) => Number(row?.['run_id']))
 
 test('finance starts a verification, sees its end and finds it among the past ones', async (t) => {
-  const opened = await seededApp(t)
+  // Its verifications run in threads, as those of a service do.
+  const opened = await createTestApp(t, slices, { database: await seededLedger() })
   const { user, app } = opened
   const finance = opened.staff('fin', 'finance')
   t.same((await finance('GET', path)).body, { data: [], meta: { next_cursor: null } })
@@ -92,7 +91,7 @@ test('one verification at a time on all instances; it is stopped from any of the
   const { database } = opened
   const finance = opened.staff('fin', 'finance')
   // Alive, on another instance.
-  const other = await leftRunning(opened, 0)
+  const other = await leftRunning(opened, -3_600)
   const refused = await finance('POST', path, {})
   t.match(refused, { status: 422, body: { code: 'verification_running' } })
   t.match(runOf(await finance('POST', `${path}/${other}/stop`)), { outcome: 'running', stopped_by: 'staff:fin' })
@@ -238,7 +237,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await ended(opened, again.id)
 
   t.equal((await finance('POST', `${path}/99/stop`, {}, key('none'))).status, 404)
-  await leftRunning(opened, 0)
+  await leftRunning(opened, -3_600)
   const refused = await finance('POST', path, {}, key('refused'))
   t.match(refused, { status: 422, body: { code: 'verification_running' } })
   await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)

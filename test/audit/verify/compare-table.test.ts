@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import type { Finding } from '../../../src/audit/finding.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { tamper, verifyDatabase } from '../verify-database.ts'
 
 test('rows that differ from the ledger are reported with both values', async (t) => {
@@ -38,8 +37,7 @@ test('rows that differ from the ledger are reported with both values', async (t)
     ['delete from bag_items where user_id = 1', 'bag_items', '1:2', 'the row is missing from the table'],
     ['update gift_streaks set won = won - 1', 'gift_streaks', '1:9:2', 'won is 314, expected 315'],
   ]
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(database, ...cases.map(([statement]) => statement))
   const findings = cases.map(([, table, id, message]) => ({ check: 'projection', position: null, table, id, message }))
   const found = await verifyDatabase(database)
@@ -53,8 +51,7 @@ const inOrder = (findings: readonly Pick<Finding, 'table' | 'message'>[]) =>
   findings.toSorted((a, b) => `${a.table} ${a.message}`.localeCompare(`${b.table} ${b.message}`))
 
 test('a time in a row is compared to the microsecond', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await tamper(database, `update gift_streaks set last_at = last_at + interval '1 microsecond'`)
   t.match((await verifyDatabase(database)).findings, [
     { table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16}, / },

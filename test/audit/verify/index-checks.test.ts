@@ -1,26 +1,22 @@
 import { test } from 'tap'
 import type { Finding } from '../../../src/audit/finding.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { copyOf, testDatabase } from '../../harness/postgres/test-database.ts'
+import { copyOf } from '../../harness/postgres/test-database.ts'
 import {
-  growLedger,
+  grownLedger,
   indexUpTo,
   positionsOf,
   runRandomCommands,
   startIndexer,
   untilIndexed,
 } from '../../ledger/indexes/index-fixture.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { tamper, verifyDatabase } from '../verify-database.ts'
 
 const HOUSE = 'house:gifts:diamonds'
 
 test('whatever is changed in the indexes is found, up to their cursor', async (t) => {
-  const sound = await testDatabase()
-  await withOwnExecutors(async (inner) => {
-    await seedLedger(inner, sound)
-    await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 1_200)
-  })
+  const sound = await grownLedger()
   const { head } = await positionsOf(sound)
   for (const indexed of [0, 400, 500, 1_030, head]) {
     await indexUpTo(sound, indexed)
@@ -125,8 +121,7 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
 })
 
 test('a verification beside the subscriber finds nothing', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)
   for (let i = 0; i < 6; i += 1) {

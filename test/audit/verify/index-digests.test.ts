@@ -4,10 +4,9 @@ import { rowsBefore } from '../../../src/audit/verify/indexes/index-row-reader.t
 import { IntegrityChecks } from '../../../src/audit/verify/integrity-checks.ts'
 import { checkPage } from '../../../src/audit/verify/row-verifier/row-verifier.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
-import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { grownLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
 import { tamper } from '../verify-database.ts'
 
 // Where digests differed without need, blocks would be compared row by row: nothing wrong, but slow.
@@ -32,11 +31,7 @@ async function differingBlocks({ serviceUrl }: TestDatabase, before: number): Pr
 }
 
 test('the digests of sound indexes are those of the events, and any change is seen', async (t) => {
-  const sound = await testDatabase()
-  await withOwnExecutors(async (inner) => {
-    await seedLedger(inner, sound)
-    await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 1_200)
-  })
+  const sound = await grownLedger()
   const { head } = await positionsOf(sound)
   await indexUpTo(sound, head)
   t.same(await differingBlocks(sound, 1_000), [])
@@ -76,11 +71,7 @@ test('the digests of sound indexes are those of the events, and any change is se
 })
 
 test('a balance beyond the numbers that are exact has a digest too', async (t) => {
-  const sound = await testDatabase()
-  await withOwnExecutors(async (inner) => {
-    await seedLedger(inner, sound)
-    await growLedger(createTestExecutor(inner, sound.serviceUrl), sound, 600)
-  })
+  const sound = await grownLedger()
   const movement = `debit = '{issuance:bank:coins,issuance:bank:coins,issuance:bank:coins,issuance:bank:coins}',
     credit = '{house:bank:coins,house:bank:coins,house:bank:coins,house:bank:coins}',
     amount = '{9007199254740991,9007199254740991,9007199254740991,2}'`

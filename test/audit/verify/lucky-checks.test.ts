@@ -6,13 +6,10 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 
 test('a draw that the rules reject makes no later draw a finding', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors(async (inner) => {
-    await seedLedger(inner, database)
+  const database = await seededLedger(async (inner, database) => {
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
     const send = sendGift({ chains: testChains, ownerPercent: 5 })

@@ -11,9 +11,9 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Each event gets integrity checks and semantic checks; for a long ledger the former run in a worker thread.
@@ -44,8 +44,7 @@ const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
 test('the findings of both kinds of checks are reported once and in order, inline and in a worker', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors((inner) => seedLedger(inner, database))
+  const database = await seededLedger()
   const sound = await read(t, database, inWorker)
   t.same([sound.findings.sorted(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
 
@@ -89,8 +88,7 @@ test('the findings of both kinds of checks are reported once and in order, inlin
 })
 
 test('a column that cannot be read is reported once', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors((inner) => seedLedger(inner, database))
+  const database = await seededLedger()
   const cases: [change: string, message: RegExp][] = [
     [`at = 'infinity'`, /^event 12 has a time outside the years 1 to 9999$/],
     [`at = '0044-03-15 BC'`, /^event 12 has a time outside the years 1 to 9999$/],
@@ -123,9 +121,7 @@ test('a column that cannot be read is reported once', async (t) => {
 })
 
 test('with enough findings both kinds of checks stop at the same event', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors(async (inner) => {
-    await seedLedger(inner, database)
+  const database = await seededLedger(async (inner, database) => {
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
     await Promise.all(Array.from({ length: 4_000 }, () => runOk(addBagItems, item)))
@@ -192,8 +188,7 @@ async function differences(database: TestDatabase, reading: LedgerScan): Promise
 }
 
 test('after the import all balances are in one state, which later events change', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors((inner) => seedLedger(inner, database))
+  const database = await seededLedger()
   for (const where of [inline, inWorker]) {
     const { reading, findings } = await read(t, database, where)
     t.throws(() => reading.rows.get(balances, 'user:1:diamonds'), { message: /is not kept here/ })
@@ -217,8 +212,7 @@ test('after the import all balances are in one state, which later events change'
 })
 
 test('an event with an unreadable or invalid column still counts for the balances', async (t) => {
-  const database = await testDatabase()
-  await withOwnExecutors((inner) => seedLedger(inner, database))
+  const database = await seededLedger()
   await tamper(
     database,
     'alter table ledger_events alter hash drop not null, alter actor drop not null, alter request_id drop not null',

@@ -9,9 +9,9 @@ import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { seedLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 interface Test {
@@ -37,9 +37,8 @@ function subscribed(t: Test, { serviceUrl: url }: TestDatabase) {
 }
 
 /** Event 12 as it would have been written before fields were renamed, twice. */
-async function aged(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+async function aged(): Promise<TestDatabase> {
+  const database = await seededLedger()
   const old = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
   await tamper(database, `update ledger_events set version = -1, data = '${old}' where position = 12`)
   await rechain(database)
@@ -61,7 +60,7 @@ async function exported(database: TestDatabase, lineOf: typeof formatJsonLine): 
 const fieldsOf = (data: unknown): Record<string, unknown> => ({ ...Object(data) })
 
 test('an older version is upcast step by step, wherever the ledger is read', async (t) => {
-  const database = await aged(t)
+  const database = await aged()
   Object.assign(upcasters, {
     'bag-items-added': {
       [-1]: (data: unknown) => {
@@ -90,8 +89,7 @@ test('an older version is upcast step by step, wherever the ledger is read', asy
 })
 
 test('draws are verified against odds and prices of an older event version', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   // The price of these draws and the odds, under former names.
   const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
   await tamper(database, `update ledger_events set version = 0, data = ${renamed} where type = 'decoration-defined'`)
@@ -112,7 +110,7 @@ test('draws are verified against odds and prices of an older event version', asy
 })
 
 test('exports contain every version as it is stored, which is what its hash covers', async (t) => {
-  const database = await aged(t)
+  const database = await aged()
   const whole = await exported(database, formatJsonLine)
   t.match(JSON.parse(whole[11] ?? ''), {
     position: 12,
@@ -122,15 +120,14 @@ test('exports contain every version as it is stored, which is what its hash cove
   })
   t.equal(whole.length, 22)
   // Movements are not part of the data, whose form does not matter here.
-  const sound = await testDatabase()
-  await seedLedger(t, sound)
+  const sound = await seededLedger()
   const postings = async (of: TestDatabase) =>
     (await exported(of, formatCsv)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))
   t.same(await postings(database), await postings(sound))
 })
 
 test('an unknown version stops every reader with a clear message, and nothing is skipped', async (t) => {
-  const database = await aged(t)
+  const database = await aged()
   const message = 'event 12 is bag-items-added version -1, which this version does not know'
   t.match((await verifyDatabase(database)).findings[0], { check: 'form', position: 12, message })
   await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })

@@ -6,33 +6,16 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
-import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { copyOf, testDatabase } from '../../harness/postgres/test-database.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
-async function seeded(t: Test): Promise<TestDatabase> {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  return database
-}
-
-/** A seeded database, copied for each case. */
-async function sound(): Promise<TestDatabase> {
-  const database = await testDatabase()
-  await withOwnExecutors((inner) => seedLedger(inner, database))
-  return database
-}
 
 const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
 test('an untouched ledger is clean, and so is an empty one', async (t) => {
   t.same(await verifyDatabase(await testDatabase()), { position: 0, events: 0, findings: [] })
-  const database = await seeded(t)
+  const database = await seededLedger()
   t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   t.same(await verifyDatabase(database, 15), { position: 15, events: 15, findings: [] })
   await t.rejects(verifyDatabase(database, 23), { message: 'The ledger ends at position 22.' })
@@ -101,7 +84,7 @@ test('rewritten events are found, the first wrong position first', async (t) => 
       { check: 'reply', position: 16, table: 'replies', id: 'user:1 lucky' },
     ],
   ]
-  const source = await sound()
+  const source = await seededLedger()
   for (const [title, statements, first] of cases) {
     const database = await copyOf(source)
     await tamper(database, ...statements)
@@ -136,7 +119,7 @@ test('events that break the books are found although all hashes were recomputed'
     ['no data', changed(11, `data = ''`), { check: 'form' }],
     ['a time before the one before', changed(11, `at = '2020-01-01'`), { check: 'time' }],
   ]
-  const source = await sound()
+  const source = await seededLedger()
   for (const [title, statement, first] of cases) {
     const database = await copyOf(source)
     await tamper(database, statement)
@@ -147,7 +130,7 @@ test('events that break the books are found although all hashes were recomputed'
 })
 
 test('a replay ignores an event that the rules reject', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   await tamper(database, changed(11, 'amount[1] = 20000'))
   t.match((await verifyDatabase(database)).findings, [
     { check: 'hash', position: 11 },
@@ -158,7 +141,7 @@ test('a replay ignores an event that the rules reject', async (t) => {
 })
 
 test('an appended event with a correct hash is beyond the head', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   await tamper(
     database,
     `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
@@ -169,7 +152,7 @@ test('an appended event with a correct hash is beyond the head', async (t) => {
 })
 
 test('a verification as of a position ignores later events', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   await tamper(database, changed(17, 'amount[1] = 211'))
   t.same(await verifyDatabase(database, 16), { position: 16, events: 16, findings: [] })
   t.match(await verifyDatabase(database, 17), { position: 17, findings: [{ check: 'hash', position: 17 }] })
@@ -178,7 +161,7 @@ test('a verification as of a position ignores later events', async (t) => {
 })
 
 test('deleted replies, replies without events, and replies a day later under the same key are not findings', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   await tamper(
     database,
     `delete from replies where idempotency_key = 'lucky'`,
@@ -189,11 +172,11 @@ test('deleted replies, replies without events, and replies a day later under the
 })
 
 test('at most 20 findings are collected, and then reading stops', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
-  await Promise.all(Array.from({ length: 5_000 }, () => ledger.runOk(addBagItems, item)))
-  t.match(await verifyDatabase(database), { position: 5_022, events: 5_022, findings: [] })
+  await Promise.all(Array.from({ length: 600 }, () => ledger.runOk(addBagItems, item)))
+  t.match(await verifyDatabase(database), { position: 622, events: 622, findings: [] })
   await tamper(
     database,
     'update ledger_events set request_id = request_id || 1',
@@ -206,7 +189,7 @@ test('at most 20 findings are collected, and then reading stops', async (t) => {
 })
 
 test('findings about replies do not hide wrong events of the same page', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   await tamper(database, changed(14, `amount[2] = 78`))
   await using snapshot = new AsyncDisposableStack()
   const events = snapshot.adopt(await Snapshot.connect(database.serviceUrl), (open) => open.close())
@@ -221,7 +204,7 @@ test('findings about replies do not hide wrong events of the same page', async (
 })
 
 test('a verification compares one snapshot while the ledger grows', async (t) => {
-  const database = await seeded(t)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   // So that writing lasts as long as the verifications, which rest while it does.
   await ledger.runOk(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })

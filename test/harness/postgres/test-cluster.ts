@@ -8,6 +8,9 @@ import { isAlive } from '../../../src/db/cluster/postmaster.ts'
 import { cpuMsOf } from '../process/cpu-time.ts'
 import { testBinaries } from './test-binaries.ts'
 
+/** A database takes 10 MB, the WAL up to 600 MB, and a whole run makes about 650 databases. */
+const MEMORY_DISK_BYTES = 8 * 2 ** 30
+
 /** The folder for files of tests. */
 export const base = memoryDisk() ?? tmpdir()
 /** Each test run of this checkout has one cluster, named after the process that owns it. */
@@ -15,8 +18,6 @@ const prefix = `economy-test-${createHash('sha256')
   .update(import.meta.dirname)
   .digest('hex')
   .slice(0, 8)}-`
-
-const MEMORY_DISK_BYTES = 8 * 2 ** 30
 
 /** More than a thousand connections are faster without passwords. */
 const ACCESS = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n'

@@ -60,19 +60,19 @@ const statuses = (settled: readonly { reply: { status: number } }[]) => {
   return counts
 }
 
-test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', async (t) => {
+test('3,000 sends at once on a balance worth 300: exactly 300 succeed', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 10_000)
+  await opened(one, 3_000)
   const settled = await Promise.all(
-    Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1' })),
+    Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1' })),
   )
-  t.same(statuses(settled), { 200: 1_000, 422: 9_000 })
+  t.same(statuses(settled), { 200: 300, 422: 2_700 })
   t.match(await balancesOf(database), {
     'user:1:diamonds': '0',
-    'house:gifts:diamonds': '10000',
-    'user:2:target': '10000',
+    'house:gifts:diamonds': '3000',
+    'user:2:target': '3000',
     // 3% of each send of 10 rounds down to 0.
     'room:1:target': undefined,
   })

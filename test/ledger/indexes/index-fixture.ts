@@ -8,8 +8,10 @@ import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
-import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import { seededLedger } from '../../audit/seed-ledger.ts'
+import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
+import { Random } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
 
 interface Test {
@@ -57,10 +59,15 @@ export async function indexUpTo(database: TestDatabase, position: number, step =
   }
 }
 
-const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
+/** What each executor does next, the same in every run. */
+const choices = new WeakMap<TestExecutor, Random>()
 
 /** Runs random commands of the users 1 to 3 on a seeded ledger; refusals are as good as any. */
-export async function runRandomCommands({ run }: TestExecutor, count: number): Promise<void> {
+export async function runRandomCommands(executor: TestExecutor, count: number): Promise<void> {
+  const { run } = executor
+  const random = choices.get(executor) ?? new Random(1)
+  choices.set(executor, random)
+  const oneOf = (most: number): number => random.int(1, most + 1)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   await Promise.all(
     Array.from({ length: count }, async (_, i) => {
@@ -100,6 +107,14 @@ export async function runRandomCommands({ run }: TestExecutor, count: number): P
 /** Runs random commands until the ledger has at least so many events. */
 export async function growLedger(ledger: TestExecutor, database: TestDatabase, events: number): Promise<void> {
   while ((await positionsOf(database)).head < events) await runRandomCommands(ledger, 100)
+}
+
+let grown: Promise<TestDatabase> | null = null
+
+/** A seeded ledger of more than two blocks, not indexed: a copy of one that grew once in this process. */
+export async function grownLedger(): Promise<TestDatabase> {
+  grown ??= seededLedger((t, database) => growLedger(createTestExecutor(t, database.serviceUrl), database, 1_200))
+  return copyOf(await grown)
 }
 
 export async function readLedger(database: TestDatabase): Promise<readonly LedgerEntry[]> {

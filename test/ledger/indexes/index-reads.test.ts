@@ -3,19 +3,18 @@ import { explainBalance } from '../../../src/audit/reports/explain.ts'
 import { readStatement } from '../../../src/audit/reports/statement.ts'
 import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
 import { IndexLagExceeded, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
-import { seedLedger } from '../../audit/seed-ledger.ts'
+import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
-import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { growLedger, indexUpTo, movementsOf, positionsOf, readLedger } from './index-fixture.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { Random } from '../../harness/random.ts'
+import { grownLedger, indexUpTo, movementsOf, positionsOf, readLedger } from './index-fixture.ts'
 
-const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
+const random = new Random(1)
+const oneOf = (most: number): number => random.int(1, most + 1)
 const context = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
 
 test('wherever the index ends, reads answer what all events say', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  await growLedger(createTestExecutor(t, database.serviceUrl), database, 2 * BLOCK_EVENTS + 100)
+  const database = await grownLedger()
   const db = readDb(t, database)
   const events = await readLedger(database)
   const head = events.length
@@ -88,8 +87,7 @@ function numberedIn(all: ReturnType<typeof movementsOf>, numbered: readonly stri
 }
 
 test('of what is not indexed, at most 5,000 events are searched', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   await indexUpTo(database, 10)
   const { head } = await positionsOf(database)
   // A head further ahead costs nothing else.

@@ -3,12 +3,12 @@ import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
-import { seedLedger } from '../../audit/seed-ledger.ts'
+import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import {
-  growLedger,
+  grownLedger,
   indexUpTo,
   movementsOf,
   positionsOf,
@@ -76,9 +76,7 @@ function termsOf({ type, actor, requestId, idempotencyKey, data, movements }: Le
 }
 
 test('the rows follow from the events, in whatever steps they were written', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  await growLedger(createTestExecutor(t, database.serviceUrl), database, 2 * BLOCK_EVENTS + 100)
+  const database = await grownLedger()
   const events = await readLedger(database)
 
   await indexUpTo(database, 700, 37)
@@ -94,8 +92,7 @@ test('the rows follow from the events, in whatever steps they were written', asy
 })
 
 test('two subscribers that are killed again and again while commands run write every row once', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)
   startIndexer(t, database)
@@ -118,8 +115,7 @@ test('two subscribers that are killed again and again while commands run write e
 })
 
 test('a cursor that another has moved is read again, and nothing is written twice', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const { failures } = startIndexer(t, database)
   await untilIndexed(database)
   // As a rebuild does.
@@ -139,9 +135,7 @@ test('a cursor that another has moved is read again, and nothing is written twic
 })
 
 test('a subscriber that stops leaves a state from which the next one goes on', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
-  await growLedger(createTestExecutor(t, database.serviceUrl), database, BLOCK_EVENTS + 100)
+  const database = await grownLedger()
   // It rests for long after its first block.
   const { indexer } = startIndexer(t, database, () => true)
   await until(async () => (await positionsOf(database)).indexed > 0)

@@ -5,7 +5,7 @@ import { internName } from '../../../../src/ledger/storage/binary-rows/interned-
 import { copyBinaryRows } from '../../../../src/ledger/storage/copy-rows.ts'
 import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../../src/ledger/storage/stored-event.ts'
-import { seedLedger } from '../../../audit/seed-ledger.ts'
+import { seededLedger } from '../../../audit/seed-ledger.ts'
 import { queryRows } from '../../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../../harness/postgres/test-database.ts'
 
@@ -30,8 +30,7 @@ function entriesIn(pages: readonly Buffer[]): LedgerEntry[] {
 }
 
 test('a binary row reads the same as a text row', async (t) => {
-  const database = await testDatabase()
-  await seedLedger(t, database)
+  const database = await seededLedger()
   const all = 'from ledger_events e order by e.position'
   const texts = (await queryRows(database, `select ${eventColumns} ${all}`)).map(parseEntry)
   t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} ${all}`)), texts)
