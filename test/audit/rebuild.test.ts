@@ -99,7 +99,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
   const over = new AbortController()
   let sent = 0
   const load = ledgers.flatMap((ledger) =>
-    Array.from({ length: 12 }, async (_, i) => {
+    Array.from({ length: 4 }, async (_, i) => {
       while (!over.signal.aborted) {
         await sendAs(ledger, 1 + (i % 2), 3)
         sent += 1

@@ -243,7 +243,7 @@ test('as a normal user, also when the process id of a killed PostgreSQL is in us
   const postmaster = pidOf(dataDir)
   t.equal(ownerOfProcess(postmaster), user.uid ?? process.geteuid?.())
   await kill(first)
-  const stranger = spawn('sleep', ['60'], user)
+  const stranger = spawn('sleep', ['3600'], user)
   t.teardown(() => stranger.kill())
   process.kill(postmaster, 'SIGKILL')
   const pidFile = join(dataDir, 'postgres', 'postmaster.pid')

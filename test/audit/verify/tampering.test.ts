@@ -9,18 +9,19 @@ import { defineCountry } from '../../../src/features/users/countries/define-coun
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
+import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Whatever the owner of the database changes with the guards off, a verification finds it, and where it begins.
 
 const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit: false, details: null } as const
 
-/** The 22 events of `seed`, then a card of user 1 (position 25) and a request of user 2 (position 26). */
-async function books(database: TestDatabase): Promise<void> {
-  await withOwnExecutors(async (t) => {
-    await seedLedger(t, database)
+let made: Promise<TestDatabase> | null = null
+
+/** The 22 events of `seedLedger`, then a card of user 1 (position 25) and a request of user 2 (position 26); not changed. */
+function books(): Promise<TestDatabase> {
+  made ??= seededLedger(async (t, database) => {
     const { runOk } = createTestExecutor(t, database.serviceUrl)
     await runOk(defineCountry, { id: 1, name: 'Egypt' })
     await runOk(defineUsers, { listed: true, users: [{ id: 3, business_manager: true }] })
@@ -28,6 +29,7 @@ async function books(database: TestDatabase): Promise<void> {
     await runOk(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 1, reason: 'prize' })
     await runOk(requestWithdrawal(null), { ...cash, caller_id: 2, target_id: 3, amount: 500 })
   })
+  return made
 }
 
 /** A checkpoint of the ledger as it is now. */
@@ -47,8 +49,7 @@ const copied = (position: number, from: number): string => `insert into ledger_e
   from ledger_events where position = ${from}`
 
 test('all twelve kinds of tampering are found', async (t) => {
-  const sound = await testDatabase()
-  await books(sound)
+  const sound = await books()
   const checkpoint = await checkpointOf(sound)
   t.same(await verifyDatabase(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
 
@@ -129,9 +130,8 @@ test('all twelve kinds of tampering are found', async (t) => {
 })
 
 test('a checkpoint reveals a tail that was cut without traces, and an old backup', async (t) => {
-  const database = await testDatabase()
-  await books(database)
-  const backup = await copyOf(database)
+  const backup = await books()
+  const database = await copyOf(backup)
   await withOwnExecutors(async (inner) => {
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' }
     await createTestExecutor(inner, database.serviceUrl).runOk(addBagItems, item)
@@ -149,8 +149,7 @@ test('a checkpoint reveals a tail that was cut without traces, and an old backup
 })
 
 test('two events cannot have the same hashed bytes', async (t) => {
-  const sound = await testDatabase()
-  await books(sound)
+  const sound = await books()
   const merged = await copyOf(sound)
   // Two movements as one, with the blanks and the semicolon between them in its account's name.
   await tamper(
@@ -179,8 +178,7 @@ test('two events cannot have the same hashed bytes', async (t) => {
 })
 
 test('a head beyond the largest position is a finding', async (t) => {
-  const sound = await testDatabase()
-  await books(sound)
+  const sound = await books()
   for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
     const database = await copyOf(sound)
     await tamper(database, `update ledger_head set position = ${position}`)
@@ -189,8 +187,7 @@ test('a head beyond the largest position is a finding', async (t) => {
 })
 
 test('draws and odds that were rewritten with all hashes and tables still differ from their commitments', async (t) => {
-  const sound = await testDatabase()
-  await books(sound)
+  const sound = await books()
   const cases: [title: string, statement: string, position: number, message: RegExp][] = [
     [
       'odds',

@@ -25,34 +25,15 @@ test('rewritten events are found, the first wrong position first', async (t) => 
   const insert = `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
     idempotency_key, reply_hash, hash from ledger_events where position = 22`
   const cases: [title: string, statements: string[], first: Partial<Finding>][] = [
-    ['an amount', [changed(14, `amount[2] = 78`)], { check: 'hash', position: 14 }],
     ['an account', [changed(14, `credit[2] = 'user:1:target'`)], { check: 'hash', position: 14 }],
     ['data', [changed(12, `data = replace(data, '20', '21')`)], { check: 'hash', position: 12 }],
-    ['a time', [changed(17, `at = at + interval '1 microsecond'`)], { check: 'hash', position: 17 }],
     ['who did it', [changed(8, `actor = 'staff:bob'`)], { check: 'hash', position: 8 }],
     ['a key that was added', [changed(8, `idempotency_key = 'k'`)], { check: 'hash', position: 8 }],
     ['a hash', [changed(16, `hash = repeat('a', 64)`)], { check: 'hash', position: 16 }],
-    ['an event deleted', ['delete from ledger_events where position = 12'], { check: 'order', position: 12 }],
     ['the first one deleted', ['delete from ledger_events where position = 1'], { check: 'order', position: 1 }],
     ['the last one deleted', ['delete from ledger_events where position = 22'], { check: 'head', position: 22 }],
     ['all deleted', ['delete from ledger_events'], { check: 'head', position: 1 }],
-    [
-      'two swapped',
-      [changed(8, 'position = 100'), changed(9, 'position = 8'), changed(100, 'position = 9')],
-      { check: 'hash', position: 8 },
-    ],
     ['one inserted at the end', [insert], { check: 'hash', position: 23 }],
-    [
-      'one inserted between',
-      [
-        'update ledger_events set position = -position + 1000 where position > 10',
-        'update ledger_events set position = 1001 - position where position > 100',
-        `insert into ledger_events select 11, type, version, data, debit, credit, amount, actor, at, request_id,
-           idempotency_key, reply_hash, hash from ledger_events where position = 10`,
-        'update ledger_head set position = 23',
-      ],
-      { check: 'hash', position: 11 },
-    ],
     ['the head moved on', ['update ledger_head set position = 23'], { check: 'head', position: 23 }],
     ['the head moved very far', ['update ledger_head set position = 9e15'], { check: 'head', position: 23 }],
     [
@@ -72,11 +53,6 @@ test('rewritten events are found, the first wrong position first', async (t) => 
         ),
       ],
       { check: 'hash', position: 14 },
-    ],
-    [
-      'a stored reply',
-      [`update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`],
-      { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
     ],
     [
       "a remembered reply's status",

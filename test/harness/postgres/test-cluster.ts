@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { accessSync, constants, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { accessSync, appendFileSync, constants, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
@@ -19,6 +19,8 @@ const prefix = `economy-test-${createHash('sha256')
   .digest('hex')
   .slice(0, 8)}-`
 
+/** No table grows old here: autovacuum would visit each of the many databases again and again. */
+const SETTINGS = 'autovacuum = off\n'
 /** More than a thousand connections are faster without passwords. */
 const ACCESS = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n'
 
@@ -37,6 +39,7 @@ export interface TestCluster {
 export async function startTestCluster(owner: number): Promise<TestCluster> {
   await removeAbandoned()
   const cluster = await prepareCluster(dirOf(owner), await testBinaries())
+  appendFileSync(join(cluster.dataDir, 'postgres/postgresql.conf'), SETTINGS)
   writeFileSync(join(cluster.dataDir, 'postgres/pg_hba.conf'), ACCESS)
   const { port, client } = await startAndConnect(cluster)
   await client.end()

@@ -1,9 +1,5 @@
 import { test } from 'tap'
 import { evolve, tables } from '../../../src/domain.ts'
-import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
-import { type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
-import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { command } from '../../../src/ledger/executor/command.ts'
@@ -13,41 +9,12 @@ import { balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
 import { type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { openGifts, rose, send } from './gift-ledger.ts'
 
-const send = sendGift({ chains: testChains, ownerPercent: 0 })
-const roseGift: SendGift = {
-  caller_id: 1,
-  sender_id: 1,
-  decoration_id: 1,
-  receiver_ids: [2],
-  quantity: 1,
-  room: 1,
-  from_bag: false,
-  encrypted: false,
-}
-
-/** Three users, a room, a rose of 10 diamonds, and user 1 with diamonds to spend. */
-async function opened({ runOk }: TestExecutor, diamonds: number): Promise<void> {
-  const user = (id: number) => ({
-    id,
-    uid: undefined,
-    name: undefined,
-    avatar: undefined,
-    charging_agent: undefined,
-    allow_receive_withdraw_requests: undefined,
-    business_manager: undefined,
-    agency_countries: undefined,
-  })
-  await runOk(genesis, { fairness_key: testChains.keyHash })
-  await runOk(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
-  await runOk(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
-  await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await runOk(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
-}
+const roseGift = rose()
 
 const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name: string }) =>
   Object.fromEntries(
@@ -64,7 +31,7 @@ test('3,000 sends at once on a balance worth 300: exactly 300 succeed', async (t
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 3_000)
+  await openGifts(one, 3_000)
   const settled = await Promise.all(
     Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1' })),
   )
@@ -84,7 +51,7 @@ test('20 concurrent copies of a request with one key on two instances have one e
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   const copies = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1', key: 'k' }),
@@ -131,7 +98,7 @@ const throws = (): never => {
 test('a refusal or a bug in a command fails that command alone', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   const diamonds = 'user:1:diamonds'
   const house = 'house:gifts:diamonds'
   const bad = 'house:\u0000:diamonds'
@@ -167,7 +134,7 @@ test('rows that another instance has changed are loaded again', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, roseGift)).reply.body).answer.diamonds
   // Long runs of one instance, during which its cache is valid, and frequent changes between instances.
   const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
@@ -183,7 +150,7 @@ test('rows that another instance has changed are loaded again', async (t) => {
 test('a failed command has no effect on those that follow', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   const set: Verb<null, string> = {
     ...verb(() => []),
     // A row that was not declared, and that is in the database.
@@ -198,7 +165,7 @@ test('a failed command has no effect on those that follow', async (t) => {
 test('a full queue rejects commands, is bounded and recovers', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
-  await opened(one, 100_000)
+  await openGifts(one, 100_000)
   const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, roseGift)))
   const refused = results.filter((result) => result.status === 'rejected')
   t.ok(refused.every(({ reason }) => reason instanceof Overloaded))
@@ -214,7 +181,7 @@ test('a full queue rejects commands, is bounded and recovers', async (t) => {
 test('an unknown outcome of COMMIT is resolved by asking the database', async (t) => {
   const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
-  await opened(direct, 100_000)
+  await openGifts(direct, 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url)
   await one.run(send, roseGift)
@@ -234,7 +201,7 @@ test('an unknown outcome of COMMIT is resolved by asking the database', async (t
 
 test('a server that falls silent while the outcome of a COMMIT is read is not waited for', async (t) => {
   const database = await testDatabase()
-  await opened(createTestExecutor(t, database.serviceUrl), 1_000)
+  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
   await one.run(send, roseGift)
@@ -250,7 +217,7 @@ test('a server that falls silent while the outcome of a COMMIT is read is not wa
 test('a server that falls silent while the store is reset is not waited for', async (t) => {
   const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
-  await opened(direct, 1_000)
+  await openGifts(direct, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
   // Its cache is valid until another instance moves the head.
@@ -264,7 +231,7 @@ test('a server that falls silent while the store is reset is not waited for', as
 test('a column that a later version adds is ignored', async (t) => {
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   await one.run(send, roseGift, { actor: 'user:1', key: 'before' })
   await queryRows(database, 'alter table replies add column more text')
   for (const key of ['before', 'after']) {
@@ -274,7 +241,7 @@ test('a column that a later version adds is ignored', async (t) => {
 
 test('an observer that throws cannot make a committed command look failed', async (t) => {
   const database = await testDatabase()
-  await opened(createTestExecutor(t, database.serviceUrl), 1_000)
+  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
   const observed: unknown[] = []
   const failed = (error: unknown): never => {
     observed.push(error)
@@ -300,7 +267,7 @@ test('without a database commands fail at once, and work again when it is back',
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url)
-  await opened(one, 1_000)
+  await openGifts(one, 1_000)
   await dbProxy.down()
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, roseGift)))
   t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))

@@ -1,39 +1,15 @@
 import { test } from 'tap'
-import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
-import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { openGifts, rose, send } from './gift-ledger.ts'
 
 // While one batch is in flight, the next one is decided on its effects. Batches of 10 out of many commands at once are
 // always in flight in pairs.
-
-const send = sendGift({ chains: testChains, ownerPercent: 0 })
-const rose = (room: number | string = 1) => ({
-  caller_id: 1,
-  sender_id: 1,
-  decoration_id: 1,
-  receiver_ids: [2],
-  quantity: 1,
-  room,
-  from_bag: false,
-  encrypted: false,
-})
-
-/** A rose costs 10. Ends when this instance alone has written for a while, so that it is in optimistic mode. */
-async function opened({ runOk }: TestExecutor, diamonds: number): Promise<void> {
-  await runOk(genesis, { fairness_key: testChains.keyHash })
-  await runOk(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
-  await runOk(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
-  await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await runOk(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
-}
 
 const many = <T>(count: number, work: (i: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
   Promise.allSettled(Array.from({ length: count }, (_, i) => work(i)))
@@ -47,7 +23,7 @@ const diamondsOf = async (database: TestDatabase): Promise<string | null | undef
 test('a batch is committed only if the one before it is', async (t) => {
   const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await opened(ledger, 400)
+  await openGifts(ledger, 400)
   for (let round = 0; round < 10; round += 1) {
     // PostgreSQL rejects NUL, which this command's actor has, after it has taken most of the statement.
     const spent = { ...own, amount: round % 2 === 0 ? 390 : 380 }
@@ -69,7 +45,7 @@ const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 
 test('two unknown outcomes at a time are both resolved by asking the database', async (t) => {
   const database = await testDatabase()
-  await opened(createTestExecutor(t, database.serviceUrl), 100_000)
+  await openGifts(createTestExecutor(t, database.serviceUrl), 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, dbProxy.url, { maxBatchCommands: 10 })
   let happened = 0
@@ -92,7 +68,7 @@ test('two unknown outcomes at a time are both resolved by asking the database', 
 test('a COMMIT outside a transaction proves nothing', async (t) => {
   const database = await testDatabase()
   const direct = createTestExecutor(t, database.serviceUrl)
-  await opened(direct, 1_000)
+  await openGifts(direct, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, dbProxy.url)
   for (const [moved, status] of [
@@ -112,7 +88,7 @@ test('a key that comes again while its first request is in flight gets the same 
   const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await opened(ledger, 100_000)
+  await openGifts(ledger, 100_000)
   const keyed = (by: TestExecutor) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
   const first = await many(120, keyed(ledger))
   t.ok(first.every((result) => statusOf(result) === 200))
@@ -131,7 +107,7 @@ test('a key that comes again while its first request is in flight gets the same 
 test('a key that was used before this instance started is detected, though it is not looked up', async (t) => {
   const database = await testDatabase()
   const before = createTestExecutor(t, database.serviceUrl)
-  await opened(before, 100_000)
+  await openGifts(before, 100_000)
   const keyed = (by: TestExecutor, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
   const sent = await keyed(before, 'sent')
   const refused = await keyed(before, 'refused', 99)
@@ -162,7 +138,7 @@ test('a key that was used before this instance started is detected, though it is
 test('a stored reply that the lookup does not find fails its own command only', async (t) => {
   const database = await testDatabase()
   const before = createTestExecutor(t, database.serviceUrl)
-  await opened(before, 1_000)
+  await openGifts(before, 1_000)
   // No route admits such an actor: PostgreSQL stores another one, under which nothing is found.
   const strange = { actor: 'staff:\ud800', key: 'k' }
   t.equal((await before.run(send, rose(), strange)).reply.status, 200)
@@ -176,7 +152,7 @@ test('a stored reply that the lookup does not find fails its own command only', 
 test('profile data in flight is not overtaken', async (t) => {
   const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 5 })
-  await opened(ledger, 100_000)
+  await openGifts(ledger, 100_000)
   await many(20, () => ledger.run(send, rose()))
   const results = await many(100, (i) =>
     i % 10 === 0
