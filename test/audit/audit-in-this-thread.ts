@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
+import type { StepOutcome, StepTask, WorkedStep } from '../../src/audit/closings/step-task.ts'
 import { workOf } from '../../src/audit/closings/step-work.ts'
 import { auditWorker } from '../../src/audit/verify/audit-worker.ts'
 import { verify } from '../../src/audit/verify/verify.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 
-type Worker = typeof auditWorker
+type Verify = typeof auditWorker.verify
 
 /**
  * Runs verifications and the steps of closings in this thread until the test ends: a thread loads the service again, which
@@ -20,16 +21,18 @@ export function auditInThisThread(t: Test): void {
     })
     return Promise.race([task, aborted])
   }
-  const verifyHere: Worker['verify'] = (url, asOf, signal, progress, checkpoint = null) =>
-    untilAborted(verify(url, { asOf, checkpoint, signal, progress }), signal)
-  const closingStep: Worker['closingStep'] = (step, task, signal) => {
+  const verifyHere: Verify = (url, asOf, signal, progress, checkpoint) =>
+    untilAborted(verify(url, { asOf, checkpoint: checkpoint ?? null, signal, progress }), signal)
+  const runStep = async (step: WorkedStep, task: StepTask, signal: AbortSignal): Promise<StepOutcome> => {
     const db = queryBuilder(openPool(task.url, { max: 2, application_name: 'audit worker' }))
-    const work = workOf(step)(task, db, { signal, onPlanned: () => {}, onScanned: () => {} })
-    return untilAborted(
-      work.finally(() => db.destroy()),
-      signal,
-    )
+    try {
+      return await workOf(step)(task, db, { signal, onPlanned: () => {}, onScanned: () => {} })
+    } finally {
+      await db.destroy()
+    }
   }
+  const closingStep = (step: WorkedStep, task: StepTask, signal: AbortSignal): Promise<StepOutcome> =>
+    untilAborted(runStep(step, task, signal), signal)
   t.intercept(auditWorker, 'verify', { value: verifyHere })
   t.intercept(auditWorker, 'closingStep', { value: closingStep })
   t.teardown(() => Promise.all(tasks))

@@ -155,10 +155,10 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
   await sendAs(createTestExecutor(t, database.serviceUrl), 1, 2)
 
   const again = runAudit({ DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }, 'rebuild')
-  // It cannot lock the table that the reader still reads.
+  // Until it looks for those who still read the tables.
   await until(async () => {
-    const waiting = `select from pg_stat_activity
-      where application_name = 'ledger rebuild' and wait_event_type = 'Lock' and datname = current_database()`
+    const waiting = `select from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()
+      and state = 'idle' and query like 'select distinct virtualtransaction%'`
     return (await queryRows(database, waiting)).length > 0
   })
   await reader.query('commit')
