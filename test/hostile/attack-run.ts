@@ -1,8 +1,9 @@
 import type { Route } from '../harness/http/api-routes.ts'
 import { ConnectionClosed, HttpConnection } from '../harness/http/http-connection.ts'
-import { bytesOf, type HttpRequest } from '../harness/http/request.ts'
+import { bytesOf, type HttpRequest, jsonRequest } from '../harness/http/request.ts'
 import type { HttpResponse } from '../harness/http/response.ts'
 import type { ScenarioContext } from '../harness/scenario/scenario.ts'
+import { operatorToken } from './callers.ts'
 import { IdPool } from './id-pool.ts'
 import { faultOf, type Secrets } from './judge.ts'
 
@@ -16,6 +17,17 @@ interface AttackOptions {
   readonly secrets: Secrets
   /** The share that is done of whatever can be listed in full. */
   readonly share: number
+}
+
+/** A request to `/admin/v1`. */
+export type OperatorRequest = readonly [method: string, path: string, body?: unknown]
+
+/** A request, and what must hold for its answer. */
+export interface Probe {
+  readonly why: string
+  readonly request: HttpRequest
+  /** What is wrong with the answer; null when nothing is. */
+  readonly faultIn: (response: HttpResponse) => string | null
 }
 
 /** The service under attack: sends requests, judges every answer, and remembers what was done. */
@@ -33,8 +45,6 @@ export class AttackRun {
   /** Ids of those among them whose answers say that they changed nothing. */
   readonly idle = new Set<string>()
   sent = 0
-  /** Of the requests those that changed something, or could have. */
-  written = 0
   readonly idPool = new IdPool()
   readonly #share: number
   readonly #complaints = new Set<string>()
@@ -69,7 +79,6 @@ export class AttackRun {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     const id = headers.get('x-request-id')
     if (status < 300 && id !== undefined) this.done.add(id)
-    if (status < 300 && bytes.toString('latin1', 0, 4) !== 'GET ') this.written += 1
     const fault = faultOf(response, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
     if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${response.text.slice(0, 300)}`)
   }
@@ -89,6 +98,30 @@ export class AttackRun {
   some<T>(list: readonly T[]): readonly T[] {
     const every = Math.round(1 / this.#share)
     return list.filter((_, i) => (i + this.seed) % every === 0)
+  }
+
+  /** Sends requests of an operator, each of which must be done. */
+  operate(why: string, requests: readonly OperatorRequest[]): Promise<void> {
+    return this.connected(async (connection) => {
+      for (const [method, path, body] of requests) {
+        const request = jsonRequest(method, `/admin/v1${path}`, operatorToken(), body)
+        const response = await this.send(connection, request, why)
+        this.expect(response !== undefined && response.status < 300, why, request, `was answered ${response?.status}`)
+      }
+    })
+  }
+
+  /** Sends those of the probes that are done. */
+  probe(probes: readonly Probe[]): Promise<void> {
+    return this.each(this.some(probes), async (probe, connection) => void (await this.check(connection, probe)))
+  }
+
+  /** Sends one probe; undefined, and a fault, when no answer comes. */
+  async check(connection: HttpConnection, { why, request, faultIn }: Probe): Promise<HttpResponse | undefined> {
+    const response = await this.send(connection, request, why)
+    const fault = response === undefined ? null : faultIn(response)
+    this.expect(fault === null, why, request, `was answered ${response?.status} ${fault}`)
+    return response
   }
 
   /** Works through items, several at a time, each worker on a connection of its own. */

@@ -15,17 +15,11 @@ export const operatorToken = (): string => signed({ sub: 'mallory', role: 'opera
 export const financeToken = (): string => signed({ sub: 'fin', role: 'finance' })
 
 /** The token of a caller in a role; null is no token. */
-export function tokenOf(role: Role, user: number = attackers[0]): string | null {
-  switch (role) {
-    case 'nobody':
-      return null
-    case 'user':
-      return userToken(user)
-    case 'operator':
-      return operatorToken()
-    case 'finance':
-      return financeToken()
-    case 'unknown role':
-      return signed({ sub: String(user), role: 'king' })
-  }
-}
+export const tokenOf = (role: Role, user: number = attackers[0]): string | null =>
+  ({
+    nobody: null,
+    user: userToken(user),
+    operator: operatorToken(),
+    finance: financeToken(),
+    'unknown role': signed({ sub: String(user), role: 'king' }),
+  })[role]

@@ -23,7 +23,7 @@ test('routes that are wrong are found, and no others', async (t) => {
   const signal = AbortSignal.timeout(280_000)
   const context = new ScenarioContext({ progress: () => {}, signal, seed: 1, sharesMachine: true })
   const attackRun = new AttackRun(context, { port, routes, secrets, share: 0.1 })
-  for (const attack of [tokens, paths, matrix]) await attack(attackRun)
+  for (const attack of [tokens, paths, matrix]) await attackRun.probe(attack(attackRun))
   await generated(attackRun, { routes, requests: 300, turn: 0 })
   t.ok(attackRun.sent > 600, `${attackRun.sent} requests`)
   // These throw, cannot reach a database, are open to finance, or repeat unknown fields.

@@ -1,8 +1,11 @@
 import { HttpConnection } from '../harness/http/http-connection.ts'
 import { bytesOf, jsonRequest } from '../harness/http/request.ts'
-import { LoadGenerator, type Measured } from '../harness/load/load-generator.ts'
-import type { ScenarioContext } from '../harness/scenario/scenario.ts'
+import { LoadGenerator } from '../harness/load/load-generator.ts'
+import { median } from '../harness/load/percentiles.ts'
+import type { Extent, ScenarioContext } from '../harness/scenario/scenario.ts'
+import type { OperatorRequest } from './attack-run.ts'
 import { userToken } from './callers.ts'
+import { type Counts, type Load, startLoadProcess } from './load-process.ts'
 import { operate } from './target.ts'
 
 /** Users who send gifts, and those who receive them. */
@@ -17,7 +20,8 @@ const RECEIVERS = 100
 /** A lucky and a standard gift of the demo catalogue. */
 const CLOVER = 3
 const ROSE = 1
-const LARGE_AMOUNT = 1_000_000_000
+const GIFTS_PER_SECOND = 200
+const CONNECTIONS = 32
 
 export async function createPopulation(port: number): Promise<Population> {
   const ids = Array.from({ length: VICTIMS + RECEIVERS }, (_, i) => FIRST + i)
@@ -26,10 +30,10 @@ export async function createPopulation(port: number): Promise<Population> {
   return population
 }
 
-export const diamonds = (id: number): readonly [string, string, unknown] => [
+export const diamonds = (id: number): OperatorRequest => [
   'POST',
   `/users/${id}/credits`,
-  { currency: 'diamonds', amount: LARGE_AMOUNT, reason: 'to be spent' },
+  { currency: 'diamonds', amount: 1_000_000_000, reason: 'to be spent' },
 ]
 
 /** Users enter room R1. */
@@ -62,29 +66,60 @@ export function costliestRequests(user: number, { receivers }: Population): Read
   }
 }
 
-/** Gifts that victims send at an even pace: each small, from one to the next. Every answer must be a 200. */
-export class Victims {
-  readonly #generator: LoadGenerator
-  readonly #gifts: readonly Buffer[]
-  #sent = 0
-
-  private constructor(generator: LoadGenerator, { victims }: Population) {
-    this.#generator = generator
-    this.#gifts = victims.map((user, i) => gift(user, ROSE, [victims[(i + 1) % victims.length] ?? 0]))
-  }
-
-  static async open(context: ScenarioContext, port: number, population: Population): Promise<Victims> {
-    const generator = await LoadGenerator.open({ ports: [port], connections: 32 })
-    context.teardown(async () => generator.close())
-    return new Victims(generator, population)
-  }
-
-  run(seconds: number): Promise<Measured> {
-    return this.#generator.paced(GIFTS_PER_SECOND, seconds, () => {
-      this.#sent += 1
-      return this.#gifts[this.#sent % this.#gifts.length] ?? Buffer.alloc(0)
-    })
-  }
+interface Comparison extends Extent {
+  readonly port: number
+  /** The victims' p99 may grow by this factor; so many milliseconds more are noise. */
+  readonly maxGrowth: number
+  readonly noiseMs: number
+  /** By name; `turn` is another number each time. */
+  readonly loads: Readonly<Record<string, (turn: number) => Omit<Load, 'port' | 'seconds'>>>
 }
 
-export const GIFTS_PER_SECOND = 200
+/**
+ * Compares the latency of gifts, which victims send at an even pace, alone and during each load. Every gift must be answered
+ * with 200. Answers the answers to each load.
+ */
+export async function compareLoads(
+  context: ScenarioContext,
+  { victims }: Population,
+  { port, rounds, seconds, maxGrowth, noiseMs, loads }: Comparison,
+): Promise<ReadonlyMap<string, Counts>> {
+  const gifts = victims.map((user, i) => gift(user, ROSE, [victims[(i + 1) % victims.length] ?? 0]))
+  const generator = await LoadGenerator.open({ ports: [port], connections: CONNECTIONS })
+  context.teardown(async () => generator.close())
+  const startLoad = startLoadProcess(context)
+  let sent = 0
+  const next = (): Buffer => gifts[(sent += 1) % gifts.length] ?? Buffer.alloc(0)
+  const p99 = async (): Promise<number> => (await generator.paced(GIFTS_PER_SECOND, seconds, next)).p99
+  // Makes connections, plans and code warm.
+  await p99()
+  const alone: number[] = []
+  const underLoad = new Map<string, number[]>()
+  const answers = new Map<string, Counts>()
+  let turn = 0
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, load] of Object.entries(loads)) {
+      context.signal.throwIfAborted()
+      alone.push(await p99())
+      const loading = startLoad({ port, seconds, ...load(turn) })
+      // Awaited below, unless a gift fails.
+      loading.catch(() => {})
+      underLoad.set(name, [...(underLoad.get(name) ?? []), await p99()])
+      answers.set(name, await loading)
+      turn += 1
+    }
+  }
+  const quiet = median(alone)
+  context.report(`others alone: p99 ${quiet.toFixed(1)} ms`)
+  for (const [name, measured] of underLoad) {
+    const counts = answers.get(name) ?? {}
+    const ms = median(measured)
+    const figures = `during ${name} p99 of others is ${ms.toFixed(1)} ms, ${(ms / quiet).toFixed(2)} times as long`
+    context.report(`${figures}; answers ${JSON.stringify(counts)}`)
+    // On a shared machine the figures are those of the machine.
+    context.expect(context.sharesMachine || ms <= maxGrowth * quiet || ms - quiet <= noiseMs, figures)
+    const failed = Object.keys(counts).filter((status) => status.startsWith('5'))
+    context.expect(failed.length === 0, `${name} was answered ${failed.join(', ')}`)
+  }
+  return answers
+}

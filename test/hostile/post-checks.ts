@@ -1,31 +1,28 @@
 import { formatFinding } from '../../src/audit/finding.ts'
 import { verify } from '../../src/audit/verify/verify.ts'
-import { connect } from '../../src/db/connect.ts'
 import { bytesOf, jsonRequest } from '../harness/http/request.ts'
 import { LoadGenerator } from '../harness/load/load-generator.ts'
+import { queryRows } from '../harness/postgres/query-rows.ts'
 import type { AttackRun } from './attack-run.ts'
 import { SECRET_CANARY, UNKNOWN_CANARY } from './hostile-values.ts'
 import { leakIn, type Secrets } from './judge.ts'
-import type { PeriodicReads } from './periodic-reads.ts'
+import { readLists, runAudits } from './reads.ts'
+import type { Target } from './target.ts'
 
 /** So many requests, one after the other, half of which must be answered within this. */
 const PROBES = 300
 const QUICK_MS = 25
 
-interface Attacked {
+interface Attacked extends Target {
   readonly attackRun: AttackRun
-  /** Of the service's own role. */
-  readonly databaseUrl: string
 }
 
 /** The state of the service after the attack. */
-export async function runPostChecks(target: Attacked, periodic: PeriodicReads): Promise<void> {
+export async function runPostChecks(target: Attacked): Promise<void> {
   await checkLatency(target)
   await checkLedger(target)
-  await periodic.audit()
-  await periodic.run('rebuild')
-  await periodic.run('verify')
-  await target.attackRun.connected((connection) => periodic.readLists(connection))
+  await runAudits(target.attackRun.context, target.dataDir)
+  await readLists(target.attackRun)
   await checkTables(target)
   checkLogs(target)
 }
@@ -41,60 +38,51 @@ async function checkLatency({ attackRun: { context, port } }: Attacked): Promise
 /** Every event follows from a request whose answer said so, and no user's request took anything from another user. */
 async function checkLedger({ attackRun, databaseUrl }: Attacked): Promise<void> {
   const { context, done, idle } = attackRun
-  const client = await connect(databaseUrl, 'attack run books')
-  let events = ''
-  try {
-    const { rows } = await client.query<{
-      position: string
-      type: string
-      actor: string
-      request_id: string
-      debit: string[]
-      target: string | null
-    }>(`select position, type, actor, request_id, debit, data::json->>'target_id' as target
-        from ledger_events where actor <> 'system' order by position`)
-    events = `${rows.length} events of ${new Set(rows.map(({ type }) => type)).size} types`
-    for (const { position, type, actor, request_id, debit, target } of rows) {
-      const event = `position ${position} of ${actor}`
-      context.expect(done.has(request_id), `${event} was answered to nobody with 2xx`)
-      context.expect(!idle.has(request_id), `${event} comes from a request whose answer said that it did nothing`)
-      context.expect(actor !== 'staff:fin', `${event} was written by somebody who may only read`)
-      if (!actor.startsWith('user:')) continue
-      // An agent or manager takes what the requester has asked them to take.
-      if (type === 'withdrawal-status-changed' && actor === `user:${target}`) continue
-      const robbed = debit.find((account) => account.startsWith('user:') && !account.startsWith(`${actor}:`))
-      context.expect(robbed === undefined, `${event} took from ${robbed}`)
-    }
-  } finally {
-    await client.end()
+  const rows = await queryRows<{
+    position: string
+    type: string
+    actor: string
+    request_id: string
+    debit: string[]
+    target: string | null
+  }>(
+    databaseUrl,
+    `select position, type, actor, request_id, debit, data::json->>'target_id' as target
+     from ledger_events where actor <> 'system' order by position`,
+  )
+  for (const { position, type, actor, request_id, debit, target } of rows) {
+    const event = `position ${position} of ${actor}`
+    context.expect(done.has(request_id), `${event} was answered to nobody with 2xx`)
+    context.expect(!idle.has(request_id), `${event} comes from a request whose answer said that it did nothing`)
+    context.expect(actor !== 'staff:fin', `${event} was written by somebody who may only read`)
+    if (!actor.startsWith('user:')) continue
+    // An agent or manager takes what the requester has asked them to take.
+    if (type === 'withdrawal-status-changed' && actor === `user:${target}`) continue
+    const robbed = debit.find((account) => account.startsWith('user:') && !account.startsWith(`${actor}:`))
+    context.expect(robbed === undefined, `${event} took from ${robbed}`)
   }
   const found = await verify(databaseUrl, { asOf: null, checkpoint: null, progress: () => {}, signal: context.signal })
   for (const finding of found.findings) context.expect(false, `verify: ${formatFinding(finding)}`)
+  const events = `${rows.length} events of ${new Set(rows.map(({ type }) => type)).size} types`
   context.report(`${events}, all answered for; verified up to position ${found.position}`)
 }
 
 /** Neither values of unknown fields nor, in clear, confidential texts are anywhere in the database. */
-async function checkTables({ attackRun, databaseUrl }: Attacked): Promise<void> {
-  const client = await connect(databaseUrl, 'attack run tables')
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
-       where schemaname not in ('pg_catalog', 'information_schema')
-         and has_table_privilege(format('%I.%I', schemaname, tablename), 'select')`,
-    )
-    for (const { name } of tables) {
-      for (const canary of [UNKNOWN_CANARY, SECRET_CANARY]) {
-        const { rows } = await client.query<{ row: string }>(
-          `select left(t::text, 1000) as row from ${name} t where strpos(t::text, $1) > 0 limit 1`,
-          [canary],
-        )
-        attackRun.context.expect(rows.length === 0, `${name} keeps ${canary}: ${rows[0]?.row}`)
-      }
+async function checkTables({ attackRun: { context }, databaseUrl }: Attacked): Promise<void> {
+  const tables = await queryRows<{ name: string }>(
+    databaseUrl,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname not in ('pg_catalog', 'information_schema')
+       and has_table_privilege(format('%I.%I', schemaname, tablename), 'select')`,
+  )
+  for (const { name } of tables) {
+    for (const canary of [UNKNOWN_CANARY, SECRET_CANARY]) {
+      const text = `select left(t::text, 1000) as row from ${name} t where strpos(t::text, $1) > 0 limit 1`
+      const [found] = await queryRows<{ row: string }>(databaseUrl, text, [canary])
+      context.expect(found === undefined, `${name} keeps ${canary}: ${found?.row}`)
     }
-    attackRun.context.report(`${tables.length} tables hold no value of an unknown field and no confidential text`)
-  } finally {
-    await client.end()
   }
+  context.report(`${tables.length} tables hold no value of an unknown field and no confidential text`)
 }
 
 function checkLogs({ attackRun: { context, secrets } }: Attacked): void {

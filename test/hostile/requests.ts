@@ -123,7 +123,7 @@ interface Bend {
 }
 
 /** Every field of every branch of a body, those of other branches, and unknown ones. */
-export function bendsOf(schema: Schema): readonly Bend[] {
+function bendsOf(schema: Schema): readonly Bend[] {
   const branches = branchesOf(schema)
   const names = [...new Set([...branches.flatMap(({ properties = {} }) => Object.keys(properties)), ...unknownNames])]
   return branches.flatMap((branch) => {

@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { fetchRoutes } from '../harness/http/api-routes.ts'
 import { HttpConnection } from '../harness/http/http-connection.ts'
 import { bytesOf, jsonRequest } from '../harness/http/request.ts'
-import type { HttpResponse } from '../harness/http/response.ts'
 import { inTestSchema } from '../harness/postgres/test-schema.ts'
 import type { ScenarioContext } from '../harness/scenario/scenario.ts'
 import { Instance } from '../harness/scenario/service-instance.ts'
 import { keys } from '../harness/scenario/service-keys.ts'
 import { makeFolder } from '../soak/environment/environment.ts'
-import { AttackRun } from './attack-run.ts'
+import { AttackRun, type OperatorRequest } from './attack-run.ts'
 import { attackers, operatorToken, victim } from './callers.ts'
 
 /** Without any limit, so that none of them hides faults that it only makes rarer. */
@@ -60,39 +59,33 @@ export async function startPrepared<Prepared>(
 }
 
 /** Sends requests of an operator, each of which must be done. */
-export async function operate(
-  port: number,
-  requests: readonly (readonly [method: string, path: string, body?: unknown])[],
-  onAnswer: (response: HttpResponse, bytes: Buffer) => void = () => {},
-): Promise<void> {
+export async function operate(port: number, requests: readonly OperatorRequest[]): Promise<void> {
   const connection = new HttpConnection(port)
   for (const [method, path, body] of requests) {
-    const bytes = bytesOf(jsonRequest(method, `/admin/v1${path}`, operatorToken(), body))
-    const response = await connection.send(bytes)
-    if (response.status >= 300)
-      throw new Error(`${path} was answered ${response.status} ${response.text.slice(0, 200)}`)
-    onAnswer(response, bytes)
+    const request = jsonRequest(method, `/admin/v1${path}`, operatorToken(), body)
+    const { status, text } = await connection.send(bytesOf(request))
+    if (status >= 300) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
   }
   await connection.close()
 }
 
 /** Agents, managers and countries with the ids that generated requests name: so they get past the first checks. */
-export function agency(): readonly (readonly [string, string, unknown])[] {
+function agency(): readonly OperatorRequest[] {
   const ids = [1, 2, 3, 4, 5, 6, 7, 8]
   const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 }
   const agency_countries = ids.map((country_id) => ({ country_id }))
   return [
-    ...ids.map((id) => ['PUT', `/countries/${id}`, { name: `Country ${id}` }] as const),
+    ...ids.map((id): OperatorRequest => ['PUT', `/countries/${id}`, { name: `Country ${id}` }]),
     ['POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) }],
     ...refills(2_000),
   ]
 }
 
 /** Puts back what attackers spend. */
-export const refills = (amount: number): readonly (readonly [string, string, unknown])[] =>
+export const refills = (amount: number): readonly OperatorRequest[] =>
   attackers.flatMap((id) =>
     ['coins', 'diamonds', 'dollars', 'agent_dollars'].map(
-      (currency) => ['POST', `/users/${id}/credits`, { currency, amount, reason: 'to be spent' }] as const,
+      (currency): OperatorRequest => ['POST', `/users/${id}/credits`, { currency, amount, reason: 'to be spent' }],
     ),
   )
 
@@ -112,11 +105,10 @@ export async function startAttackRun(
   ])
   const attackRun = new AttackRun(context, { port, routes: await fetchRoutes(instance.origin), secrets, share })
   const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
-  const setup = [
+  await attackRun.operate('set up', [
     ['PUT', `/users/${victim.id}`, { name: 'Victim' }],
     ['POST', `/users/${victim.id}/credits`, coins],
     ...agency(),
-  ] as const
-  await operate(port, setup, (response, bytes) => attackRun.note(response, 'set up', bytes))
+  ])
   return { ...target, attackRun }
 }

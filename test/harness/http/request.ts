@@ -17,6 +17,10 @@ export const jsonRequest = (method: string, path: string, token: string, body?: 
   body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
 })
 
+/** The same request with a token; null is no token. */
+export const withToken = (request: HttpRequest, token: string | null): HttpRequest =>
+  token === null ? request : { ...request, headers: [bearer(token), ...request.headers] }
+
 /** The request as bytes. Header values are latin1: one byte for each character. */
 export function bytesOf({ method, path, headers, body }: HttpRequest): Buffer {
   const lines = [

@@ -170,6 +170,17 @@ export class Instance {
   }
 }
 
+/** An instance's metrics without labels, by name; undefined when it does not answer. */
+export async function metricsOf({ origin }: Instance): Promise<ReadonlyMap<string, number> | undefined> {
+  try {
+    const response = await fetch(`${origin}/metrics`, { signal: AbortSignal.timeout(5_000) })
+    const lines = (await response.text()).matchAll(/^([a-z_]+) (\S+)$/gm)
+    return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]))
+  } catch {
+    return undefined
+  }
+}
+
 /** How long a process has waited for a processor so far, as others used them; 0 when the kernel does not report it. */
 function cpuWaitMs(pid: number): number {
   try {

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { onceClosed } from '../../harness/http/http-connection.ts'
-import { type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import { ResponseReader } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run.ts'
 import { attackers, userToken } from '../callers.ts'
@@ -106,32 +105,4 @@ async function exchange(attackRun: AttackRun, why: string, sent: Buffer, patienc
   socket.write(sent)
   socket.setTimeout(patienceMs, () => socket.destroy())
   await onceClosed(socket)
-}
-
-/** Requests on one connection without waiting for answers, which must come in the order of the requests. */
-export async function pipelined(attackRun: AttackRun, requests: number): Promise<void> {
-  const [user, receiver] = attackers
-  const token = userToken(user)
-  const gift = { u_id: user, decoration_id: 1, user_id: [receiver], quantity: 1, room_id: 1 }
-  // The statuses tell whether answers come in order.
-  const kinds: readonly (readonly [HttpRequest, ...number[]])[] = [
-    [jsonRequest('GET', '/v1/wallet', token), 200],
-    [jsonRequest('GET', '/v1/nowhere', token), 404],
-    [jsonRequest('POST', '/v1/instant-send', token, gift), 200, 422],
-    [jsonRequest('GET', '/v1/wallet', 'nonsense'), 401],
-    [jsonRequest('POST', '/v1/instant-send', token, { ...gift, u_id: receiver }), 403],
-    [jsonRequest('GET', '/healthz', token), 200],
-    [jsonRequest('GET', '/admin/v1/users', token), 403],
-  ]
-  await attackRun.connected(async (connection) => {
-    const all = Array.from({ length: Math.ceil(requests / kinds.length) }, () => kinds).flat()
-    await Promise.all(
-      all.map(async ([request, ...statuses], i) => {
-        const why = `request ${i} on one connection`
-        const response = await attackRun.send(connection, request, why)
-        const holds = response !== undefined && statuses.includes(response.status)
-        attackRun.expect(holds, why, request, `was answered ${response?.status}`)
-      }),
-    )
-  })
 }

@@ -1,9 +1,8 @@
 import { pathOf } from '../../harness/http/api-routes.ts'
-import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
-import type { AttackRun } from '../attack-run.ts'
+import { jsonType, withToken } from '../../harness/http/request.ts'
+import type { AttackRun, OperatorRequest, Probe } from '../attack-run.ts'
 import { roles, tokenOf } from '../callers.ts'
 import { fieldsOf } from '../judge.ts'
-import { operate } from '../target.ts'
 
 type Header = readonly [name: string, value: string]
 
@@ -26,41 +25,44 @@ const old: readonly Header[] = [
 /** No way leads past maintenance or a forced update to a client's route, and neither closes any other route. */
 export async function closed(attackRun: AttackRun): Promise<void> {
   const release = { version: '3', minimum_version: '2', store_link: 'https://store.example/app' }
-  const change = (...request: readonly [string, string, unknown?]): Promise<void> =>
-    operate(attackRun.port, [request], (response, bytes) => attackRun.note(response, 'closing routes', bytes))
+  const change = (...request: OperatorRequest): Promise<void> => attackRun.operate('closing routes', [request])
   await change('PUT', '/releases/flutter', release)
-  await probeRoutes(attackRun, 'too old', old, 426, 'update')
+  await attackRun.probe(probesOf(attackRun, 'too old', old, 426, 'update'))
   await change('PUT', '/app-mode', { maintenance: true })
-  await probeRoutes(attackRun, 'in maintenance', [], 503, 'maintenance')
+  await attackRun.probe(probesOf(attackRun, 'in maintenance', [], 503, 'maintenance'))
   await change('PUT', '/app-mode', { maintenance: false })
   await change('DELETE', '/releases/flutter')
-  await probeRoutes(attackRun, 'open again', old, null, '')
+  await attackRun.probe(probesOf(attackRun, 'open again', old, null, ''))
 }
 
 /** Every route as every role: clients' routes answer so or, where nothing is expected, neither 426 nor 503. */
-async function probeRoutes(
-  attackRun: AttackRun,
+const probesOf = (
+  { routes }: AttackRun,
   when: string,
   headers: readonly Header[],
-  status: 426 | 503 | null,
+  closing: 426 | 503 | null,
   type: string,
-): Promise<void> {
-  const probes = attackRun.routes.flatMap((route) => roles.flatMap((role) => ways.map((way) => ({ route, role, way }))))
-  await attackRun.each(attackRun.some(probes), async ({ route, role, way }, connection) => {
-    const token = tokenOf(role)
-    const path = pathOf(route, { id: '1', room: 'R1' }, way !== ways[0])
-    const isClients = route.kind === 'client' || route.kind === 'public'
-    const request: HttpRequest = {
-      method: route.method,
-      path: isClients ? way(path) : path,
-      headers: [jsonType, ...headers, ...(token === null ? [] : [bearer(token)])],
-      body: route.body === null ? null : Buffer.from('{'),
-    }
-    const why = `${route.name} ${when} as ${role}`
-    const response = await attackRun.send(connection, request, why)
-    if (response === undefined) return
-    const closes = response.status === status && fieldsOf(response.text)['type'] === type
-    const holds = status !== null && isClients ? closes : response.status !== 426 && response.status !== 503
-    attackRun.expect(holds, why, request, `was answered ${response.status}: ${response.text.slice(0, 200)}`)
-  })
-}
+): readonly Probe[] =>
+  routes.flatMap((route) =>
+    roles.flatMap((role) =>
+      ways.map((way): Probe => {
+        const path = pathOf(route, { id: '1', room: 'R1' }, way !== ways[0])
+        const isClients = route.kind === 'client' || route.kind === 'public'
+        const request = {
+          method: route.method,
+          path: isClients ? way(path) : path,
+          headers: [jsonType, ...headers],
+          body: route.body === null ? null : Buffer.from('{'),
+        }
+        return {
+          why: `${route.name} ${when} as ${role}`,
+          request: withToken(request, tokenOf(role)),
+          faultIn({ status, text }) {
+            const isClosed = status === closing && fieldsOf(text)['type'] === type
+            const holds = closing !== null && isClients ? isClosed : status !== 426 && status !== 503
+            return holds ? null : text.slice(0, 200)
+          },
+        }
+      }),
+    ),
+  )

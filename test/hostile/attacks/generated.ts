@@ -6,7 +6,6 @@ import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run.ts'
 import { ADDRESSEE, financeToken, operatorToken, userToken } from '../callers.ts'
 import { SECRET_CANARY } from '../hostile-values.ts'
-import type { PeriodicReads } from '../periodic-reads.ts'
 import { type GeneratedRequest, requestsTo } from '../requests.ts'
 import { refills } from '../target.ts'
 
@@ -26,14 +25,13 @@ interface Turn {
   readonly requests: number
   /** Another one makes other requests with the same seed. */
   readonly turn: number
-  readonly periodic?: PeriodicReads
 }
 
 /**
  * Routes with requests that are generated from their schemas: as they are meant, and wrong in one of their parts. A write
  * that is accepted is sent again, and read wherever it is shown.
  */
-export async function generated(attackRun: AttackRun, { routes, requests, turn, periodic }: Turn): Promise<void> {
+export async function generated(attackRun: AttackRun, { routes, requests, turn }: Turn): Promise<void> {
   const each = Math.ceil(requests / routes.length)
   let accepted = 0
   let count = 0
@@ -50,8 +48,9 @@ export async function generated(attackRun: AttackRun, { routes, requests, turn, 
       const why = `${route.name} with seed ${seed}`
       const response = await attackRun.send(connection, request, why)
       count += 1
-      if (periodic !== undefined && count % REFILL_EVERY === 0) await refill(attackRun, connection)
-      await periodic?.afterOne(connection)
+      // Refused where a balance is as large as it may be.
+      for (const [method, path, body] of count % REFILL_EVERY === 0 ? refills(10_000) : [])
+        await attackRun.send(connection, jsonRequest(method, `/admin/v1${path}`, operatorToken(), body), 'refill')
       if (response === undefined) continue
       const { status, text } = response
       attackRun.idPool.keep(route, response)
@@ -76,11 +75,6 @@ function* inChunks(routes: readonly Route[], each: number) {
 
 const authorization = ({ kind }: Route, { caller }: GeneratedRequest): HttpRequest['headers'] =>
   kind === 'open' ? [] : [bearer(kind === 'admin' ? operatorToken() : userToken(caller))]
-
-async function refill(attackRun: AttackRun, connection: HttpConnection): Promise<void> {
-  for (const [method, path, body] of refills(10_000))
-    await attackRun.send(connection, jsonRequest(method, `/admin/v1${path}`, operatorToken(), body), 'refill')
-}
 
 /** What an answer to somebody who may ask cannot be; null when it is none of that. */
 function surprise(route: Route, { isValid }: GeneratedRequest, { status, text }: HttpResponse): string | null {
@@ -107,14 +101,14 @@ async function readBack(
   const both = `was answered ${first.text.slice(0, 300)} and then ${again?.text.slice(0, 300)}`
   attackRun.expect(isSame, why, request, both)
   for (const { path, token, maySeeSecrets } of readersOf(route, request.path, attackRun.routes, caller)) {
-    const read = jsonRequest('GET', path, token)
-    const reason = `${path} after ${route.name}`
-    const shown = await attackRun.send(connection, read, reason)
-    if (shown === undefined) continue
-    const isAnswer = shown.status < 400 || shown.status === 403 || shown.status === 404
-    attackRun.expect(isAnswer, reason, read, `was answered ${shown.status}`)
-    const leaks = !maySeeSecrets && shown.text.includes(SECRET_CANARY)
-    attackRun.expect(!leaks, reason, read, 'contains confidential text')
+    await attackRun.check(connection, {
+      why: `${path} after ${route.name}`,
+      request: jsonRequest('GET', path, token),
+      faultIn({ status, text }) {
+        if (status >= 400 && status !== 403 && status !== 404) return 'and not as before'
+        return maySeeSecrets || !text.includes(SECRET_CANARY) ? null : 'with confidential text'
+      },
+    })
   }
 }
 

@@ -9,8 +9,6 @@ import { requestsTo } from '../requests.ts'
 
 /** Tries of each route. */
 const EACH = 8
-/** How often one request is sent at once. */
-const AT_ONCE = 4
 
 const isReplayed = (response: HttpResponse | undefined): boolean =>
   response?.headers.get('idempotency-replayed') === 'true'
@@ -25,7 +23,7 @@ interface Try {
   readonly elsewhere: Route
 }
 
-/** Used keys again: for the same, for another body, at another route, by somebody else, and all at once. */
+/** Used keys again: for the same, for another body, at another route, and by somebody else. */
 export async function keys(attackRun: AttackRun): Promise<void> {
   const routes = attackRun.routes.filter((route) => !isRead(route) && route.kind !== 'open')
   const tries = routes.flatMap((route, i) => {
@@ -43,14 +41,11 @@ export async function keys(attackRun: AttackRun): Promise<void> {
 
 async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, ...one }: Try): Promise<void> {
   const { key, elsewhere } = one
-  const [request, other] = [one.request, one.other].map((request) => ({
+  const filled = (request: HttpRequest) => ({ ...request, path: attackRun.idPool.fill(route, request.path) })
+  const [request, other] = [filled(one.request), filled(one.other)]
+  const as = (request: HttpRequest, token: string | null): HttpRequest => ({
     ...request,
-    path: attackRun.idPool.fill(route, request.path),
-  }))
-  if (request === undefined || other === undefined) return
-  const as = (request: HttpRequest, token: string | null, used = key): HttpRequest => ({
-    ...request,
-    headers: [bearer(token ?? ''), ['Content-Type', 'application/json'], ['Idempotency-Key', used]],
+    headers: [bearer(token ?? ''), ['Content-Type', 'application/json'], ['Idempotency-Key', key]],
   })
   const role = route.kind === 'admin' ? 'operator' : 'user'
   const mine = as(request, tokenOf(role, attackers[0]))
@@ -82,17 +77,4 @@ async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, 
   const theirs = as(request, route.kind === 'admin' ? tokenOf('finance') : tokenOf('user', attackers[1]))
   const response = await attackRun.send(connection, theirs, `${why}, by somebody else`)
   attackRun.expect(!isReplayed(response), `${why}, by somebody else`, theirs, 'was answered with the reply to another')
-
-  // However many of one request arrive together, one is done and the others get its answer.
-  const keyed = as(other, tokenOf(role, attackers[2]), `${key}-at-once`)
-  const answers: HttpResponse[] = []
-  await attackRun.each(Array.from({ length: AT_ONCE }), async (_, connection) => {
-    const response = await attackRun.send(connection, keyed, `${why}, at once`)
-    if (response !== undefined) answers.push(response)
-  })
-  const fresh = answers.filter((response) => !isReplayed(response))
-  const texts = new Set(answers.map(({ text }) => text))
-  const isOne = !answers.every(isDone) || texts.size === 1
-  const isDoneOnce = fresh.filter(isDone).length <= 1 || fresh.length === answers.length
-  attackRun.expect(isOne && isDoneOnce, `${why}, at once`, keyed, `was answered ${[...texts].join(' and ')}`)
 }

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { isRead, pathOf, type Route, type Schema } from '../../harness/http/api-routes.ts'
-import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
+import { type HttpRequest, jsonType, withToken } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import { valueOf } from '../../harness/http/schema-values.ts'
-import type { AttackRun } from '../attack-run.ts'
+import type { AttackRun, Probe } from '../attack-run.ts'
 import { attackers, type Role, roles, tokenOf, victim } from '../callers.ts'
 import { paramsOf } from '../requests.ts'
 
@@ -13,28 +13,25 @@ const ids = [attackers[0], attackers[1], victim.id, 8_999_999_999] as const
 const EACH = 3
 
 /** Every route, as every role, with every kind of foreign id in its path and in each field that can hold one. */
-export async function matrix(attackRun: AttackRun): Promise<void> {
-  const cells = attackRun.routes.flatMap((route, i) =>
+export const matrix = ({ routes, seed }: AttackRun): readonly Probe[] =>
+  routes.flatMap((route, i) =>
     roles.flatMap((role) =>
       ids.flatMap((id) =>
-        fc
-          .sample(aimedAt(route, id), { numRuns: EACH, seed: attackRun.seed + i })
-          .map((request) => ({ route, role, id, request })),
+        fc.sample(aimedAt(route, id), { numRuns: EACH, seed: seed + i }).map((request): Probe => {
+          const mayAnswer = answersFor(route, role)
+          const maySeeAll = role === 'operator' || role === 'finance'
+          return {
+            why: `${route.name} as ${role} with id ${id}`,
+            request: withToken(request, tokenOf(role)),
+            faultIn(response) {
+              if (!mayAnswer(response)) return 'which this role may not get'
+              return maySeeAll || !response.text.includes(String(victim.coins)) ? null : 'with what another user holds'
+            },
+          }
+        }),
       ),
     ),
   )
-  await attackRun.each(attackRun.some(cells), async ({ route, role, id, request }, connection) => {
-    const token = tokenOf(role)
-    const sent = token === null ? request : { ...request, headers: [bearer(token), ...request.headers] }
-    const why = `${route.name} as ${role} with id ${id}`
-    const response = await attackRun.send(connection, sent, why)
-    if (response === undefined) return
-    const allowed = statusesFor(route, role)
-    attackRun.expect(allowed(response), why, sent, `was answered ${response.status}`)
-    const leaks = role !== 'operator' && role !== 'finance' && response.text.includes(String(victim.coins))
-    attackRun.expect(!leaks, why, sent, 'was shown what another user holds')
-  })
-}
 
 /** What finance may write: none of it moves value. */
 const FINANCE_WRITES = /^\/admin\/v1\/ledger\//
@@ -42,7 +39,7 @@ const FINANCE_WRITES = /^\/admin\/v1\/ledger\//
 type Allows = (response: HttpResponse) => boolean
 
 /** Which answers of a route a role may get, by status and code. */
-function statusesFor(route: Route, role: Role): Allows {
+function answersFor(route: Route, role: Role): Allows {
   const only =
     (status: number, code: string): Allows =>
     (response) =>

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
-import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
-import type { AttackRun } from '../attack-run.ts'
+import { jsonType, withToken } from '../../harness/http/request.ts'
+import type { AttackRun, Probe } from '../attack-run.ts'
 import { operatorToken, userToken } from '../callers.ts'
 
 /** The same path in other words. */
@@ -44,29 +44,20 @@ const tricks: Readonly<Record<string, (path: string) => string>> = {
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 
 /** Every route by other paths and methods, without a token, which must never open it, and with one. */
-export async function paths(attackRun: AttackRun): Promise<void> {
-  const ways = attackRun.routes.flatMap((route) => {
+export const paths = ({ routes }: AttackRun): readonly Probe[] =>
+  routes.flatMap((route) => {
     const path = route.path.replaceAll(/\{\w+\}/g, '1')
-    const trodden = Object.entries(tricks).map(([name, way]) => ({
-      route,
-      name,
-      method: route.method,
-      path: way(path),
-    }))
-    const asked = methods.map((method) => ({ route, name: `by ${method}`, method, path }))
-    return [...trodden, ...asked].flatMap((way) => [
-      { ...way, token: null },
-      { ...way, token: route.kind === 'admin' ? operatorToken() : userToken(1) },
-    ])
+    const needsToken = route.kind === 'client' || route.kind === 'admin'
+    const ways = [
+      ...Object.entries(tricks).map(([name, way]) => ({ name, method: route.method, path: way(path) })),
+      ...methods.map((method) => ({ name: `by ${method}`, method, path })),
+    ]
+    return ways.flatMap(({ name, ...way }) =>
+      [null, route.kind === 'admin' ? operatorToken() : userToken(1)].map((token): Probe => {
+        const why = `${route.name}: ${name}${token === null ? ', without a token' : ''}`
+        const faultIn: Probe['faultIn'] = ({ status }) =>
+          token === null && needsToken && status < 400 ? 'without a token' : null
+        return { why, request: withToken({ ...way, headers: [jsonType], body: null }, token), faultIn }
+      }),
+    )
   })
-  await attackRun.each(attackRun.some(ways), async ({ route, name, method, path, token }, connection) => {
-    const headers = token === null ? [jsonType] : [bearer(token), jsonType]
-    const request: HttpRequest = { method, path, headers, body: null }
-    const why = `${route.name}: ${name}${token === null ? ', without a token' : ''}`
-    const response = await attackRun.send(connection, request, why)
-    if (token === null && (route.kind === 'client' || route.kind === 'admin')) {
-      const isClosed = response === undefined || response.status >= 400
-      attackRun.expect(isClosed, why, request, `was answered ${response?.status}`)
-    }
-  })
-}

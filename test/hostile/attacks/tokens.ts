@@ -1,8 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import type { HttpRequest } from '../../harness/http/request.ts'
 import { encodeToken, hs256, nowSeconds } from '../../harness/http/tokens.ts'
 import { type Claims, keys, validClaims } from '../../harness/scenario/service-keys.ts'
-import type { AttackRun } from '../attack-run.ts'
+import type { AttackRun, Probe } from '../attack-run.ts'
 
 const HOUR = 3_600
 const HEAD = { alg: 'HS256', typ: 'JWT' }
@@ -91,20 +90,26 @@ function forged(): readonly Forged[] {
 }
 
 /** Every route that needs a token, with every token that must not open it. */
-export async function tokens(attackRun: AttackRun): Promise<void> {
-  const routes = attackRun.routes.filter(({ kind }) => kind === 'client' || kind === 'admin')
+export function tokens({ routes }: AttackRun): readonly Probe[] {
   const all = forged()
-  const pairs = routes.flatMap((route) => all.map((token) => ({ route, token })))
-  await attackRun.each(attackRun.some(pairs), async ({ route, token }, connection) => {
-    const [name, authorization, client, admin] = token
-    const path = route.path.replaceAll(/\{\w+\}/g, '1')
-    const request: HttpRequest = { method: route.method, path, headers: [['Authorization', authorization]], body: null }
-    const why = `${route.name} with ${name}`
-    const response = await attackRun.send(connection, request, why)
-    if (response === undefined) return
-    const { status, text } = response
-    const expected = route.kind === 'admin' ? admin : client
-    const holds = expected === OPENS ? status !== 401 && !text.includes('"code":"forbidden"') : status === expected
-    attackRun.expect(holds, why, request, `was answered ${status} and not ${expected}`)
-  })
+  return routes
+    .filter(({ kind }) => kind === 'client' || kind === 'admin')
+    .flatMap((route) =>
+      all.map(([name, authorization, client, admin]): Probe => {
+        const expected = route.kind === 'admin' ? admin : client
+        return {
+          why: `${route.name} with ${name}`,
+          request: {
+            method: route.method,
+            path: route.path.replaceAll(/\{\w+\}/g, '1'),
+            headers: [['Authorization', authorization]],
+            body: null,
+          },
+          faultIn({ status, text }) {
+            const isOpen = status !== 401 && !text.includes('"code":"forbidden"')
+            return (expected === OPENS ? isOpen : status === expected) ? null : `and not ${expected}`
+          },
+        }
+      }),
+    )
 }

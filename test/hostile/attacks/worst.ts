@@ -1,4 +1,4 @@
-import { bearer, bytesOf } from '../../harness/http/request.ts'
+import { bytesOf, withToken } from '../../harness/http/request.ts'
 import { worstRequests } from '../../harness/http/worst-requests.ts'
 import type { AttackRun } from '../attack-run.ts'
 import { tokenOf } from '../callers.ts'
@@ -18,7 +18,7 @@ export async function worst(attackRun: AttackRun): Promise<void> {
       const token = tokenOf(route.kind === 'admin' ? 'operator' : route.kind === 'open' ? 'nobody' : 'user')
       for (const { name, request } of worstRequests(route)) {
         context.signal.throwIfAborted()
-        const sent = token === null ? request : { ...request, headers: [bearer(token), ...request.headers] }
+        const sent = withToken(request, token)
         const why = `${route.name} with ${name}`
         let ms = Number.POSITIVE_INFINITY
         for (let i = 0; i < TRIES && ms > MAX_MS; i += 1) {

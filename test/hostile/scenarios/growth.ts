@@ -1,7 +1,7 @@
-import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { Extent, Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { userToken } from '../callers.ts'
 import { enterRoom } from '../population.ts'
@@ -59,57 +59,44 @@ const kinds: Readonly<Record<string, (send: Send, n: number, user: number) => Pr
 
 async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void> {
   const { port, databaseUrl } = await startTarget(context, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
-  const users = new Map(Object.keys(kinds).map((name, i) => [name, FIRST_USER + 1 + i]))
-  await prepare(port, [FIRST_USER, ...users.values()])
-  const database = await connect(databaseUrl, 'attack run growth')
-  try {
-    for (const [name, run] of Object.entries(kinds)) {
-      context.signal.throwIfAborted()
-      const user = users.get(name) ?? 0
-      const connection = new HttpConnection(port)
-      let requests = 0
-      const send: Send = (method, path, body, key) => {
-        requests += 1
-        const request = jsonRequest(method, path, userToken(user), body)
-        return connection.send(
-          bytesOf(
-            key === undefined ? request : { ...request, headers: [...request.headers, ['Idempotency-Key', key]] },
-          ),
-        )
-      }
-      const before = await bytesIn(database)
-      let limited = 0
-      for (let n = 0; n < rounds && limited === 0; n += 1) {
-        const response = await run(send, n, user)
-        context.expect(response.status < 500, `${name}: answered ${response.status}`)
-        const isRefusedAsItShould = response.status === 429 && response.text.includes('"rate_limited"')
-        if (response.status === 429) limited = requests
-        context.expect(response.status !== 429 || isRefusedAsItShould, `${name}: answered ${response.text}`)
-      }
-      await connection.close()
-      const grown = (await bytesIn(database)) - before
-      const perMinute = (grown / requests) * REQUESTS_A_MINUTE
-      const end = limited > 0 ? `limited after ${limited} requests` : `never limited in ${requests} requests`
-      context.report(
-        `${name}: ${(grown / requests).toFixed(0)} bytes a request, ${(perMinute / 1e6).toFixed(1)} MB a minute; ` +
-          `${(grown / 1e6).toFixed(2)} MB, ${end}`,
-      )
-      context.expect(
-        grown <= MAX_SHARE * ALLOWANCE,
-        `${name}: the database grew by ${(grown / 1e6).toFixed(2)} MB with an allowance of ${ALLOWANCE / 1e6} MB, ${end}`,
-      )
+  const users = Object.keys(kinds).map((_, i) => FIRST_USER + 1 + i)
+  await prepare(port, [FIRST_USER, ...users])
+  for (const [i, [name, run]] of Object.entries(kinds).entries()) {
+    context.signal.throwIfAborted()
+    const user = users[i] ?? 0
+    const connection = new HttpConnection(port)
+    let requests = 0
+    const send: Send = (method, path, body, key) => {
+      requests += 1
+      const request = jsonRequest(method, path, userToken(user), body)
+      const headers = key === undefined ? [] : [['Idempotency-Key', key] as const]
+      return connection.send(bytesOf({ ...request, headers: [...request.headers, ...headers] }))
     }
-  } finally {
-    await database.end()
+    const before = await bytesIn(databaseUrl)
+    let isLimited = false
+    for (let n = 0; n < rounds && !isLimited; n += 1) {
+      const { status, text } = await run(send, n, user)
+      isLimited = status === 429
+      const isExpected = isLimited ? text.includes('"rate_limited"') : status < 500
+      context.expect(isExpected, `${name}: answered ${status} ${text}`)
+    }
+    await connection.close()
+    const grown = (await bytesIn(databaseUrl)) - before
+    const perMinute = (grown / requests) * REQUESTS_A_MINUTE
+    const end = isLimited ? `limited after ${requests} requests` : `never limited in ${requests} requests`
+    const figures = `${(grown / 1e6).toFixed(2)} MB, ${(perMinute / 1e6).toFixed(1)} MB a minute, ${end}`
+    context.report(`${name}: ${figures}`)
+    context.expect(grown <= MAX_SHARE * ALLOWANCE, `${name}: the database grew by ${figures}`)
   }
 }
 
-async function bytesIn(database: Awaited<ReturnType<typeof connect>>): Promise<number> {
-  const { rows } = await database.query<{ bytes: string }>(
+async function bytesIn(databaseUrl: string): Promise<number> {
+  const [row] = await queryRows<{ bytes: string }>(
+    databaseUrl,
     `select sum(pg_total_relation_size(format('%I.%I', schemaname, tablename)::regclass)) as bytes from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')`,
   )
-  return Number(rows[0]?.bytes)
+  return Number(row?.bytes)
 }
 
 async function prepare(port: number, ids: readonly number[]): Promise<void> {

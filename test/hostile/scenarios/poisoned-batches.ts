@@ -30,18 +30,20 @@ export const poisonedBatches: Scenario = {
     const good = victims.slice(0, GOOD)
     const [bad = 0] = receivers
     await enterRoom(port, [...good, bad])
-    await amongSockets(context, port, good, bad, rounds)
-    await amongRequests(context, port, good, bad, rounds)
+    await amongSockets(context, { port, good, bad, rounds })
+    await amongRequests(context, { port, good, bad, rounds })
   },
 }
 
-async function amongSockets(
-  context: ScenarioContext,
-  port: number,
-  good: readonly number[],
-  bad: number,
-  rounds: number,
-): Promise<void> {
+interface Batch {
+  readonly port: number
+  /** Users whose requests share queries with those of the bad one. */
+  readonly good: readonly number[]
+  readonly bad: number
+  readonly rounds: number
+}
+
+async function amongSockets(context: ScenarioContext, { port, good, bad, rounds }: Batch): Promise<void> {
   const open = (user: number): WebSocketClient => {
     const options = { token: userToken(user), keepsFrames: true }
     const client = new WebSocketClient(`http://127.0.0.1:${port}`, options)
@@ -91,13 +93,7 @@ async function amongSockets(
 
 const isReady = ({ frames, isOpen }: WebSocketClient): boolean => isOpen && frames.some(({ t }) => t === 'ready')
 
-async function amongRequests(
-  context: ScenarioContext,
-  port: number,
-  good: readonly number[],
-  bad: number,
-  rounds: number,
-): Promise<void> {
+async function amongRequests(context: ScenarioContext, { port, good, bad, rounds }: Batch): Promise<void> {
   const connections = good.map((user) => ({ user, connection: new HttpConnection(port) }))
   const poisoned = new HttpConnection(port)
   const get = (user: number, path: string): Buffer => bytesOf(jsonRequest('GET', path, userToken(user)))

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Route } from '../../harness/http/api-routes.ts'
 import { jsonRequest } from '../../harness/http/request.ts'
 import { watchBalanceSums } from '../../harness/scenario/balance-sums.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
-import { MetricsWatch } from '../../soak/environment/metrics.ts'
+import { MemoryWatch } from '../../soak/environment/memory.ts'
 import type { AttackRun } from '../attack-run.ts'
-import { bytes, pipelined } from '../attacks/bytes.ts'
+import { bytes } from '../attacks/bytes.ts'
 import { closed } from '../attacks/closed.ts'
 import { generated } from '../attacks/generated.ts'
 import { keys } from '../attacks/keys.ts'
@@ -17,67 +18,69 @@ import { worst } from '../attacks/worst.ts'
 import { ADDRESSEE, attackers, userToken } from '../callers.ts'
 import { SECRET_CANARY } from '../hostile-values.ts'
 import { faultInText } from '../judge.ts'
-import { PeriodicReads } from '../periodic-reads.ts'
 import { runPostChecks } from '../post-checks.ts'
+import { readLists } from '../reads.ts'
 import { startAttackRun } from '../target.ts'
 
 /** The part that a short form does of what can be listed. */
 const SHORT_SHARE = 0.15
-const PIPELINED_SHARE = 0.1
 const RECONNECT_MS = 200
 /** Far above what the service needs, and no more for a longer run: garbage is kept as long as there is room. */
 const MAX_RESIDENT_MB = 1_024
 
-/** Every kind of hostile request to every route of one real process, and the books afterwards. Its rounds are requests. */
+/** Every kind of hostile request to every route of one real process, and the books afterwards. Its rounds are generated requests. */
 export const surface: Scenario = {
   name: 'surface',
   about: 'every route with hostile requests, and all answers, frames, logs, tables and books judged',
   full: { rounds: 100_000, seconds: 0 },
-  short: { rounds: 2_000, seconds: 0 },
+  short: { rounds: 1_200, seconds: 0 },
   async run(context, { rounds: requests }) {
     const isThorough = !context.sharesMachine
-    const { attackRun, instance, dataDir, databaseUrl } = await startAttackRun(context, isThorough ? 1 : SHORT_SHARE)
-    const sums = await watchBalanceSums(context, databaseUrl)
-    const metrics = new MetricsWatch(context, [instance])
-    const periodic = new PeriodicReads(attackRun, dataDir)
+    const target = await startAttackRun(context, isThorough ? 1 : SHORT_SHARE)
+    const { attackRun } = target
+    const sums = await watchBalanceSums(context, target.databaseUrl)
+    const memory = new MemoryWatch(context, [target.instance])
     await listen(attackRun)
     const slowClients = slow(attackRun, isThorough)
     const { routes } = attackRun
-    const turns = [routes.filter(({ kind }) => kind !== 'admin'), routes.filter(({ kind }) => kind === 'admin'), routes]
-    const generate = (turn: 0 | 1 | 2): Promise<void> => {
-      const ofTurn = turns[turn] ?? []
-      const count = Math.max(ofTurn.length, Math.ceil((requests - attackRun.sent) / (turns.length - turn)))
-      return generated(attackRun, { routes: ofTurn, requests: count, turn, periodic })
-    }
+    const generate = (turn: number, routes: readonly Route[]): Promise<void> =>
+      generated(attackRun, { routes, requests: requests / 3, turn })
     const attacks: Readonly<Record<string, () => Promise<void>>> = {
       // First, while the catalogue and the room are as requests expect them; operators may leave them in any state.
-      "generated requests to clients' routes": () => generate(0),
-      tokens: () => tokens(attackRun),
-      paths: () => paths(attackRun),
-      matrix: () => matrix(attackRun),
+      "generated requests to clients' routes": () =>
+        generate(
+          0,
+          routes.filter(({ kind }) => kind !== 'admin'),
+        ),
+      tokens: () => attackRun.probe(tokens(attackRun)),
+      paths: () => attackRun.probe(paths(attackRun)),
+      matrix: () => attackRun.probe(matrix(attackRun)),
       keys: () => keys(attackRun),
       bytes: () => bytes(attackRun),
-      'many requests on one connection': () => pipelined(attackRun, requests * PIPELINED_SHARE),
-      "generated requests to operators' routes": () => generate(1),
+      "generated requests to operators' routes": () =>
+        generate(
+          1,
+          routes.filter(({ kind }) => kind === 'admin'),
+        ),
       'the worst requests': () => worst(attackRun),
-      'generated requests to all routes': () => generate(2),
+      'generated requests to all routes': () => generate(2, routes),
       // Alone, as it closes routes to all others.
       'closed routes': async () => {
         await slowClients
-        await periodic.end()
         await closed(attackRun)
       },
     }
     for (const [name, run] of Object.entries(attacks)) {
       const before = attackRun.sent
       await run()
+      await readLists(attackRun)
       context.progress(`${name}: ${attackRun.sent - before} requests`)
     }
-    await runPostChecks({ attackRun, databaseUrl }, periodic)
+    await runPostChecks(target)
     const counts = [...attackRun.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
     context.report(`${attackRun.sent} requests (${counts.join(', ')})`)
     await sums.report()
-    const resident = metrics.maxResident / 1e6
+    const resident = memory.maxResident / 1e6
     context.report(`at most ${resident.toFixed(0)} MB of memory`)
     context.expect(resident > 0 && resident < MAX_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
   },

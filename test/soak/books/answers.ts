@@ -39,12 +39,9 @@ export class Answers {
   cuts = 0
   /** Requests that a client gave up; the service may still have them in its queue. */
   timedOut = 0
-  /** The most requests that were pending at a time. */
-  maxPending = 0
   /** Commands that were sent again and had been done before. */
   replayed = 0
   longestMs = 0
-  #pending = 0
   #serial = 0
   #recent: (Attempt & { readonly status: number; readonly text: string })[] = []
 
@@ -72,15 +69,9 @@ export class Answers {
     return undefined
   }
 
-  /** Call it for every request that is sent, and `note` for its result. */
-  sent(): void {
-    this.#pending += 1
-    this.maxPending = Math.max(this.maxPending, this.#pending)
-  }
-
+  /** The result of a request that was sent, after so many milliseconds. */
   note(attempt: Attempt, result: Result, ms: number): void {
     const { key, operation } = attempt
-    this.#pending -= 1
     this.longestMs = Math.max(this.longestMs, ms)
     if (result.outcome === 'cut') {
       this.cuts += 1

@@ -1,5 +1,4 @@
-import type { Client } from 'pg'
-import { connect } from '../../../src/db/connect.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import { kinds } from '../load/operations.ts'
 import type { Answers, Final } from './answers.ts'
 
@@ -50,15 +49,15 @@ export class Books {
 
   /** Reads the events after the last one read. */
   async read(url: string): Promise<void> {
-    const client = await connect(url, 'soak books')
-    try {
-      for (;;) {
-        const entries = await chunkAfter(client, this.#position)
-        for (const entry of entries) this.append(entry)
-        if (entries.length < CHUNK_EVENTS) return
-      }
-    } finally {
-      await client.end()
+    for (;;) {
+      const rows = await queryRows<Omit<Entry, 'position'> & { readonly position: string }>(
+        url,
+        `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
+         from ledger_events where position > $1 order by position limit ${CHUNK_EVENTS}`,
+        [this.#position],
+      )
+      for (const row of rows) this.append({ ...row, position: Number(row.position) })
+      if (rows.length < CHUNK_EVENTS) return
     }
   }
 
@@ -109,13 +108,4 @@ export class Books {
   #addFault(violation: Violation, text: string): void {
     this.#faults.push({ violation, text })
   }
-}
-
-async function chunkAfter(client: Client, position: number): Promise<readonly Entry[]> {
-  const { rows } = await client.query<Omit<Entry, 'position'> & { readonly position: string }>(
-    `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
-     from ledger_events where position > $1 order by position limit ${CHUNK_EVENTS}`,
-    [position],
-  )
-  return rows.map((row) => ({ ...row, position: Number(row.position) }))
 }

@@ -12,7 +12,6 @@ import { retryUntilFinal, sendEach } from '../books/retries.ts'
 import { sendAttempt } from '../load/clients.ts'
 import { enterAll, probe, setupOperations } from '../load/operations.ts'
 import { World } from '../load/world.ts'
-import { MetricsWatch } from './metrics.ts'
 import { type OwnPostgres, ownPostgres } from './postgres.ts'
 
 /** The service under load, and its clients. */
@@ -22,7 +21,6 @@ export interface Environment {
   readonly books: Books
   /** Those that clients send to. */
   readonly instances: Instance[]
-  readonly watch: MetricsWatch
   /** How long clients wait for an answer. */
   readonly timeoutMs: number
   /** With the service's own role, without a proxy. */
@@ -84,18 +82,8 @@ export async function sharedEnvironment(
   return { ...environment, postgres, proxies, addInstance }
 }
 
-/** Instances on a database that somebody else runs, at an address that may change. */
-export async function environmentOn(
-  context: ScenarioContext,
-  envs: readonly Readonly<Record<string, string>>[],
-  databaseUrl: () => string,
-): Promise<Environment> {
-  const instances: Instance[] = []
-  for (const env of envs) instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }))
-  return populate(context, instances, databaseUrl)
-}
-
-async function populate(
+/** The clients of instances, on a database at an address that may change. */
+export async function populate(
   context: ScenarioContext,
   instances: Instance[],
   databaseUrl: () => string,
@@ -106,13 +94,14 @@ async function populate(
     answers: new Answers(),
     books: new Books(),
     instances,
-    watch: new MetricsWatch(context, instances),
     timeoutMs: context.limit(ANSWER_TIMEOUT_MS),
     databaseUrl,
   }
-  const [users, ...setup] = setupOperations(world).map((operation) => environment.answers.begin(operation))
-  if (users !== undefined) await retryUntilFinal(context, environment, [users])
-  await retryUntilFinal(context, environment, setup)
+  const [users, ...setup] = setupOperations(world)
+  for (const operations of [[users], setup]) {
+    const attempts = operations.map((operation) => environment.answers.begin(operation))
+    await retryUntilFinal(context, environment, attempts)
+  }
   for (const { uid } of world.rooms) await sendEach(context, environment, enterAll(world, uid))
   for (const instance of instances) {
     instance.probe = async () =>

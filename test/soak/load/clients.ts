@@ -60,7 +60,6 @@ export async function sendAttempt(
   { origin }: Instance,
 ): Promise<Result> {
   const started = performance.now()
-  answers.sent()
   const result = await send(origin, attempt, world.tokenOf(attempt.operation.actor), timeoutMs)
   answers.note(attempt, result, performance.now() - started)
   return result

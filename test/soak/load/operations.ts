@@ -116,7 +116,7 @@ const definitions = {
       ...request,
       onDone: (text) => {
         const answer: unknown = JSON.parse(text)
-        if (cards.Check(answer)) world.knowCards(answer.data.map(({ id }) => ({ id, owner })))
+        if (cards.Check(answer)) world.learn(world.cards, ...answer.data.map(({ id }) => ({ id, owner })))
       },
     }
   }),
@@ -126,23 +126,23 @@ const definitions = {
     [200, Activated],
     ['not_your_card', 'card_already_activated', 'too_few_days'],
     (world) => {
-      const card = world.anyCard()
+      const card = world.oneKnown(world.cards)
       if (card === undefined) return null
       const request = byUser(world.mostly(card.owner), 'POST', `/api/v1/privilege-wallet/${card.id}/activate`, {})
       // Half of the activated cards stay known, so that clients try to activate them again.
-      return { ...request, onDone: () => (world.random.chance(50) ? world.forgetCard(card) : undefined) }
+      return { ...request, onDone: () => (world.random.chance(50) ? forgetCard(world, card.id) : undefined) }
     },
   ),
   transfer: kind(4, /^card-moved$/, [200, Transferred], ['not_card_owner', 'card_already_activated'], (world) => {
-    const card = world.anyCard()
+    const card = world.oneKnown(world.cards)
     if (card === undefined) return null
     const from = world.mostly(card.owner)
     const receiver_id = world.othersThan(from, 1)[0] ?? from
     return {
       ...byUser(from, 'POST', `/api/v1/privilege-wallet/${card.id}/transfer`, { receiver_id }),
       onDone: () => {
-        world.forgetCard(card)
-        world.knowCards([{ id: card.id, owner: receiver_id }])
+        forgetCard(world, card.id)
+        world.learn(world.cards, { id: card.id, owner: receiver_id })
       },
     }
   }),
@@ -193,7 +193,7 @@ const definitions = {
       ...byUser(by, 'POST', path, body),
       onDone: (text) => {
         const answer: unknown = JSON.parse(text)
-        if (created.Check(answer)) world.knowWithdrawal({ id: answer.data.id, by, target })
+        if (created.Check(answer)) world.learn(world.withdrawals, { id: answer.data.id, by, target })
       },
     }
   }),
@@ -270,21 +270,17 @@ export const enterAll = ({ users }: World, room: string): readonly Operation[] =
 /** A command that is never refused. */
 export const probe = (world: World): Operation => ({ kind: 'credit', ...move('credit', world.anyUser(), 'coins', 1) })
 
-const json = (body: unknown): string | null => (body === undefined ? null : JSON.stringify(body))
-
-const byUser = (user: number, method: Request['method'], path: string, body?: unknown): Request => ({
-  actor: userActor(user),
+const byActor = (actor: string, method: Request['method'], path: string, body?: unknown): Request => ({
+  actor,
   method,
   path,
-  body: json(body),
+  body: body === undefined ? null : JSON.stringify(body),
 })
 
-const byOperator = (method: Request['method'], path: string, body: unknown): Request => ({
-  actor: operator,
-  method,
-  path,
-  body: json(body),
-})
+const byUser = (user: number, ...request: [Request['method'], string, unknown?]): Request =>
+  byActor(userActor(user), ...request)
+
+const byOperator = (...request: [Request['method'], string, unknown]): Request => byActor(operator, ...request)
 
 const clientSeed = ({ random }: World): object => ({ client_seed: `s${random.int(0, 1e9)}` })
 
@@ -301,6 +297,11 @@ const fill = (user: number, decoration_id: number, quantity: number): Request =>
 
 const move = (kind: 'credit' | 'debit', user: number, currency: string, amount: number): Request =>
   byOperator('POST', `/admin/v1/users/${user}/${kind}s`, { currency, amount, reason: 'soak' })
+
+function forgetCard({ cards }: World, id: number): void {
+  const at = cards.findIndex((card) => card.id === id)
+  if (at !== -1) cards.splice(at, 1)
+}
 
 function create(world: World, join_admin: boolean): Request {
   const body = { game_price: world.random.int(1, 30), max_players: world.random.int(2, 7), join_admin }
@@ -343,7 +344,7 @@ function changeStatus(
   status: string,
   by: (withdrawal: { by: number; target: number }) => number | null,
 ): Request | null {
-  const withdrawal = world.anyWithdrawal()
+  const withdrawal = world.oneKnown(world.withdrawals)
   if (withdrawal === undefined) return null
   const user = by(withdrawal)
   if (user === null) return byOperator('POST', `/admin/v1/withdrawals/${withdrawal.id}/status`, { status })

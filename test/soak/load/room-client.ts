@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 
-/** A frame that was received. */
 interface Frame {
   readonly t: string
   readonly ch: string
@@ -11,79 +10,55 @@ interface Frame {
   readonly resumed: boolean
 }
 
-/** The events that were received on a channel after `from`, without a gap. */
-export interface Segment {
-  readonly from: number
-  readonly ids: string[]
-  /** The client's position when it was too long ago to resume from. */
-  readonly lost: number | null
-}
-
-/** The state of a channel in a client. */
-class ChannelState {
-  readonly segments: Segment[] = []
+/** What a client received on a channel. */
+class Channel {
+  /** The position after which it received events. */
+  from: string | undefined
+  /** Ids of received frames in order, each once. */
+  readonly ids = new Set<string>()
   /** The newest position, and the one to resume from so that no frame of it is missed. */
   newest = ''
   since: string | undefined
-  /** Ids of received frames, of all sockets and of the present one. */
-  readonly ids = new Set<string>()
-  readonly onSocket = new Set<string>()
-  /** Of the present socket: whether it is subscribed, and the position of the last frame. */
+  /** Of the current socket: whether it is subscribed, ids of its frames, and the position of the last one. */
   isSubscribed = false
+  readonly onSocket = new Set<string>()
   previous: string | null = null
-
-  startSegment(from: string, lost: string | null): void {
-    this.segments.push({ from: Number(from), ids: [], lost: lost === null ? null : Number(lost) })
-    this.since = from
-  }
-
-  cut(): void {
-    this.isSubscribed = false
-    this.previous = null
-    this.onSocket.clear()
-  }
 }
 
 const MAX_RECONNECT_DELAY_MS = 500
 
 /**
  * Subscribes to channels as src/realtime/clients/README.md describes: reconnects to another instance and resumes. Records as
- * faults an event twice on a socket, out of order, or after another one than its `prev`.
+ * faults an event twice on a socket, out of order, after another one than its `prev`, and a channel that is not resumed.
  */
 export class RoomClient {
   readonly faults: string[] = []
   /** How often its connection was closed. */
   cuts = 0
+  readonly channels: ReadonlyMap<string, Channel>
   readonly #nextOrigin: () => string
   readonly #token: string
   readonly #ownChannel: string
-  readonly #channels: ReadonlyMap<string, ChannelState>
   #client: WebSocketClient | undefined
-  #stopped = false
+  #isStopped = false
 
   /** `nextOrigin` chooses an instance; `user` is that of the token. */
   constructor(nextOrigin: () => string, token: string, user: number, rooms: readonly string[]) {
     this.#nextOrigin = nextOrigin
     this.#token = token
     this.#ownChannel = `user:${user}`
-    this.#channels = new Map(
-      [this.#ownChannel, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new ChannelState()]),
-    )
+    const names = [this.#ownChannel, ...rooms.map((uid) => `one-to-room:${uid}`)]
+    this.channels = new Map(names.map((name) => [name, new Channel()]))
     this.#open()
-  }
-
-  /** Received segments by channel. */
-  get segments(): ReadonlyMap<string, readonly Segment[]> {
-    return new Map([...this.#channels].map(([channel, { segments }]) => [channel, segments]))
   }
 
   /** Whether it is subscribed to all of its channels. */
   get isSubscribed(): boolean {
-    return [...this.#channels.values()].every(({ isSubscribed }) => isSubscribed)
+    return [...this.channels.values()].every(({ isSubscribed }) => isSubscribed)
   }
 
   stop(): void {
-    this.#stopped = true
+    this.#isStopped = true
     this.#client?.terminate()
   }
 
@@ -97,40 +72,44 @@ export class RoomClient {
   }
 
   async #reconnect(code: number): Promise<void> {
-    for (const channel of this.#channels.values()) channel.cut()
-    if (this.#stopped) return
+    for (const channel of this.channels.values()) {
+      channel.isSubscribed = false
+      channel.previous = null
+      channel.onSocket.clear()
+    }
+    if (this.#isStopped) return
     this.cuts += 1
     if (code >= 4_000 && code < 4_100) this.faults.push(`closed with ${code}`)
     await sleep(Math.random() * MAX_RECONNECT_DELAY_MS)
-    if (!this.#stopped) this.#open()
+    if (!this.#isStopped) this.#open()
   }
 
   #onFrame(client: WebSocketClient, frame: Frame): void {
-    const channel = this.#channels.get(frame.ch)
+    const channel = this.channels.get(frame.ch)
     if (frame.t === 'ready') this.#subscribe(client, frame)
     else if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
     else if (channel === undefined) return
-    else if (frame.t === 'subbed') this.#startSegment(channel, frame)
+    else if (frame.t === 'subbed') this.#onSubscribed(channel, frame)
     else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(channel, frame)
   }
 
   #subscribe(client: WebSocketClient, { position }: Frame): void {
-    for (const [ch, channel] of this.#channels) {
-      // The user's own channel needs no subscription.
-      if (ch === this.#ownChannel && channel.since === undefined) channel.startSegment(position, null)
+    for (const [ch, channel] of this.channels) {
+      // The user's own channel sends events from the beginning.
+      if (ch === this.#ownChannel) channel.since ??= channel.from ??= position
       client.send({ t: 'sub', ch, since: channel.since })
     }
   }
 
-  #startSegment(channel: ChannelState, { ch, position, resumed }: Frame): void {
+  #onSubscribed(channel: Channel, { ch, position, resumed }: Frame): void {
     if (channel.isSubscribed) this.faults.push(`${ch} was subscribed twice`)
     channel.isSubscribed = true
-    if (channel.since === undefined || !resumed) channel.startSegment(position, channel.since ?? null)
+    if (channel.since !== undefined && !resumed) this.faults.push(`${ch} was not resumed from ${channel.since}`)
+    channel.since ??= channel.from ??= position
   }
 
-  #record(channel: ChannelState, { ch, position, prev, id }: Frame): void {
-    const segment = channel.segments.at(-1)
-    if (segment === undefined || (!channel.isSubscribed && ch !== this.#ownChannel))
+  #record(channel: Channel, { ch, position, prev, id }: Frame): void {
+    if (!channel.isSubscribed && ch !== this.#ownChannel)
       this.faults.push(`${id} came before the subscription of ${ch}`)
     if (channel.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
     // The first frame of a socket may repeat frames of the one before.
@@ -140,10 +119,8 @@ export class RoomClient {
     channel.previous = position
     if (channel.ids.has(id)) return
     channel.ids.add(id)
-    if (position !== channel.newest) {
-      channel.newest = position
-      channel.since = prev ?? '0'
-    }
-    segment?.ids.push(id)
+    if (position === channel.newest) return
+    channel.newest = position
+    channel.since = prev ?? '0'
   }
 }

@@ -46,8 +46,8 @@ export class World {
   readonly rooms = [101, 102, 103].map((id) => ({ id, uid: `soak-room-${id}` }))
   /** The latest known state of each room's game. */
   readonly games = new Map<string, KnownGame>()
-  #cards: readonly Card[] = []
-  #withdrawals: readonly Withdrawal[] = []
+  readonly cards: Card[] = []
+  readonly withdrawals: Withdrawal[] = []
   readonly #tokens = new Map<string, string>()
 
   constructor(random: Random) {
@@ -83,23 +83,14 @@ export class World {
     return this.random.oneOf(this.rooms).uid
   }
 
-  knowCards(cards: readonly Card[]): void {
-    this.#cards = [...this.#cards, ...cards].slice(-MAX_KNOWN)
+  /** Adds what clients learned, and forgets the oldest. */
+  learn<T>(known: T[], ...learned: readonly T[]): void {
+    known.push(...learned)
+    known.splice(0, known.length - MAX_KNOWN)
   }
 
-  forgetCard({ id }: Card): void {
-    this.#cards = this.#cards.filter((card) => card.id !== id)
-  }
-
-  anyCard(): Card | undefined {
-    return this.#cards[this.random.int(0, Math.max(1, this.#cards.length))]
-  }
-
-  knowWithdrawal(withdrawal: Withdrawal): void {
-    this.#withdrawals = [...this.#withdrawals, withdrawal].slice(-MAX_KNOWN)
-  }
-
-  anyWithdrawal(): Withdrawal | undefined {
-    return this.#withdrawals[this.random.int(0, Math.max(1, this.#withdrawals.length))]
+  /** Undefined when nothing is known. */
+  oneKnown<T>(known: readonly T[]): T | undefined {
+    return known[this.random.int(0, Math.max(1, known.length))]
   }
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { connect } from '../../../src/db/connect.ts'
 import { nowSeconds } from '../../harness/http/tokens.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { signed } from '../../harness/scenario/service-keys.ts'
@@ -58,17 +58,13 @@ async function expectShiftedClock(context: ScenarioContext, { origin }: Instance
 
 /** Times do not decrease with positions, and all come from the clock of the database. */
 async function expectDatabaseTimes(context: ScenarioContext, url: string, began: number): Promise<void> {
-  const client = await connect(url, 'soak clocks')
-  try {
-    const { rows } = await client.query<{ wrong: number; back: number }>(
-      `select count(*) filter (where at not between to_timestamp($1 / 1000.0) - interval '1 second' and clock_timestamp())::int as wrong,
-              count(*) filter (where at < before)::int as back
-       from (select at, lag(at) over (order by position) as before from ledger_events) e`,
-      [began],
-    )
-    context.expect(rows[0]?.wrong === 0, `${rows[0]?.wrong} events have the time of an instance`)
-    context.expect(rows[0]?.back === 0, `time went back at ${rows[0]?.back} events`)
-  } finally {
-    await client.end()
-  }
+  const [row] = await queryRows<{ wrong: number; back: number }>(
+    url,
+    `select count(*) filter (where at not between to_timestamp($1 / 1000.0) - interval '1 second' and clock_timestamp())::int as wrong,
+            count(*) filter (where at < before)::int as back
+     from (select at, lag(at) over (order by position) as before from ledger_events) e`,
+    [began],
+  )
+  context.expect(row?.wrong === 0, `${row?.wrong} events have the time of an instance`)
+  context.expect(row?.back === 0, `time went back at ${row?.back} events`)
 }

@@ -2,6 +2,7 @@ import { watchBalanceSums } from '../../harness/scenario/balance-sums.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
 import { runFinalChecks } from '../books/reconcile.ts'
 import { embeddedEnvironment } from '../environment/environment.ts'
+import { grew, MemoryWatch, memoryParts } from '../environment/memory.ts'
 import { killPostmaster } from '../environment/postgres.ts'
 import { Clients } from '../load/clients.ts'
 
@@ -16,7 +17,8 @@ export const endurance: Scenario = {
   short: { rounds: 1, seconds: 3 },
   async run(context, { seconds }) {
     const environment = await embeddedEnvironment(context)
-    const { answers, dataDir, instances, watch } = environment
+    const { answers, dataDir, instances } = environment
+    const watch = new MemoryWatch(context, instances)
     const sums = await watchBalanceSums(context, environment.databaseUrl())
     const clients = new Clients(context, environment, CLIENTS)
     for (let second = 1; second <= seconds; second += 1) {
@@ -28,7 +30,13 @@ export const endurance: Scenario = {
     context.expect(failed === 0, `${failed} requests failed`)
     context.report(`${(done / seconds).toFixed(0)} commands a second over ${seconds} s`)
     await sums.report()
-    watch.stop()
+    const memory = watch.memory()
+    for (const part of memoryParts) {
+      const megabytes = [memory.warm, memory.end].map((use) => `${(use[part] / 1e6).toFixed(0)} MB`)
+      context.report(`${part} memory ${megabytes.join(' warm, ')} after ${memory.seconds.toFixed(0)} s`)
+      const isJudged = seconds >= MIN_MEMORY_SECONDS
+      context.expect(!isJudged || !grew(memory, part), `${part} memory grew from ${megabytes.join(' to ')}`)
+    }
     // Recovery from a crash under load, with all data of the run.
     for (const instance of instances) {
       killPostmaster(dataDir)
@@ -36,6 +44,6 @@ export const endurance: Scenario = {
       await instance.start()
     }
     await clients.stop()
-    await runFinalChecks(context, environment, { flat: seconds >= MIN_MEMORY_SECONDS })
+    await runFinalChecks(context, environment)
   },
 }

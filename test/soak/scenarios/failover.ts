@@ -3,8 +3,9 @@ import { proxy } from '../../harness/postgres/proxy.ts'
 import { makeSynchronous, type Server, STANDBY_NAME, startReplicated } from '../../harness/postgres/replicated.ts'
 import { debianBinaries } from '../../harness/postgres/test-binaries.ts'
 import type { Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
+import { Instance } from '../../harness/scenario/service-instance.ts'
 import { reconcile, runFinalChecks } from '../books/reconcile.ts'
-import { type Environment, environmentOn, makeFolder } from '../environment/environment.ts'
+import { type Environment, makeFolder, populate } from '../environment/environment.ts'
 import { killPostmaster } from '../environment/postgres.ts'
 import { Clients } from '../load/clients.ts'
 import { allReady } from '../rounds.ts'
@@ -27,9 +28,10 @@ export const failover: Scenario = {
       const inSync = `select from pg_stat_replication where application_name = '${STANDBY_NAME}' and sync_state = 'sync'`
       while ((await primary.admin(inSync)).length === 0) await context.pause(20)
       const route = await proxy(context, primary.serviceUrl)
-      const env = { DATABASE_URL: route.url }
+      const env = { DATABASE_URL: route.url, DATA_DIR: makeFolder(context) }
       let databaseUrl = primary.serviceUrl
-      const environment = await environmentOn(context, [env, env], () => databaseUrl)
+      const instances = [await Instance.start(context, env), await Instance.start(context, env)]
+      const environment = await populate(context, instances, () => databaseUrl)
       const clients = new Clients(context, environment, CLIENTS)
       const runForAWhile = (): Promise<void> => context.pause(500 + seconds * 1_000)
       await runForAWhile()

@@ -1,4 +1,5 @@
 import { connect } from '../../../src/db/connect.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../environment/environment.ts'
 import { freeze, freezeSession, superuserUrl } from '../environment/postgres.ts'
@@ -30,67 +31,49 @@ const holdLock =
 const suspendSession =
   (session: string): Hang =>
   async (context, { postgres, databaseUrl }) => {
-    const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak session')
-    try {
-      for (;;) {
-        const { rows } = await client.query<{ pid: number }>(`select pid from pg_stat_activity where ${session}`)
-        const resume = rows[0] === undefined ? undefined : freezeSession(context, rows[0].pid)
-        if (resume !== undefined) return async () => resume()
-        await context.pause(1)
-      }
-    } finally {
-      await client.end()
+    const url = superuserUrl(postgres.dataDir, databaseUrl())
+    for (;;) {
+      const [row] = await queryRows<{ pid: number }>(url, `select pid from pg_stat_activity where ${session}`)
+      const resume = row === undefined ? undefined : freezeSession(context, row.pid)
+      if (resume !== undefined) return async () => resume()
+      await context.pause(1)
     }
   }
 
 /** In a transaction, which usually holds the lock of the head. */
 const writer = `application_name = 'ledger writer' and state = 'active' and xact_start is not null`
 
-interface Fault {
-  readonly name: string
-  readonly hang: Hang
-  /** Whether nothing can be done meanwhile. */
-  readonly isOutage: boolean
-}
-
-const faults: readonly Fault[] = [
-  { name: 'the session of the writer suspended', hang: suspendSession(writer), isOutage: false },
-  {
-    name: 'the session of the reader suspended',
-    hang: suspendSession(`application_name = 'ledger reader'`),
-    isOutage: false,
-  },
-  ...[
-    'select from ledger_head for update',
-    'lock table balances in access exclusive mode',
-    'lock table ledger_events in access exclusive mode',
-  ].map((statement) => ({ name: `another session holds: ${statement}`, hang: holdLock(statement), isOutage: false })),
-  {
-    name: 'all of PostgreSQL suspended',
-    hang: async (context, { postgres }) => {
+/** `isOutage`: nothing can be done meanwhile. */
+const faults: readonly (readonly [name: string, isOutage: boolean, hang: Hang])[] = [
+  ['the session of the writer suspended', false, suspendSession(writer)],
+  ['the session of the reader suspended', false, suspendSession(`application_name = 'ledger reader'`)],
+  ['the head locked', false, holdLock('select from ledger_head for update')],
+  ['balances locked', false, holdLock('lock table balances in access exclusive mode')],
+  ['events locked', false, holdLock('lock table ledger_events in access exclusive mode')],
+  [
+    'all of PostgreSQL suspended',
+    true,
+    async (context, { postgres }) => {
       const resume = freeze(context, postgres.dataDir)
       return async () => resume()
     },
-    isOutage: true,
-  },
-  {
-    name: 'PostgreSQL stopped and started again',
-    hang: async (_context, { postgres }) => {
+  ],
+  [
+    'PostgreSQL stopped and started again',
+    true,
+    async (_context, { postgres }) => {
       await postgres.stop()
       return () => postgres.start()
     },
-    isOutage: true,
-  },
-  {
-    name: 'all packets to the database lost, and with them the connections',
-    hang: async (_context, { proxies }) => {
+  ],
+  [
+    'all packets to the database lost, and with them the connections',
+    true,
+    async (_context, { proxies }) => {
       for (const proxy of proxies.values()) proxy.silence()
-      return async () => {
-        for (const proxy of proxies.values()) proxy.resume()
-      }
+      return async () => proxies.forEach((proxy) => proxy.resume())
     },
-    isOutage: true,
-  },
+  ],
 ]
 
 export const hanging = inRounds({
@@ -101,7 +84,7 @@ export const hanging = inRounds({
   short: { rounds: faults.length, seconds: 6 },
   open: (context) => sharedEnvironment(context, [{}]),
   async disturb({ context, environment, round, seconds }) {
-    const { name, hang, isOutage } = inTurn(faults, round)
+    const [name, isOutage, hang] = inTurn(faults, round)
     const { answers, instances } = environment
     const release = await hang(context, environment)
     // Commands before these may still get their answers.

@@ -1,4 +1,4 @@
-import { connect } from '../../../src/db/connect.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { type EmbeddedEnvironment, embeddedEnvironment } from '../environment/environment.ts'
@@ -59,17 +59,13 @@ const faults: readonly (readonly [name: string, fault: Fault])[] = [
 ]
 
 async function endSessions(context: ScenarioContext, { dataDir, databaseUrl }: EmbeddedEnvironment): Promise<void> {
-  const client = await connect(superuserUrl(dataDir, databaseUrl()), 'soak sessions')
-  try {
-    for (let i = 0; i < SESSION_ENDS; i += 1) {
-      await context.pause(context.random.int(5, 60))
-      await client.query(
-        `select ${i % 2 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend'}(pid) from pg_stat_activity
-         where usename = 'economy_service' and (application_name = 'ledger writer' or random() < 0.2)`,
-      )
-    }
-  } finally {
-    await client.end()
+  for (let i = 0; i < SESSION_ENDS; i += 1) {
+    await context.pause(context.random.int(5, 60))
+    await queryRows(
+      superuserUrl(dataDir, databaseUrl()),
+      `select ${i % 2 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend'}(pid) from pg_stat_activity
+       where usename = 'economy_service' and (application_name = 'ledger writer' or random() < 0.2)`,
+    )
   }
 }
 

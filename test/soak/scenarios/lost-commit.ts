@@ -1,4 +1,3 @@
-import type { Proxy } from '../../harness/postgres/proxy.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../environment/environment.ts'
 import { Clients } from '../load/clients.ts'
@@ -19,8 +18,7 @@ export const lostCommit = inRounds({
   retries: false,
   async disturb({ context, environment, clients }) {
     const { answers, books, databaseUrl } = environment
-    const proxy = proxyOf(environment)
-    for (let i = 0; i < CUTS_PER_ROUND; i += 1) await cut(context, proxy, 'answer')
+    for (let i = 0; i < CUTS_PER_ROUND; i += 1) await cut(context, environment, 'answer')
     await clients.stop()
     await books.read(databaseUrl())
     for (const key of answers.open.keys())
@@ -32,22 +30,22 @@ export const lostCommit = inRounds({
   /** The other way round: COMMIT does not reach the server, and clients get an error and retry. */
   async atEnd(context, environment) {
     const clients = new Clients(context, environment, 16)
-    for (let i = 0; i < CUTS_PER_ROUND; i += 1) await cut(context, proxyOf(environment), 'request')
+    for (let i = 0; i < CUTS_PER_ROUND; i += 1) await cut(context, environment, 'request')
     await clients.stop()
     const failed = environment.answers.count(500)
     context.expect(failed > 0, 'no command failed, though COMMIT did not reach the server')
   },
 })
 
-function proxyOf({ proxies }: SharedEnvironment): Proxy {
-  const [proxy] = proxies.values()
-  if (proxy === undefined) throw new Error('there is no proxy')
-  return proxy
-}
-
-async function cut(context: ScenarioContext, proxy: Proxy, lost: 'request' | 'answer'): Promise<void> {
+async function cut(
+  context: ScenarioContext,
+  { proxies }: SharedEnvironment,
+  lost: 'request' | 'answer',
+): Promise<void> {
   await context.pause(context.random.int(5, 60))
-  const before = proxy.cuts
-  proxy.cutAtCommit(lost)
-  if (!(await context.waitFor(() => proxy.cuts > before, COMMIT_TIMEOUT_MS))) throw new Error('there was no COMMIT')
+  for (const proxy of proxies.values()) {
+    const before = proxy.cuts
+    proxy.cutAtCommit(lost)
+    if (!(await context.waitFor(() => proxy.cuts > before, COMMIT_TIMEOUT_MS))) throw new Error('there was no COMMIT')
+  }
 }

@@ -1,0 +1,16 @@
+import type { QueryResultRow } from 'pg'
+import { connect } from '../../../src/db/connect.ts'
+
+/** Runs one statement on a connection of its own. */
+export async function queryRows<Row extends QueryResultRow>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  const client = await connect(url, 'economy tests')
+  try {
+    return (await client.query<Row>(text, [...values])).rows
+  } finally {
+    await client.end()
+  }
+}
