@@ -1,10 +1,11 @@
-import tap, { test } from 'tap'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
-import { runShortForms, SHORT_FORMS_MS } from '../harness/scenario/short-forms.ts'
-import { scenarios } from './scenarios.ts'
+import { test } from 'tap'
+import { inFullRun, runShortForms } from '../harness/scenario/short-forms.ts'
+import { costlyUsers } from './scenarios/costly-users.ts'
+import { growth } from './scenarios/growth.ts'
+import { poisonedBatches } from './scenarios/poisoned-batches.ts'
+import { strangers } from './scenarios/strangers.ts'
+import { surface } from './scenarios/surface.ts'
 
-tap.setTimeout(SHORT_FORMS_MS)
-
-test('a short attack run', { skip: skipUnlessWanted(true), timeout: SHORT_FORMS_MS }, (t) =>
-  runShortForms(t, scenarios, 1),
+test('a short attack run', inFullRun, (t) =>
+  runShortForms(t, [surface, poisonedBatches, growth, costlyUsers, strangers]),
 )

@@ -1,30 +1,33 @@
-import { randomInt } from 'node:crypto'
 import type { Test } from 'tap'
+import { skipUnlessWanted } from '../long-tests.ts'
+import { runs } from '../properties.ts'
 import { runScenario, type Scenario } from './scenario.ts'
 
-/** A busy machine may take several times what a quiet one does. */
-const ONE_MS = 300_000
+/** A busy machine may take several times what a quiet one does. A file has ten minutes. */
+const ALL_MS = 590_000
+const ONE_MS = 400_000
 /** Time left before tap ends a test, which would leave its processes running. */
 const CLEAN_UP_MS = 15_000
 
-export const SHORT_FORMS_MS = 1_200_000
+/** Options of a test of short forms. */
+export const inFullRun = { skip: skipUnlessWanted(true), timeout: ALL_MS }
 
-/** Runs the short forms of scenarios, a subtest each, `atATime` in parallel. */
-export async function runShortForms(t: Test, scenarios: readonly Scenario[], atATime: number): Promise<void> {
-  t.jobs = atATime
-  const runs = scenarios.map((scenario) =>
+/** Runs the short forms of scenarios, a subtest each, two at a time, as they mostly wait. */
+export async function runShortForms(t: Test, scenarios: readonly Scenario[]): Promise<void> {
+  t.jobs = 2
+  const running = scenarios.map((scenario) =>
     t.test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS, buffered: true }, async (t) => {
       const verdict = await runScenario(scenario, scenario.short, {
         progress: (line) => t.comment(line),
         signal: AbortSignal.timeout(ONE_MS - CLEAN_UP_MS),
-        seed: randomInt(1, 1e9),
+        seed: runs(1).seed,
         sharesMachine: true,
       })
       t.comment([verdict.headline, ...verdict.figures].join('; '))
-      t.strictSame(verdict.faults, [])
-      if (verdict.outcome === 'FAIL')
-        for (const [name, text] of verdict.logs) t.comment(`${name}: ${text.slice(-3_000)}`)
+      const logs =
+        verdict.outcome === 'FAIL' ? verdict.logs.map(([name, text]) => `${name}: ${text.slice(-3_000)}`) : []
+      t.strictSame(verdict.faults, [], verdict.headline, { logs })
     }),
   )
-  await Promise.all(runs)
+  await Promise.all(running)
 }
