@@ -1,4 +1,4 @@
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
@@ -8,7 +8,6 @@ import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
 // Every look takes minutes, and twice as long beside other work.
-tap.setTimeout(900_000)
 
 test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
   const opened = await openConsole(t)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
@@ -23,7 +23,6 @@ const table = ({ page }: TestPage, name: string) => page.getByRole('group', { na
 const doneIs = ({ page }: TestPage, message: string) => page.getByRole('status').filter({ hasText: message }).waitFor()
 
 // Every look takes minutes, and twice as long beside other work.
-tap.setTimeout(900_000)
 
 test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
   const opened = await openConsole(t)

@@ -1,9 +1,7 @@
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { openConsole } from './console-fixture.ts'
-
-tap.setTimeout(300_000)
 
 test('keys of the console', { skip: skipWithoutBrowser, timeout: 300_000 }, async (t) => {
   const opened = await openConsole(t)

@@ -1,11 +1,9 @@
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { openConsole } from './console-fixture.ts'
-
-tap.setTimeout(300_000)
 
 const focused = ({ page }: TestPage): Promise<string> =>
   page.evaluate<string>('`${document.activeElement.tagName} ${document.activeElement.getAttribute("href")}`')

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { isConnectionError } from '../../src/db/connection-errors.ts'
 import { FailureLog } from '../../src/db/failure-log.ts'
@@ -16,7 +16,6 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
 // Run in parallel: each waits for something else.
-tap.jobs = 3
 
 const opening = { fairness_key: testChains.keyHash }
 

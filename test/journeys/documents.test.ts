@@ -1,8 +1,11 @@
 import { test } from 'tap'
 import { documents } from '../harness/documents/documents.ts'
 import { runDocument, startSession, TOUR } from '../harness/documents/run-document.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 
-test('the commands of README.md and of the READMEs in src print what these show', async (t) => {
+const skip = skipUnlessWanted(true)
+
+test('the commands of README.md and of the READMEs in src print what these show', { skip }, async (t) => {
   const session = await startSession(t)
   const inTour: readonly string[] = [TOUR.path, ...TOUR.followedBy]
   for (const path of inTour) t.ok(documents.includes(path), path)

@@ -1,4 +1,4 @@
-import tap, { type Test, test } from 'tap'
+import { type Test, test } from 'tap'
 import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -8,7 +8,6 @@ import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 // Processes are started: at most two tests at a time.
-tap.jobs = 2
 
 const DEVICE = 'the-token-of-a-device'
 
