@@ -29,26 +29,6 @@ export function contentLengthOf(head: ResponseHead): number | null {
   return length === undefined ? null : Number(length)
 }
 
-/** The bounds of a response in a buffer. */
-export interface ResponseSpan {
-  readonly status: number
-  readonly bodyStart: number
-  readonly end: number
-}
-
-/**
- * The response at the start of the bytes; null while it is incomplete. For load generators: it reads only status and
- * length. Throws for a response without a content-length.
- */
-export function findResponse(bytes: Buffer): ResponseSpan | null {
-  const head = readHead(bytes)
-  if (head === null) return null
-  const length = contentLengthOf(head)
-  if (length === null) throw new Error(`a response without a length: ${head.text}`)
-  const end = head.bodyStart + length
-  return end > bytes.length ? null : { status: head.status, bodyStart: head.bodyStart, end }
-}
-
 /** Splits a stream of bytes into responses. */
 export class ResponseReader {
   #rest: Buffer = Buffer.alloc(0)

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { FrameReader } from './frame-reader.ts'
-import { maskedFrame, PONG_FRAME, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
+import { FrameReader, maskedFrame, PONG_FRAME, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
 
 /** The part of a frame that is read: more than its fields before `data`. */
 const MAX_READ_BYTES = 200
