@@ -239,12 +239,3 @@ test('the harness imports no tests', (t) => {
   }
   t.end()
 })
-
-test('a folder holds at most fifteen files', (t) => {
-  // The schemas are one flat folder: a file per slice.
-  const folders = Map.groupBy(files, ({ path }) => dirname(path))
-  for (const [folder, inside] of folders) {
-    if (folder !== 'schema') t.ok(inside.length <= 15, `${folder} holds ${inside.length}`)
-  }
-  t.end()
-})

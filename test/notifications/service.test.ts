@@ -7,8 +7,6 @@ import { type ServiceProcess, startService, tokenIn } from '../harness/process/s
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
-// Processes are started: at most two tests at a time.
-
 const DEVICE = 'the-token-of-a-device'
 
 interface PushSetup {

@@ -10,6 +10,7 @@ import { startInstance, TestClient } from '../../harness/app/realtime-instance.t
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { upgradeRequest } from '../../harness/websocket/raw-frames.ts'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 
 test('those who are refused come back one by one, and so do those whom a stop sends away', (t) => {
   const times = new ReturnTimes(2)
@@ -138,7 +139,8 @@ test('refused clients', async (all) => {
   })
 
   await all.test('one closes in order, and an invalid upgrade gets its error all the same', async (t) => {
-    const client = new TestClient(origin, {})
+    // No TestClient: that nobody may ever come back has no number of milliseconds.
+    const client = new WebSocketClient(origin, { keepsFrames: true })
     t.equal(await client.waitForClose(), 4100)
     t.match(client.frames, [{ t: 'bye', code: 4100 }])
     for (const [status, options] of [
