@@ -43,8 +43,8 @@ test('a read without a connection in time is overload while others are served, e
   only.release()
   t.match(await busy.read(), { rows: [{ one: 1 }] })
 
-  // Accepts connections and never answers.
-  const silent = createServer()
+  // Accepts connections and never answers; it reads, as a socket that does not read stays open.
+  const silent = createServer((socket) => void socket.resume())
   t.teardown(() => silent.close())
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = Object(silent.address())

@@ -108,30 +108,34 @@ export function insertReplies({ replies, head }: Batch): Statement {
   }
 }
 
-/**
- * Moves the head from where the batch `before` left it, records the new batch's id and makes the changes. The first
- * statement fails with `HEAD_CONFLICT_CODE` when another batch was last, and returns the database's clock. It includes
- * the changes, as half the cost of a small batch is its number of statements; for the rarer combinations of changes
- * they follow as statements of their own.
- */
-export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
-  const kind = changes.map(({ name }) => name).join()
-  if (changes.length > 0 && !advanceStatements.has(kind) && advanceStatements.size >= MAX_ADVANCE_KINDS) {
-    return [...advance(id, before, to, []), ...changes]
-  }
-  let made = advanceStatements.get(kind)
-  if (made === undefined) {
-    made = { name: `advance ${advanceStatements.size}`, text: advanceText(changes) }
-    advanceStatements.set(kind, made)
-  }
-  const values = [id, to.position, to.hash, isoMicros(to.at), before]
-  return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
-}
-
-/** By the names of the changes that they include. */
-const advanceStatements = new Map<string, Omit<Statement, 'values'>>()
 /** Each takes PostgreSQL some 180 kB, and a dozen verbs make hundreds of combinations within seconds. */
 const MAX_ADVANCE_KINDS = 100
+
+/** Makes the statements that move the head, for one connection at a time: that many kinds of them are prepared on it. */
+export class AdvanceStatements {
+  /** By the names of the changes that they include. */
+  readonly #made = new Map<string, Omit<Statement, 'values'>>()
+
+  /**
+   * Moves the head from where the batch `before` left it, records the new batch's id and makes the changes. The first
+   * statement fails with `HEAD_CONFLICT_CODE` when another batch was last, and returns the database's clock. It includes
+   * the changes, as half the cost of a small batch is its number of statements; for the rarer combinations of changes
+   * they follow as statements of their own.
+   */
+  advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
+    const kind = changes.map(({ name }) => name).join()
+    if (changes.length > 0 && !this.#made.has(kind) && this.#made.size >= MAX_ADVANCE_KINDS) {
+      return [...this.advance(id, before, to, []), ...changes]
+    }
+    let made = this.#made.get(kind)
+    if (made === undefined) {
+      made = { name: `advance ${this.#made.size}`, text: advanceText(changes) }
+      this.#made.set(kind, made)
+    }
+    const values = [id, to.position, to.hash, isoMicros(to.at), before]
+    return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
+  }
+}
 
 function advanceText(changes: readonly Statement[]): string {
   let parameters = 5

@@ -84,6 +84,7 @@ export class Store {
   readonly #tables: ReadonlyMap<string, RowTable>
   /** Tables whose rows follow from the ledger alone and may stay cached. */
   readonly #keptTables: readonly RowTable[]
+  readonly #advances = new sql.AdvanceStatements()
   readonly #clock = new DatabaseClock()
   readonly #recentKeys: RecentKeyFilter
   #state: StoreState = 'unknown'
@@ -149,7 +150,7 @@ export class Store {
       ...saves,
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
-    const advance = sql.advance(id, lastBatch, batch.head, changes)
+    const advance = this.#advances.advance(id, lastBatch, batch.head, changes)
     // Mostly one statement does it all, and without BEGIN and COMMIT a lone command would take a twentieth less; but an
     // error in place of its answer would then not tell whether it was committed.
     const statements = [

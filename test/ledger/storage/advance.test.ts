@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import { advance } from '../../../src/ledger/executor/statements.ts'
+import { AdvanceStatements } from '../../../src/ledger/executor/statements.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -11,14 +11,21 @@ const head = { position: 1, hash: '', at: 0 }
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
-test('a bounded number of statements is prepared; other batches send their changes as statements of their own', async (t) => {
+test('a bounded number of statements is prepared; other batches send their changes as statements of their own', (t) => {
   const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
-  const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, changing(i)))
+  const statements = new AdvanceStatements()
+  const made = Array.from({ length: 1_000 }, (_, i) => statements.advance('', '', head, changing(i)))
   t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
   t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
   t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
+  t.end()
+})
 
-  // From here on no further statement is prepared.
+test('nothing of a batch happens when its head has moved, though its changes are statements of their own', async (t) => {
+  // As if that many kinds of batches had come before.
+  const moved = AdvanceStatements.prototype.advance.bind(new AdvanceStatements())
+  const value: typeof moved = (id, before, to, changes) => [...moved(id, before, to, []), ...changes]
+  t.intercept(AdvanceStatements.prototype, 'advance', { value })
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
