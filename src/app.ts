@@ -50,7 +50,7 @@ import { isSocketUpgrade } from './http/socket-upgrade.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
 import { parseQuery } from './http/validation/query.ts'
 import { schemaError } from './http/validation/validation.ts'
-import { validatorCompiler } from './http/validation/validators.ts'
+import { compileValidator } from './http/validation/validators.ts'
 import type { ConnectionRegistry } from './realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from './realtime/sockets/socket-routes.ts'
 
@@ -116,7 +116,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     // Requests during shutdown are still answered; clients would take a 503 for maintenance.
     return503OnClosing: false,
   })
-  app.setValidatorCompiler(validatorCompiler())
+  app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -51,7 +51,7 @@ const MAX_CACHED_CHAINS = 20_000
  * sixteen small ones take 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
-  const cache = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_CHAINS })
+  const cache = new LRUCache<string, Uint8Array>({ maxSize: MAX_CACHED_CHAINS, sizeCalculation: () => 1 })
   const checkpointsOf = (chain: string): Uint8Array => {
     let links = cache.get(chain)
     if (links === undefined) {

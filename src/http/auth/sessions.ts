@@ -26,7 +26,7 @@ interface Revocation<Holder> {
 export class SessionCache<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
   readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
-  readonly #cache = new LRUCache<Holder, number>({ max: MAX_SESSIONS })
+  readonly #cache = new LRUCache<Holder, number>({ maxSize: MAX_SESSIONS, sizeCalculation: () => 1 })
   readonly #loading = new Map<Holder, Promise<number | null>>()
   /** Holders invalidated while a page is being preloaded; undefined while none is. */
   #invalidated: Set<Holder> | undefined

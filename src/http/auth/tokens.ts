@@ -86,7 +86,7 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
    * Verified tokens. The verifier's own cache would hash each token to look it up, which takes longer
    * than all other checks together.
    */
-  const cache = new LRUCache<string, Token>({ max: MAX_CACHED_TOKENS })
+  const cache = new LRUCache<string, Token>({ maxSize: MAX_CACHED_TOKENS, sizeCalculation: () => 1 })
   return (text) => {
     let token = cache.get(text)
     if (token === undefined) {

@@ -20,7 +20,7 @@ export const nullIsAbsent: FuncKeywordDefinition = {
 }
 
 /** The schema with the keyword on each object in it that has optional fields for which `null` is no value. */
-export function withNullsAbsent(schema: AnySchema): AnySchema {
+export function withNullsAbsent(schema: object): AnySchema {
   return isSchema(schema) ? convert(schema) : schema
 }
 

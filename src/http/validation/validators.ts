@@ -1,4 +1,4 @@
-import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv'
+import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { nullIsAbsent, withNullsAbsent } from './null-is-absent.ts'
 import { textForm } from './text-form.ts'
@@ -22,30 +22,36 @@ export function markLarge(body: unknown): void {
 /** Requests with more values than this, at any depth, have only their first fault collected. */
 const MAX_COLLECTED_VALUES = 500
 
+const first = new Ajv({ ...options, allErrors: false })
+const every = new Ajv({ ...options, allErrors: true })
+
+type Validator = ReturnType<FastifySchemaCompiler<unknown>>
+
+/** By schema, as several routes have the same. */
+const validators = new WeakMap<object, Validator>()
+
 /**
- * Makes the validators of all routes, each compiled at its first request: 200 at once would take a second of every start.
+ * Makes the validator of a schema, which is compiled at its first request: 200 at once would take a second of every start.
  * A request is first checked up to its first fault: lists are bounded before their items are checked, and a large invalid
  * body costs no more than a valid one. Only small requests are then checked for all faults, by a second validator.
  */
-export function validatorCompiler(): FastifySchemaCompiler<AnySchema> {
-  const first = new Ajv({ ...options, allErrors: false })
-  const every = new Ajv({ ...options, allErrors: true })
-  return ({ schema }) => {
-    const lenient = withNullsAbsent(schema)
-    return inTwoPasses(
-      once(() => first.compile(lenient)),
-      once(() => every.compile(lenient)),
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema }) => {
+  let validator = validators.get(schema)
+  if (validator === undefined) {
+    const lenient = once(() => withNullsAbsent(schema))
+    validator = inTwoPasses(
+      once(() => first.compile(lenient())),
+      once(() => every.compile(lenient())),
     )
+    validators.set(schema, validator)
   }
+  return validator
 }
 
-function inTwoPasses(
-  first: () => ValidateFunction,
-  every: () => ValidateFunction,
-): ReturnType<FastifySchemaCompiler<unknown>> {
-  const validate: ReturnType<FastifySchemaCompiler<unknown>> = (data: unknown) => {
-    if (first()(data)) return true
-    const all = hasAtMostValues(data, MAX_COLLECTED_VALUES) ? every() : first()
+function inTwoPasses(upToFirst: () => ValidateFunction, toTheEnd: () => ValidateFunction): Validator {
+  const validate: Validator = (data: unknown) => {
+    if (upToFirst()(data)) return true
+    const all = hasAtMostValues(data, MAX_COLLECTED_VALUES) ? toTheEnd() : upToFirst()
     validate.errors = all(data) ? [] : (all.errors ?? [])
     return false
   }

@@ -11,8 +11,11 @@ import { testBinaries } from './test-binaries.ts'
 /** A database takes 10 MB, the WAL up to 600 MB, and a whole run makes about 650 databases. */
 const MEMORY_DISK_BYTES = 8 * 2 ** 30
 
+const memory = memoryDisk()
+/** Whether the files of tests are in memory. */
+export const isInMemory = memory !== null
 /** The folder for files of tests. */
-export const base = memoryDisk() ?? tmpdir()
+export const base = memory ?? tmpdir()
 /** Each test run of this checkout has one cluster, named after the process that owns it. */
 const prefix = `economy-test-${createHash('sha256')
   .update(import.meta.dirname)

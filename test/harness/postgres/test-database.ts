@@ -4,7 +4,7 @@ import { connect } from '../../../src/db/connect.ts'
 import { ledgerUrl } from '../../../src/db/ledger-url.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
-import { findTestCluster, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
+import { findTestCluster, isInMemory, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
 import { inTestSchema, testSchema } from './test-schema.ts'
 
 /** A ledger for one test, in a database of its own in a real PostgreSQL, with the roles of production. */
@@ -15,45 +15,45 @@ export interface TestDatabase {
   readonly serviceUrl: string
 }
 
-const template = 'economy_template'
+const TEMPLATE = 'economy_template'
 /** The key of an advisory lock that nothing else uses in the database `postgres`. */
-const templateLock = 5_202_611_210_004
+const TEMPLATE_LOCK = 5_202_611_210_004
+/** Files in memory are copied in half the time that writing the copy to the WAL takes; on a disk they would be synced. */
+const strategy = isInMemory ? 'file_copy' : 'wal_log'
+
+interface Source {
+  readonly cluster: TestCluster
+  /** One connection for all databases that this process makes. */
+  readonly admin: Client
+}
+
+let source: Promise<Source> | undefined
+let template: Promise<void> | undefined
+let databaseCount = 0
 
 /** A migrated database with grants. It goes with its cluster: dropping it would force a checkpoint. */
 export async function testDatabase(): Promise<TestDatabase> {
-  return createDatabase(async (cluster, admin) => {
-    await ensureTemplate(cluster, admin)
-    return template
-  })
+  await (template ??= connectSource().then(ensureTemplate))
+  return createDatabase(TEMPLATE)
 }
 
 /** A copy of a database that has no connections left. */
-export const copyOf = async ({ name }: TestDatabase): Promise<TestDatabase> =>
-  createDatabase(async () => escapeIdentifier(name))
+export const copyOf = ({ name }: TestDatabase): Promise<TestDatabase> => createDatabase(escapeIdentifier(name))
 
 /** A database without tables, for a ledger in this schema. */
-export async function emptyDatabase(schema = testSchema): Promise<TestDatabase> {
-  return createDatabase(async () => 'template0', schema)
-}
+export const emptyDatabase = (schema = testSchema): Promise<TestDatabase> => createDatabase('template0', schema)
 
 /** The connection string of a test's database for the superuser. */
 export const superuserUrl = async ({ name }: TestDatabase): Promise<string> =>
-  inTestSchema((await currentCluster()).url('postgres', name))
+  inTestSchema((await connectSource()).cluster.url('postgres', name))
 
-let databaseCount = 0
-
-async function createDatabase(
-  source: (cluster: TestCluster, admin: Client) => Promise<string>,
-  schema = testSchema,
-): Promise<TestDatabase> {
-  const cluster = await currentCluster()
+async function createDatabase(from: string, schema = testSchema): Promise<TestDatabase> {
+  const { cluster, admin } = await connectSource()
   databaseCount += 1
   const name = `test_${process.pid}_${databaseCount}`
-  await asAdmin(cluster, async (admin) => {
-    await admin.query(
-      `create database ${escapeIdentifier(name)} template ${await source(cluster, admin)} owner economy_owner`,
-    )
-  })
+  await admin.query(
+    `create database ${escapeIdentifier(name)} template ${from} strategy ${strategy} owner economy_owner`,
+  )
   return {
     name,
     ownerUrl: ledgerUrl(cluster.url('economy_owner', name), schema),
@@ -61,41 +61,38 @@ async function createDatabase(
   }
 }
 
-let current: Promise<TestCluster> | null = null
-
-/** The cluster of this run; a test file that Node runs by itself starts its own. */
-function currentCluster(): Promise<TestCluster> {
-  const owner = process.env['TEST_CLUSTER']
-  current ??= owner === undefined ? startOwn() : findTestCluster(Number(owner))
-  return current
+/** To the cluster of this run; a test file that Node runs by itself starts its own. */
+function connectSource(): Promise<Source> {
+  return (source ??= openSource())
 }
 
-async function startOwn(): Promise<TestCluster> {
-  const cluster = await startTestCluster(process.pid)
-  tap.teardown(() => removeTestCluster(process.pid))
-  return cluster
+async function openSource(): Promise<Source> {
+  const owner = process.env['TEST_CLUSTER']
+  const cluster = await (owner === undefined ? startTestCluster(process.pid) : findTestCluster(Number(owner)))
+  const admin = await connect(cluster.url('postgres', 'postgres'), 'economy tests')
+  if (owner === undefined) {
+    tap.teardown(async () => {
+      await admin.end()
+      await removeTestCluster(process.pid)
+    })
+  } else {
+    // The process of tests disconnects from the one that started it when it has run its last file.
+    process.once('disconnect', () => void admin.end())
+  }
+  return { cluster, admin }
 }
 
 /** `datistemplate` is set last, so that an unfinished template is recognised and created again. */
-async function ensureTemplate(cluster: TestCluster, admin: Client): Promise<void> {
-  await admin.query('select pg_advisory_lock($1)', [templateLock])
-  const finished = await admin.query('select from pg_database where datname = $1 and datistemplate', [template])
+async function ensureTemplate({ cluster, admin }: Source): Promise<void> {
+  await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
+  const finished = await admin.query('select from pg_database where datname = $1 and datistemplate', [TEMPLATE])
   if (finished.rowCount === 0) {
-    await admin.query(`drop database if exists ${template}`)
-    await admin.query(`create database ${template} template template0 owner economy_owner`)
-    const url = inTestSchema(cluster.url('economy_owner', template))
+    await admin.query(`drop database if exists ${TEMPLATE}`)
+    await admin.query(`create database ${TEMPLATE} template template0 owner economy_owner`)
+    const url = inTestSchema(cluster.url('economy_owner', TEMPLATE))
     await migrate(url)
     await grantService(url, 'economy_service')
-    await admin.query(`alter database ${template} is_template true`)
+    await admin.query(`alter database ${TEMPLATE} is_template true`)
   }
-  await admin.query('select pg_advisory_unlock($1)', [templateLock])
-}
-
-async function asAdmin(cluster: TestCluster, work: (admin: Client) => Promise<void>): Promise<void> {
-  const admin = await connect(cluster.url('postgres', 'postgres'), 'economy tests')
-  try {
-    await work(admin)
-  } finally {
-    await admin.end()
-  }
+  await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
 }

@@ -5,12 +5,12 @@ import { DefineRelease, SetAppMode } from '../../../schema/app-status.ts'
 import { VerifyBody } from '../../../schema/fairness.ts'
 import { InstantSend } from '../../../schema/gifts.ts'
 import { parseQuery } from '../../../src/http/validation/query.ts'
-import { validatorCompiler } from '../../../src/http/validation/validators.ts'
+import { compileValidator } from '../../../src/http/validation/validators.ts'
 import { parseFrame } from '../../../src/realtime/sockets/parse-frame.ts'
 
 /** Whether a body is valid, and what is left of it. */
 function check(schema: TSchema, body: object): [boolean, object] {
-  const validate = validatorCompiler()({ schema, method: 'POST', url: '/', httpPart: 'body' })
+  const validate = compileValidator({ schema, method: 'POST', url: '/', httpPart: 'body' })
   return [validate(body) === true, body]
 }
 

@@ -3,13 +3,13 @@ import { test } from 'tap'
 import { VerifyBody } from '../../../schema/fairness.ts'
 import { InstantSend } from '../../../schema/gifts.ts'
 import { DefineUsers } from '../../../schema/operator.ts'
-import { hasAtMostValues, validatorCompiler } from '../../../src/http/validation/validators.ts'
+import { compileValidator, hasAtMostValues } from '../../../src/http/validation/validators.ts'
 
 const many = <T>(length: number, item: () => T): T[] => Array.from({ length }, item)
 
 /** Faults that a validator finds in a body. */
 function faultsIn(schema: TSchema, body: unknown): number {
-  const validate = validatorCompiler()({ schema, method: 'POST', url: '/', httpPart: 'body' })
+  const validate = compileValidator({ schema, method: 'POST', url: '/', httpPart: 'body' })
   return validate(body) === true ? 0 : (validate.errors?.length ?? 0)
 }
 

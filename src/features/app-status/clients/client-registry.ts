@@ -43,7 +43,7 @@ interface PendingLookup {
 export class ClientRegistry {
   readonly #pool: Pool
   readonly #log: Log
-  readonly #cache = new LRUCache<string, CachedClient>({ max: MAX_CACHED_CLIENTS })
+  readonly #cache = new LRUCache<string, CachedClient>({ maxSize: MAX_CACHED_CLIENTS, sizeCalculation: () => 1 })
   /** Reported here and not written yet: a queue, written in the order of its keys, and so no cache. */
   readonly #pendingWrites = new Map<string, Client>()
   #pendingLookups = new Map<string, PendingLookup>()

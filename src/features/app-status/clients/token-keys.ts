@@ -11,7 +11,7 @@ const MAX_CACHED_HEADERS = 20_000
  * request once more.
  */
 export class TokenKeys {
-  readonly #keys = new LRUCache<string, ClientKeys>({ max: MAX_CACHED_HEADERS })
+  readonly #keys = new LRUCache<string, ClientKeys>({ maxSize: MAX_CACHED_HEADERS, sizeCalculation: () => 1 })
 
   /** The keys of the header's token; null without a validly signed token. */
   of(authorization: string | undefined, isSignatureValid: IsSignatureValid): ClientKeys | null {
