@@ -10,7 +10,7 @@ import { type Example, examplesOf, fileOf, readDocument } from './documents.ts'
 import { asShown, comparable } from './outputs.ts'
 import { openShell, type Shell } from './shell.ts'
 
-/** Documents that share a session: `test/journeys/tour.test.ts` runs them, `documents.test.ts` all others. */
+/** Documents that share a session. */
 export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/README.md'] } as const
 
 /** Commands that no test runs, with the reason. */

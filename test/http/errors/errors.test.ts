@@ -96,10 +96,11 @@ test('secrets and queries do not reach the log', async (t) => {
 
 test('successful requests are logged at debug level only', async (t) => {
   const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
+  const logged = () => log.filter((line) => line.includes('"path":')).length
   await app.inject({ url: '/v1/things', headers: bearer(token()) })
-  t.same(log, [])
+  t.equal(logged(), 0)
   await app.inject({ url: '/v1/things' })
-  t.equal(log.length, 1)
+  t.equal(logged(), 1)
 })
 
 test('a flood of bad requests logs few lines, at least one of each kind', async (t) => {

@@ -116,8 +116,10 @@ test('a path that cannot be decoded gets the same checks as any other', async (t
   for (const expected of [404, 404, 429]) t.equal((await app.inject({ url: '/v1/%', headers })).statusCode, expected)
   t.equal((await app.inject('/%')).statusCode, 404)
   t.equal((await app.inject('/v1%')).statusCode, 404)
-  t.match(log[0], '"path":"/v1/things%"', 'logged as it was requested')
-  t.equal(log.length, 12, 'each once')
+  // A busy machine may have logged a stall among them.
+  const logged = log.filter((line) => line.includes('"path":'))
+  t.match(logged[0], '"path":"/v1/things%"', 'logged as it was requested')
+  t.equal(logged.length, 11, 'each once; the one over the limit has a line of another form')
   const { body } = await app.inject('/metrics')
   t.match(body, 'http_request_duration_seconds_count{method="GET",route="none",status="401"} 6\n')
 })

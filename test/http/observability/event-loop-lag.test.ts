@@ -62,6 +62,12 @@ test('a stall of seconds is logged once, with the route that was running', (t) =
 test('the service measures and logs its own stalls', async (t) => {
   const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   const isLogged = (line: string): boolean => line.includes('event loop blocked') && line.includes('/v1/mishaps/:name')
+  const longestStall = async (): Promise<number> => {
+    const { body } = await app.inject('/metrics')
+    return Number(/event_loop_lag_seconds\{quantile="1"\} ([\d.e-]+)/.exec(body)?.[1])
+  }
+  // What runs before the first tick counts for no request.
+  await until(async () => (await longestStall()) > 0)
   // A busy machine may have stalled it before, and then the next line comes after ten seconds.
   while (!log.some(isLogged)) {
     const { statusCode } = await app.inject({ url: '/v1/mishaps/stall', headers: bearer(token()) })
@@ -71,10 +77,8 @@ test('the service measures and logs its own stalls', async (t) => {
   const [line] = log.filter(isLogged).map((text) => JSON.parse(text))
   t.match(line, { level: 40, route: 'GET /v1/mishaps/:name' })
   t.ok(line.lag_ms >= 1_000)
-  const { body } = await app.inject('/metrics')
-  const [, longest] = /event_loop_lag_seconds\{quantile="1"\} ([\d.]+)/.exec(body) ?? []
-  t.ok(Number(longest) >= 1, body)
-  t.match(body, 'event_loop_lag_seconds{quantile="0.99"}')
+  t.ok((await longestStall()) >= 1)
+  t.match((await app.inject('/metrics')).body, 'event_loop_lag_seconds{quantile="0.99"}')
 })
 
 test('a stall is attributed to the running request, also when its body came late', async (t) => {

@@ -78,11 +78,11 @@ function delayBefore({ lines }: RoomClientProcess, connection: number): unknown 
   return Object(timers.at(-2)?.data).ms
 }
 
-const options = { token: 'first', rooms: ['R1'] }
+const options = { token: 'first', rooms: ['R1'], speed: 100 }
 
 test('browser: how soon it reconnects depends on the close code and on the failures in a row', async (t) => {
   const server = await startServer(t)
-  const client = startRoomClient(t, 'browser', { url: server.url, ...options, speed: 100 })
+  const client = startRoomClient(t, 'browser', { url: server.url, ...options })
   const rows: readonly {
     readonly before: readonly object[]
     readonly code: number | 'cut'
@@ -118,7 +118,7 @@ test('browser: how soon it reconnects depends on the close code and on the failu
 
 test('browser: it has its token before it connects, since the service waits only 10 s for it', async (t) => {
   const server = await startServer(t)
-  const client = startRoomClient(t, 'browser', { url: server.url, ...options, speed: 100 })
+  const client = startRoomClient(t, 'browser', { url: server.url, ...options })
   await server.connection(0)
   const steps = client.lines.map(({ what }) => what).filter((what) => ['token', 'open'].includes(what))
   t.same(steps, ['token', 'open'])
@@ -127,7 +127,7 @@ test('browser: it has its token before it connects, since the service waits only
 test('browser: a connection that is not ready in 15 s is given up', async (t) => {
   const server = await startServer(t)
   server.refusals.push('silence')
-  const client = startRoomClient(t, 'browser', { url: server.url, ...options, speed: 100 })
+  const client = startRoomClient(t, 'browser', { url: server.url, ...options, connectMs: 200 })
   await server.connection(0)
   t.same(
     client.lines

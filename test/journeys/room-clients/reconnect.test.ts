@@ -24,7 +24,8 @@ async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Partial
   await createRooms(database, 2, 1)
   const instance = await startInstance(t, database, chatSlices, { times, findRoomStates: chatRoomStates })
   const network = await proxy(t, `${instance.origin.replace('http', 'ws')}/ws`)
-  const client = startRoomClient(t, kind, { url: network.url, token: token({ sub: '1' }), rooms: ['R1', 'R2'] })
+  const options = { token: token({ sub: '1' }), rooms: ['R1', 'R2'], speed: 10 }
+  const client = startRoomClient(t, kind, { url: network.url, ...options })
   const received = (channel: string) => client.eventsOf(channel).map(({ what, data }) => `${what} ${Object(data).n}`)
   const sent = new Map<string, string[]>([R1, R2, OWN].map((channel) => [channel, []]))
   let posts = 0

@@ -52,6 +52,8 @@ export interface ClientOptions {
    * connection as `open`.
    */
   readonly speed?: number
+  /** With `speed`: how long the connect timeout takes, by default 15 s as ever. */
+  readonly connectMs?: number
 }
 
 /** The code of the document for this kind of client. */
@@ -62,13 +64,14 @@ export function documentedCode(kind: ClientKind): string {
   return block.lines.join('\n')
 }
 
-/** Makes the client's delays shorter and known. The connect timeout and the watchdog stay as they are. */
-const withSpeed = (client: string, speed: number): string => `
+/** Makes the client's delays shorter and known. The watchdog stays as it is: two heartbeats of a second, or of more. */
+const withSpeed = (client: string, speed: number, connectMs: number): string => `
 const print = (...words) => console.log('', ...words)
 const Math = { min: globalThis.Math.min, random: () => 0.5 }
 const setTimeout = (action, ms) => {
   print('timer', JSON.stringify({ ms }))
-  return globalThis.setTimeout(action, ms === 15_000 || ms > 30_000 ? ms : ms / ${speed})
+  const passing = ms === 15_000 ? ${connectMs} : ms === 2_200 || ms > 30_000 ? ms : ms / ${speed}
+  return globalThis.setTimeout(action, passing)
 }
 class WebSocket extends globalThis.WebSocket {
   constructor(url) {
@@ -108,11 +111,11 @@ for (const room of rooms) client.subscribe(\`one-to-room:\${room}\`)
 function prepare(
   kind: ClientKind,
   folder: string,
-  speed: number | undefined,
+  { speed, connectMs = 15_000 }: ClientOptions,
 ): readonly [program: string, args: readonly string[]] {
   if (kind === 'kotlin') return kotlinClient(documentedCode(kind))
   const client = readFileSync(fileOf(`${CLIENTS}/room-client.js`), 'utf8')
-  writeFileSync(join(folder, 'room-client.js'), speed === undefined ? client : withSpeed(client, speed))
+  writeFileSync(join(folder, 'room-client.js'), speed === undefined ? client : withSpeed(client, speed, connectMs))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const file = join(folder, `${kind}.js`)
   writeFileSync(file, kind === 'browser' ? page(documentedCode(kind)) : documentedCode(kind))
@@ -120,8 +123,8 @@ function prepare(
 }
 
 export function startRoomClient(t: Test, kind: ClientKind, options: ClientOptions): RoomClientProcess {
-  const { url, token, rooms, speed } = options
-  const [program, args] = prepare(kind, dataDir(t), speed)
+  const { url, token, rooms } = options
+  const [program, args] = prepare(kind, dataDir(t), options)
   const child = spawn(program, [...args, url, ...rooms], {
     env: { PATH: process.env['PATH'] ?? '', TOKEN: token },
     stdio: ['pipe', 'pipe', 'inherit'],
