@@ -5,33 +5,22 @@ import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../../schema/common.ts'
 import { type AppParts, build } from '../../../src/app.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
-import { luckyChains } from '../../../src/features/fairness/lg1.ts'
-import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
-import { registerCovered } from '../../../src/features/proposals/verbs.ts'
-import { sharedRefusals } from '../../../src/features/shared-refusals.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
-import { NO_RULES } from '../../../src/http/auth/tokens.ts'
 import { HttpError } from '../../../src/http/errors/http-error.ts'
-import { refusalResponsesIn } from '../../../src/http/errors/refusals.ts'
-import { executeWith } from '../../../src/http/execute-command.ts'
-import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { charge } from '../../../src/http/limits/rate-limit.ts'
-import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
-import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
 import { inputSchema, registerVerb } from '../../../src/ledger/executor/registry/registered-verb.ts'
-import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
-import { createVault } from '../../../src/vault/vault.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
+import { unreachableUrl } from '../postgres/unreachable-url.ts'
+import { appParts, SECRET } from './app-parts.ts'
+
+export { SECRET }
 
 /** The HTTP layer with a slice of test routes and a database that cannot be reached. */
-
-export const SECRET = 'a secret that is only for tests, and long enough'
-const UNREACHABLE_URL = 'postgres://nobody:nothing@127.0.0.1:1/nowhere'
 
 const Thing = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 10 }),
@@ -148,16 +137,15 @@ interface Options
 /** Users 1 to 99 exist; the sessions of user 9 and of staff member `bob` were revoked a minute ago. */
 export async function createMinimalApp(t: Test, options: Options = {}): Promise<MinimalApp> {
   const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = options
-  const db = queryBuilder(new Pool({ connectionString: UNREACHABLE_URL }))
+  const db = queryBuilder(new Pool({ connectionString: unreachableUrl }))
   const metrics = new Metrics()
   const executor = new Executor({
-    url: UNREACHABLE_URL,
+    url: unreachableUrl,
     tables: [],
     evolve: () => {},
     observer: metrics.observer(() => {}),
     limits,
   })
-  const defaultSessions = new Sessions(async (id) => (id === 9 ? nowSeconds() - 60 : id < 100 ? 0 : null))
   const log: string[] = []
   const stream = new Writable({
     write(line, _encoding, done) {
@@ -165,48 +153,16 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
       done()
     },
   })
-  const sessions = parts.sessions ?? defaultSessions
-  const writes = new WriteAllowance(null)
-  const refusalResponseOf = refusalResponsesIn([sharedRefusals])
-  const app = await build({
+  const defaults = {
     slices: [minimalSlice],
-    services: {
-      execute: executeWith(executor, writes, refusalResponseOf),
-      db,
-      reads: new ReadSources({ db, reports: db, url: UNREACHABLE_URL }, null),
-      applied: new AppliedEvents(0, async () => 0),
-      settings: {
-        ownerCommissionPercent: 0,
-        rouletteFeePercent: 0,
-        assetBaseUrl: 'http://assets.test',
-        approvalLimits: null,
-      },
-      appState: { ...alwaysOpen, gate },
-      luckyChains: luckyChains('a key for tests'),
-      spinSeeds: spinSeeds('a key for tests'),
-      registerCovered,
-      vault: createVault('a key for tests'),
-      sessions,
-      staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? nowSeconds() - 60 : 0)),
-    },
-    jwt: { kind: 'secret', secret: SECRET },
-    rateLimit: null,
-    addressLimit: new AddressLimit(null),
-    trustProxy: [],
-    tokenRules: NO_RULES,
-    writes,
-    metricsToken: null,
+    sessions: new Sessions(async (id) => (id === 9 ? nowSeconds() - 60 : id < 100 ? 0 : null)),
     log: createLogger(logLevel, stream),
     metrics,
-    isReady: async () => true,
-    docs: true,
     publicUrl: () => 'https://live.test/economy',
-    assetDir: null,
-    allowedOrigins: [],
-    refusalResponseOf,
-    ...parts,
-    sessions,
-  })
+  }
+  const staffSessions = new StaffSessions(async (sub) => (sub === 'bob' ? nowSeconds() - 60 : 0))
+  const services = { appState: { ...alwaysOpen, gate }, staffSessions }
+  const app = await build(appParts({ executor, db, url: unreachableUrl }, { ...defaults, ...parts }, services))
   await app.ready()
   t.teardown(async () => {
     await app.close()

@@ -1,26 +1,18 @@
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
-import type { ConsoleOptions } from '../../../src/console/console-services.ts'
 import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { Promotion } from '../../../src/db/session/promotion.ts'
-import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
-import { registerCovered } from '../../../src/features/proposals/verbs.ts'
+import { evolve, tables } from '../../../src/domain.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
-import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
-import { NO_RULES } from '../../../src/http/auth/tokens.ts'
+import { sessionsIn } from '../../../src/http/auth/sessions.ts'
 import { asyncapi } from '../../../src/http/documents/asyncapi.ts'
-import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
-import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { languageOf } from '../../../src/language/request-language.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
@@ -30,11 +22,10 @@ import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
 import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
 import { DocumentedFrames } from '../http/documented-frames.ts'
-import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import { type Frame, WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
-import { SECRET, token } from './minimal-app.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { appParts, consoleOptions } from './app-parts.ts'
+import { token } from './minimal-app.ts'
 
 interface Test {
   teardown(work: () => Promise<void> | void): void
@@ -132,60 +123,20 @@ export async function startInstance(
     },
     cleanUp,
   )
-  const { allowedOrigins = [] } = options
+  const { allowedOrigins = [], addressLimit = new AddressLimit(null) } = options
   const address = new PublicAddress({ publicUrl: null, assetBaseUrl: null, allowedOrigins, port: 0 })
-  const writes = new WriteAllowance(null)
-  const reads = new ReadSources({ db, reports: db, url: serviceUrl }, null)
-  const consoleOptions = (): ConsoleOptions => {
-    const runs = new VerificationRuns({ url: serviceUrl, reads, log, heartbeatMs: 50 })
-    cleanUp.defer(() => runs.close())
-    return {
-      cookieKey: 'a key of cookies that is only for tests',
-      production: options.console === 'production',
-      isOwnOrigin: address.isOwnOrigin,
-      signInCodes: null,
-      audit: { checkpoints: checkpointSigner('a checkpoint key for tests'), runs, closingsFolder: temporaryFolder(t) },
-    }
-  }
+  const source = { executor, db, url: serviceUrl }
+  const parts = appParts(source, { slices, sessions, addressLimit, log, metrics }, { applied, appState })
   const app = await build({
-    slices,
-    services: {
-      execute: executeWith(executor, writes, refusalResponseOf),
-      db,
-      reads,
-      applied,
-      settings: {
-        ownerCommissionPercent: 0,
-        rouletteFeePercent: 0,
-        assetBaseUrl: 'http://assets.test',
-        approvalLimits: null,
-      },
-      appState,
-      vault: testVault,
-      sessions,
-      staffSessions: staffSessionsIn(db),
-      luckyChains: testChains,
-      spinSeeds: testSpins,
-      registerCovered,
-    },
-    sessions,
-    jwt: { kind: 'secret', secret: SECRET },
-    rateLimit: null,
-    addressLimit: options.addressLimit ?? new AddressLimit(null),
-    trustProxy: [],
-    tokenRules: NO_RULES,
-    writes,
-    metricsToken: null,
-    log,
-    metrics,
-    isReady: async () => true,
-    docs: true,
-    publicUrl: () => 'http://127.0.0.1:3000',
-    assetDir: null,
-    allowedOrigins: [],
-    refusalResponseOf,
+    ...parts,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
-    ...(options.console !== undefined && { console: consoleOptions() }),
+    ...(options.console !== undefined && {
+      console: consoleOptions({ teardown: (work) => cleanUp.defer(work) }, source, parts, {
+        production: options.console === 'production',
+        isOwnOrigin: address.isOwnOrigin,
+        signInCodes: null,
+      }),
+    }),
   })
   cleanUp.defer(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -3,33 +3,25 @@ import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { openapiDocument } from '../../../scripts/openapi.ts'
 import { build } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
-import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import { createSignInCodes, type SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { loadSlices, refusalResponseOf } from '../../../src/domain.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
-import { registerCovered } from '../../../src/features/proposals/verbs.ts'
 import type { Slice } from '../../../src/features/slice.ts'
-import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
-import { NO_RULES } from '../../../src/http/auth/tokens.ts'
-import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import { Metrics } from '../../../src/http/observability/metrics.ts'
-import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
-import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { appParts, consoleOptions } from './app-parts.ts'
 
 interface Test {
   teardown(work: () => Promise<void> | void): void
@@ -125,65 +117,26 @@ export async function createTestApp(
     appState.applyAll(events)
     applied.apply(events)
   })
-  const sessions = sessionsIn(db)
   let ownOrigin = 'http://127.0.0.1:3000'
-  const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
-  const runs = new VerificationRuns({ url: database.serviceUrl, reads, log, heartbeatMs: 50 })
-  t.teardown(() => runs.close())
-  const closingsFolder = temporaryFolder(t)
-  const audit = { checkpoints, runs, closingsFolder }
-  const finance = createFinanceSlice(audit)
+  const source = { executor: ledger.executor, db, url: database.serviceUrl }
+  const settings = {
+    ownerCommissionPercent: 0,
+    rouletteFeePercent: 0,
+    get assetBaseUrl() {
+      return hasOwnPictures ? `${ownOrigin}/assets` : 'http://assets.test'
+    },
+    approvalLimits,
+  }
+  const own = { slices, writes, rateLimit, addressLimit, trustProxy, log }
+  const parts = appParts(source, own, { applied, settings, appState })
   const signInCodes = createSignInCodes({ production, host: '127.0.0.1' })
   const hasConsole = slices.length === (await loadSlices()).slices.length
+  const isOwnOrigin = (origin: string): boolean => origin === ownOrigin
+  const consoleParts = consoleOptions(t, source, parts, { production, isOwnOrigin, signInCodes })
   const app = await build({
-    slices: [...slices, finance],
-    services: {
-      execute: executeWith(ledger.executor, writes, refusalResponseOf),
-      db,
-      reads,
-      applied,
-      settings: {
-        ownerCommissionPercent: 0,
-        rouletteFeePercent: 0,
-        get assetBaseUrl() {
-          return hasOwnPictures ? `${ownOrigin}/assets` : 'http://assets.test'
-        },
-        approvalLimits,
-      },
-      sessions,
-      staffSessions: staffSessionsIn(db),
-      appState,
-      luckyChains: testChains,
-      spinSeeds: testSpins,
-      registerCovered,
-      vault: testVault,
-    },
-    sessions,
-    jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
-    rateLimit,
-    addressLimit,
-    trustProxy,
-    tokenRules: NO_RULES,
-    writes,
-    metricsToken: null,
-    log,
-    metrics: new Metrics(),
-    isReady: async () => true,
-    docs: true,
-    publicUrl: () => 'http://127.0.0.1:3000',
-    assetDir: null,
-    allowedOrigins: [],
-    refusalResponseOf,
-    ...(hasConsole && {
-      console: {
-        cookieKey: 'a key of cookies that is only for tests',
-        production,
-        isOwnOrigin: (origin) => origin === ownOrigin,
-        signInCodes,
-        audit,
-      },
-    }),
+    ...parts,
+    slices: [...slices, createFinanceSlice(consoleParts.audit)],
+    ...(hasConsole && { console: consoleParts }),
   })
   await app.ready()
   t.teardown(() => app.close())
@@ -212,7 +165,7 @@ export async function createTestApp(
     appState,
     clients,
     setOrigin: (origin) => void (ownOrigin = origin),
-    closingsFolder,
+    closingsFolder: consoleParts.audit.closingsFolder,
     signInCodes,
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     staff: (sub, role = 'operator') => sendAs({ sub, role }),
