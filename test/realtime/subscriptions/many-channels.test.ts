@@ -1,8 +1,11 @@
 import { test } from 'tap'
+import { INDEX_CURSOR } from '../../../src/realtime/channels/channel-index.ts'
 import { chatSlices, createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { connectAs, startInstance, type TestClient } from '../../harness/app/realtime-instance.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { until } from '../../harness/until.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
 const rooms = (count: number, first = 1) => Array.from({ length: count }, (_, n) => ({ ch: room(first + n) }))
@@ -153,7 +156,11 @@ test('the number of statements does not grow with the number of rooms', async (t
   await createRooms(database, 55, 2)
   const first = await startInstance(t, database, chatSlices)
   const since = String(await postToRoom(first, 1))
-  for (let room = 1; room <= 55; room += 1) await postToRoom(first, room, 2)
+  let last = 0
+  for (let room = 1; room <= 55; room += 1) last = await postToRoom(first, room, 2)
+  // Indexing reads last positions, too.
+  const indexed = `select position from ledger_cursors where name = '${INDEX_CURSOR}'`
+  await until(async () => (await queryRows(database, indexed))[0]?.['position'] === String(last))
   // Nothing of it is in the memory of this one.
   const { origin } = await startInstance(t, database, chatSlices)
   const statements = recordStatements(t)
