@@ -6,14 +6,14 @@ import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
-import { processInvocation, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',
   withdrawal_open: 'a withdrawal request of this user is open; reject it or mark it as transferred first',
 }
 
-async function forgetUser(url: string, user: number): Promise<void> {
+async function forgetUser(url: string, user: number, { out }: Invocation): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = queryBuilder(pool)
   const { notifier } = await loadSlices()
@@ -21,9 +21,9 @@ async function forgetUser(url: string, user: number): Promise<void> {
     const { records, devices, rooms, replies } = await withExecutor(url, (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
     )
-    console.log(
+    out(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
-        `memberships ended: ${rooms}, stored replies redacted: ${replies}`,
+        `memberships ended: ${rooms}, stored replies redacted: ${replies}\n`,
     )
   } catch (error) {
     throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
@@ -32,20 +32,25 @@ async function forgetUser(url: string, user: number): Promise<void> {
   }
 }
 
-process.exitCode = await runCommandLine(
-  'forget',
-  processInvocation(),
-  new Command('npm run forget --')
-    .description(
-      'erases the personal data of a user in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices and ' +
-        'texts; memberships of rooms end; balances and events stay under the id',
-    )
-    .requiredOption('--user <id>', 'the user to erase', parseUserId)
-    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetUser(url, user))),
-)
+export const main = (invocation: Invocation): Promise<number> =>
+  runCommandLine(
+    'forget',
+    invocation,
+    new Command('npm run forget --')
+      .description(
+        'erases the personal data of a user in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices and ' +
+          'texts; memberships of rooms end; balances and events stay under the id',
+      )
+      .requiredOption('--user <id>', 'the user to erase', parseUserId)
+      .action(({ user }: { readonly user: number }) =>
+        withDatabase(invocation.env, ({ url }) => forgetUser(url, user, invocation)),
+      ),
+  )
 
 function parseUserId(text: string): number {
   const id = parseId(text)
   if (id === null) throw new InvalidArgumentError("Expected a user's id.")
   return id
 }
+
+if (import.meta.main) process.exitCode = await main(processInvocation())

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
+import { main } from '../../scripts/forget.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
@@ -7,9 +7,11 @@ import { recordRedactedReplies } from '../../src/erasure/record-redacted-replies
 import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
+import { dataOf } from '../features/answers.ts'
+import { callCommandLine } from '../features/call-command-line.ts'
+import { tablesWith } from '../features/tables-with.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { unreachableUrl } from '../harness/postgres/unreachable-url.ts'
 
 const { slices, notifier } = await loadSlices()
 
@@ -20,7 +22,7 @@ interface ErasureSetup extends TestApp {
   readonly db: ReturnType<typeof readDb>
   readonly forget: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
   /** Tables that hold a canary, and in how many rows. */
-  readonly found: () => Promise<Record<string, number>>
+  readonly found: () => Promise<Readonly<Record<string, number>>>
 }
 
 /** User 1 with a profile, a device, dollars, a card and room R1, a member of the rooms 2 and 3 of user 3; users 3 and 4, of whom 4 is a business manager. */
@@ -58,23 +60,9 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
         revocationDelayMs: 0,
         notifier: fails ? () => Promise.reject(new Error('interrupted')) : notifier,
       }),
-    found: async () => {
-      const tables = await queryRows(
-        database,
-        `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
-      )
-      const counts = await Promise.all(
-        tables.map(async ({ relname }) => {
-          const rows = await queryRows(database, `select 1 from ${relname} r where r::text ilike '%${CANARY}%'`)
-          return [relname ?? '', rows.length] as const
-        }),
-      )
-      return Object.fromEntries(counts.filter(([, count]) => count > 0))
-    },
+    found: () => tablesWith(database, CANARY),
   }
 }
-
-const data = ({ body }: { body: unknown }) => Object(body).data
 
 test("an erased user's data is found nowhere, and verify finds nothing", async (t) => {
   const all = await erasureSetup(t)
@@ -85,7 +73,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   const request = { ...cash, business_manager_id: 4, amount_in_dollars: 20, ...secrets }
   const asked = await user(1)('POST', `${requests}/request`, request, key('request'))
   t.equal(asked.status, 201)
-  const { id } = data(asked)
+  const { id } = dataOf(asked)
   await t.rejects(all.forget(1), { code: 'withdrawal_open' })
   const note = { status: 'approved', note: `${CANARY} note` }
   t.match(await user(4)('POST', `${requests}/${id}/status`, note, key('approve')), { status: 200 })
@@ -94,15 +82,15 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' }), { status: 200 })
 
   // Replies to others, and notifications, that name them.
-  const game = data(
+  const game = dataOf(
     await user(1)('POST', '/v1/rooms/R1/games/roulette/create', { game_price: 10, max_players: 3, join_admin: 1 }),
   )
   const join = () => user(3)('POST', `/v1/rooms/R1/games/roulette/join/${game.id}`, {}, key('join'))
   const joined = await join()
-  t.match(data(joined).players[0], { id: 1, name: `${CANARY} name` })
+  t.match(dataOf(joined).players[0], { id: 1, name: `${CANARY} name` })
   const package_ = { name: 'Gold', rank: 1, valid_days: 5 }
   await operator('PUT', '/admin/v1/privilege-packages/1', package_)
-  const [card] = data(
+  const [card] = dataOf(
     await operator('POST', '/admin/v1/users/1/cards', { privilege_package_id: 1, quantity: 1, reason: 'x' }),
   )
   t.equal((await user(1)('POST', `/v1/privilege-wallet/${card.id}/transfer`, { receiver_id: 3 })).status, 200)
@@ -151,9 +139,9 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   const [{ uid } = {}] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
   t.match(uid, /^forgotten-[0-9a-f]{32}$/)
   const blank = { id: 1, name: '', avatar: '', avatar_url: '', uid }
-  t.same(data(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
-  t.same(data(await user(3)('GET', '/v1/rooms/R1/games/roulette')).players[0], blank)
-  const [shown] = data(await user(4)('GET', `${requests}?received=1`))
+  t.same(dataOf(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
+  t.same(dataOf(await user(3)('GET', '/v1/rooms/R1/games/roulette')).players[0], blank)
+  const [shown] = dataOf(await user(4)('GET', `${requests}?received=1`))
   t.match(shown, { id, user: blank, bank_details: null, user_notice: null, note: null, amount_in_dollars: 20 })
   const again = await join()
   t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } }, 'a retry still does nothing twice')
@@ -190,7 +178,7 @@ test('a forgotten agent is not listed and cannot be asked; operators decide on t
     agency_countries,
   })
   const listed = async () =>
-    data(await user(3)('GET', `${requests}/charging-agents`)).map(({ id }: { readonly id: number }) => id)
+    dataOf(await user(3)('GET', `${requests}/charging-agents`)).map(({ id }: { readonly id: number }) => id)
   t.same(await listed(), [4])
   const gold = { type: 'gold_agent', target_user_id: 4, beneficiary_user_id: 3, amount_in_dollars: 20, country_id: 1 }
   const asked = [
@@ -212,7 +200,7 @@ test('a forgotten agent is not listed and cannot be asked; operators decide on t
     status: 422,
     body: { errors: { business_manager_id: ['is not a business manager'] } },
   })
-  const [first, second] = asked.map((answer) => data(answer).id)
+  const [first, second] = asked.map((answer) => dataOf(answer).id)
   const decide = (id: number, status: string) => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status })
   t.equal((await decide(first, 'approved')).status, 200)
   t.equal((await decide(first, 'transferred')).status, 200)
@@ -220,48 +208,27 @@ test('a forgotten agent is not listed and cannot be asked; operators decide on t
   t.same((await verifyDatabase(all.database)).findings, [])
 })
 
-test('from the command line', async (t) => {
-  const all = await erasureSetup(t)
-  // The first redaction, and nine later ones.
-  for (let i = 0; i < 10; i += 1)
-    await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['scripts/forget.ts', ...args], {
-      env: {
-        ...process.env,
-        DATABASE_URL: all.database.serviceUrl,
-        DATABASE_READ_URL: unreachableUrl,
-        _TAPJS_PROCESSINFO_COVERAGE_: '0',
-      },
-      encoding: 'utf8',
-    })
-  const done = run('--user', '1')
-  t.match(done, {
-    status: 0,
-    stderr: '',
-    stdout:
-      'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, memberships ended: 2, stored replies redacted: 0\n',
-  })
-  t.same(await all.found(), {})
-  t.match(await queryRows(all.database, 'select uid, name from user_profiles where user_id = 1'), [
-    { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
-  ])
-  t.match(run('--user', '9'), { status: 1, stderr: 'forget stopped: there is no such user\n' })
-  t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /a user's id/ })
-})
-
-test('a uid alone identifies a user', async (t) => {
-  const { operator, user, database, found, forget } = await erasureSetup(t)
+test('from the command line, and where the uid alone is theirs', async (t) => {
+  const { operator, user, database, found } = await erasureSetup(t)
   await operator('PUT', '/admin/v1/users/1', { name: '', avatar: '' })
+  // The first redaction, and nine later ones.
+  const others = Array.from({ length: 10 }, (_, i) => ({ id: 100 + i, uid: i === 0 ? 'u1' : `u1-${i}` }))
+  await operator('POST', '/admin/v1/users', { users: others })
   const create = { game_price: 10, max_players: 3 }
   await user(1)('POST', '/v1/rooms/R1/games/roulette/create', create, { 'idempotency-key': 'create' })
   t.same(await found(), { devices: 1, replies: 1, user_profiles: 1 })
-  t.same(await forget(1), { records: 0, devices: 1, rooms: 2, replies: 1 })
+  const run = (...args: string[]) => callCommandLine(main, database.serviceUrl, args)
+  const summary = (devices: number, memberships: number, replies: number) =>
+    `user 1 is forgotten; encrypted records erased: 0, devices removed: ${devices}, memberships ended: ${memberships}, stored replies redacted: ${replies}\n`
+  t.same(await run('--user', '1'), { code: 0, err: '', out: summary(1, 2, 1) })
   t.same(await found(), {})
-  const revoked = await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
-  t.equal(revoked.length, 1)
-  t.same(await forget(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
-  t.same(await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
+  t.match(await queryRows(database, 'select uid, name from user_profiles where user_id = 1'), [
+    { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
+  ])
+  t.same(await run('--user', '1'), { code: 0, err: '', out: summary(0, 0, 0) }, 'again')
+  t.equal((await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`)).length, 1)
+  t.match(await run('--user', '9'), { code: 1, err: 'forget stopped: there is no such user\n' })
+  t.match(await run('--user', '0'), { code: 1, out: '', err: /a user's id/ })
   t.same((await verifyDatabase(database)).findings, [])
 })
 

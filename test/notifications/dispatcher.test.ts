@@ -7,7 +7,7 @@ import type { Send } from '../../src/notifications/sender.ts'
 import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
-import { log, type OutboxFixture, openOutbox } from './outbox-fixture.ts'
+import { log, notificationTo, type OutboxFixture, openOutbox } from './outbox-fixture.ts'
 
 type Test = Parameters<typeof openOutbox>[0]
 
@@ -28,6 +28,10 @@ function startDispatcher(
   dispatcher.start()
   return dispatcher
 }
+
+/** To each of the users 1 to 9, of so many events. */
+const manyNotifications = (events: number) =>
+  Array.from({ length: 9 * events }, (_, i) => notificationTo(1 + Math.floor(i / 9), 1 + (i % 9)))
 
 test('by FCM response, a notification is sent or retried, or its device dropped', async (t) => {
   const push = await openOutbox(t)
@@ -88,6 +92,7 @@ test('failing devices of one user do not delay other users', async (t) => {
   const place = () => fcm.received.findIndex(({ token }) => token === 'good')
   await until(() => place() >= 0)
   t.ok(place() - before <= 216, `after ${place() - before} others: at most those that were due or under way before it`)
+  await until(async () => !(await push.queued()).includes('good 21'))
   t.equal((await push.queued()).length, 200, 'and nothing is lost')
 })
 
@@ -95,9 +100,7 @@ test('while FCM is down, sending pauses and one at a time is tried; then everyth
   const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
-  for (let position = 1; position <= 10; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
-  }
+  await push.outbox.add(manyNotifications(10))
   await fcm.down()
   const begun: number[] = []
   startDispatcher(t, push, fcm, () => begun.push(performance.now()))
@@ -115,9 +118,7 @@ test('while FCM is down, sending pauses and one at a time is tried; then everyth
 test('at most 16 sends run at a time, and stopping waits for them', async (t) => {
   const push = await openOutbox(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
-  for (let position = 1; position <= 5; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
-  }
+  await push.outbox.add(manyNotifications(5))
   let sending = 0
   let most = 0
   let sent = 0
@@ -142,17 +143,24 @@ test('at most 16 sends run at a time, and stopping waits for them', async (t) =>
 })
 
 test('two instances share the outbox, and each notification is sent once', async (t) => {
-  const push = await openOutbox(t)
-  const fcm = await fcmServer(t)
-  for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
-  for (let position = 1; position <= 40; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
+  const { outbox, register, queued } = await openOutbox(t)
+  for (let user = 1; user <= 9; user += 1) await register(user, `t${user}`)
+  await outbox.add(manyNotifications(5))
+  const sent: string[][] = [[], []]
+  for (const own of sent) {
+    const send: Send = async ({ token, position }) => {
+      own.push(`${token} ${position}`)
+      // Each waits until both have begun.
+      await until(() => sent.every(({ length }) => length > 0))
+      return { kind: 'delivered' }
+    }
+    const dispatcher = new Dispatcher({ outbox, log, send })
+    t.teardown(() => dispatcher.stop())
+    dispatcher.start()
   }
-  startDispatcher(t, push, fcm)
-  startDispatcher(t, push, fcm)
-  await until(async () => (await push.queued()).length === 0)
-  t.equal(fcm.received.length, 360)
-  t.equal(fcm.tokens.length, 2, 'both worked')
+  await until(async () => (await queued()).length === 0)
+  t.equal(sent.flat().length, 45)
+  t.equal(new Set(sent.flat()).size, 45)
 })
 
 test('notifications of moved devices and old ones are not sent', async (t) => {

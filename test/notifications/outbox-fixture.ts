@@ -6,7 +6,7 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
 import type { AddressedNotification } from '../../src/notifications/notifier.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
-import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 interface Test {
@@ -44,7 +44,7 @@ export async function openOutbox(t: Test): Promise<OutboxFixture> {
       ledger.runOk(registerDevice, { user_id, token, platform: 'android', language }),
     notify: (position, user_id) => outbox.add([notificationTo(position, user_id)]),
     async queued() {
-      const rows = await queryRows(database, 'select token, position from push_outbox order by token, position')
+      const { rows } = await pool.query('select token, position from push_outbox order by token, position')
       return rows.map(({ token, position }) => `${token} ${position}`)
     },
   }

@@ -1,32 +1,13 @@
-import { type Test, test } from 'tap'
-import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
+import { test } from 'tap'
+import { fcmServer } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const DEVICE = 'the-token-of-a-device'
-
-interface PushSetup {
-  readonly database: TestDatabase
-  readonly fcm: FcmServer
-  /** Starts an instance; all have the same keys. */
-  readonly start: (environment?: Readonly<Record<string, string>>) => Promise<ServiceProcess>
-}
-
-async function pushSetup(t: Test): Promise<PushSetup> {
-  const database = await testDatabase()
-  const fcm = await fcmServer(t)
-  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t), LOG_LEVEL: 'trace' }
-  const push = { FCM_SERVICE_ACCOUNT: fcm.account, FCM_BASE_URL: `${fcm.origin}/` }
-  return {
-    database,
-    fcm,
-    start: async (environment = push) => startService(t, { ...own, ...environment }, await reservePort()),
-  }
-}
 
 /** Sends a request with a token that the service printed. */
 async function post(service: ServiceProcess, who: string, path: string, body: unknown): Promise<unknown> {
@@ -47,21 +28,22 @@ async function transfer(service: ServiceProcess): Promise<void> {
   await post(service, 'user 1', `/api/v1/privilege-wallet/${data[0].id}/transfer`, { receiver_id: 2 })
 }
 
-const register = (service: ServiceProcess) =>
-  post(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
-
-const waiting = async ({ database }: PushSetup): Promise<number> =>
-  (await queryRows(database, 'select 1 from push_outbox')).length
-
-test('the receiver’s device is notified of a transfer, also when an instance dies in between', {
-  buffered: true,
-}, async (t) => {
-  const all = await pushSetup(t)
-  const { fcm, start, database } = all
+test('a device is notified of each transfer: when an instance dies, FCM is down, or does not answer', async (t) => {
+  const database = await testDatabase()
+  const fcm = await fcmServer(t)
+  const environment = {
+    DATABASE_URL: database.serviceUrl,
+    DATA_DIR: dataDir(t),
+    LOG_LEVEL: 'trace',
+    FCM_SERVICE_ACCOUNT: fcm.account,
+    FCM_BASE_URL: `${fcm.origin}/`,
+  }
+  const start = async () => startService(t, environment, await reservePort())
+  const waiting = async () => (await queryRows(database, 'select 1 from push_outbox')).length
   const first = await start()
-  await register(first)
+  await post(first, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
   await transfer(first)
-  await until(async () => fcm.received.length === 1 && (await waiting(all)) === 0)
+  await until(async () => fcm.received.length === 1 && (await waiting()) === 0)
   t.match(fcm.received[0]?.message, {
     token: DEVICE,
     notification: { title: 'New privilege', body: 'Amina sent Bronze to your privilege wallet.' },
@@ -74,7 +56,7 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   await until(() => fcm.received.length === 2)
   first.kill('SIGKILL')
   await first.exited
-  t.equal(await waiting(all), 1)
+  t.equal(await waiting(), 1)
   // A start may take longer than the dead one's lease, whose length other tests hold.
   await queryRows(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
 
@@ -84,7 +66,7 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   const second = await start()
   t.equal(fcm.received.length, 2, 'while the lease runs, no other instance sends')
   await queryRows(database, `update push_outbox set next_attempt = now()`)
-  await until(async () => fcm.received.length > 2 && (await waiting(all)) === 0)
+  await until(async () => fcm.received.length > 2 && (await waiting()) === 0)
   t.equal(fcm.received.length, 3, 'again, once')
   t.same(fcm.received[2]?.message, fcm.received[1]?.message, 'byte for byte, so that devices show it once')
   const [cursor] = await queryRows(
@@ -102,60 +84,23 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   t.match(metrics, /^push_attempts_total\{outcome="delivered"\} 1$/m)
   t.match(metrics, /^push_attempts_total\{outcome="gone"\} 0$/m)
 
+  await fcm.down()
+  for (let i = 0; i < 10; i += 1) await transfer(second)
+  t.equal((await fetch(`${second.origin}/readyz`)).status, 200, 'nothing else is delayed')
+  t.equal(await waiting(), 10)
+  await fcm.up()
+  await until(async () => (await waiting()) === 0)
+  t.equal(new Set(fcm.received.map(({ message }) => JSON.stringify(message))).size, 12)
+
+  fcm.answerAll('hang')
+  const sent = fcm.received.length
+  await transfer(second)
+  await until(() => fcm.received.length > sent)
+  second.kill('SIGTERM')
+  t.equal(await second.exited, 0, 'a request that hangs does not keep it from stopping')
+  t.equal(await waiting(), 1)
+
   const output = first.output() + second.output()
   for (const secret of [DEVICE, 'PRIVATE KEY', ...fcm.tokens]) t.notMatch(output, secret)
   t.same(fcm.violations, [])
-})
-
-test('while FCM is down nothing is delayed, and another instance takes over', { buffered: true }, async (t) => {
-  const all = await pushSetup(t)
-  const { fcm, start } = all
-  const [one, other] = [await start(), await start()]
-  await register(one)
-  await fcm.down()
-  for (let i = 0; i < 10; i += 1) await transfer(one)
-  t.equal((await fetch(`${one.origin}/readyz`)).status, 200)
-  await until(async () => (await waiting(all)) === 10)
-  one.kill('SIGKILL')
-  await one.exited
-  await transfer(other)
-  await until(async () => (await waiting(all)) === 11)
-  await fcm.up()
-  await until(async () => (await waiting(all)) === 0)
-  t.equal(new Set(fcm.received.map(({ message }) => JSON.stringify(message))).size, 11)
-  other.kill('SIGTERM')
-  t.equal(await other.exited, 0)
-})
-
-test('an FCM request that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
-  const all = await pushSetup(t)
-  const service = await all.start()
-  await register(service)
-  all.fcm.answerAll('hang')
-  await transfer(service)
-  await until(() => all.fcm.received.length === 1)
-  service.kill('SIGTERM')
-  t.equal(await service.exited, 0)
-  t.equal(await waiting(all), 1)
-})
-
-test('without a service account, notifications are logged', { buffered: true }, async (t) => {
-  const { start, database } = await pushSetup(t)
-  const service = await start({ LOG_LEVEL: 'info' })
-  await register(service)
-  await transfer(service)
-  await until(() => service.output().includes('privilege-package-wallet'))
-  const line = service
-    .output()
-    .split('\n')
-    .find((text) => text.includes('privilege-package-wallet'))
-  t.match(JSON.parse(line ?? ''), {
-    user_id: 2,
-    position: Number,
-    type: 'reward',
-    identifier: 'privilege-package-wallet',
-  })
-  t.notMatch(line, /Amina|Bronze|New privilege/, 'no names and no text')
-  t.notMatch(service.output(), DEVICE)
-  t.same(await queryRows(database, 'select 1 from push_outbox'), [])
 })

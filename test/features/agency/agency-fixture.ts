@@ -1,13 +1,12 @@
 import { loadSlices } from '../../../src/domain.ts'
-import { createTestApp, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
+import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+
+export { dataOf } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
 export const requests = '/api/v1/agency/target-withdraw-requests'
 export const transfers = '/api/v1/agency/target-transaction-requests'
-
-/** The `data` of a response; each test knows its form. */
-export const dataOf = ({ body }: TestResponse) => Object(body).data
 
 /**
  * Users 1 to 3 with 90.00 dollars and 50.00 agent dollars each; charging agents 4 (countries 1 and 2), 5 (country 2)

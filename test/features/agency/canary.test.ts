@@ -4,6 +4,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
+import { until } from '../../harness/until.ts'
 
 const canaries = {
   bank_name: 'CANARY-bank',
@@ -99,6 +100,15 @@ test('what people wrote in private is in no table, no event, no log and no error
   t.same(kept, { count: '2' }, 'it is there, encrypted')
   silent('errors', errors.join('\n'))
   t.equal(errors.length, bent.length + 3)
+  // Without an account of FCM, notifications are logged. Their texts name people.
+  const logged = () =>
+    service
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"identifier":"agency-withdrawal"'))
+  await until(() => logged() !== undefined)
+  t.match(JSON.parse(logged() ?? ''), { user_id: 90, position: Number, type: 'withdrawal' })
+  t.notMatch(logged(), /Amina|dollars/)
   silent('logs', service.output())
   t.match(service.output(), /"level":/, 'there are logs')
 })

@@ -2,230 +2,214 @@ import { test } from 'tap'
 import { privilegeSlice } from '../../../src/features/privilege/slice.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
-import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { dataOf, idsOf, instant } from '../answers.ts'
 
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const DAY_MS = 86_400_000
 
-/** Users 1 to 3, and packages 1 to 3 of the same ranks. */
-async function privilegeApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
-  const open = await createTestApp(t, [usersSlice, walletSlice, privilegeSlice])
-  await open.operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
+test('cards and packages', async (t) => {
+  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice, walletSlice, privilegeSlice])
+  const people = Array.from({ length: 8 }, (_, i) => ({ id: i + 1, name: `User ${i + 1}` }))
+  await operator('POST', '/admin/v1/users', { users: people })
   for (const id of [1, 2, 3]) {
     const body = { name: `Package ${id}`, rank: id, valid_days: 10 * id, icon_path: `icons/${id}.png` }
-    await open.operator('PUT', `/admin/v1/privilege-packages/${id}`, body)
+    await operator('PUT', `/admin/v1/privilege-packages/${id}`, body)
   }
-  return open
-}
-
-/** Grants cards and returns their ids, newest first. */
-async function granted({ operator }: TestApp, user: number, privilege_package_id: number, quantity = 1) {
-  const body = { privilege_package_id, quantity, reason: 'test' }
-  const { body: made } = await operator('POST', `/admin/v1/users/${user}/cards`, body)
-  return Object(made).data.map(({ id }: { id: number }) => id)
-}
-
-const cardsOf = async ({ user }: TestApp, id: number) =>
-  Object((await user(id)('GET', '/api/v1/privilege-wallet')).body).data
-const idsOf = async (app: TestApp, id: number) => (await cardsOf(app, id)).map((card: { id: number }) => card.id)
-
-test('packages are created, changed field by field, and paged', async (t) => {
-  const { operator, ledger } = await privilegeApp(t)
-  const record = {
-    id: 2,
-    name: 'Package 2',
-    rank: 2,
-    valid_days: 20,
-    icon_path: 'icons/2.png',
-    icon_url: 'http://assets.test/icons/2.png',
-    created_at: instant,
+  /** Grants a card and returns its id. */
+  const granted = async (to: number, privilege_package_id: number) => {
+    const body = { privilege_package_id, quantity: 1, reason: 'test' }
+    return Number(dataOf(await operator('POST', `/admin/v1/users/${to}/cards`, body))[0].id)
   }
-  const read = await operator('GET', '/admin/v1/privilege-packages/2')
-  t.match(read, { status: 200, body: { data: record } })
-  const changed = await operator('PUT', '/admin/v1/privilege-packages/2', { rank: 7, cards: 5 })
-  t.match(changed, { status: 200, body: { data: { ...record, rank: 7 } } })
-  t.same(Object.keys(Object(changed.body).data), Object.keys(record))
-  t.same(
-    (await operator('PUT', '/admin/v1/privilege-packages/2')).body,
-    changed.body,
-    'a request without a body changes nothing',
-  )
-  const first = await operator('GET', '/admin/v1/privilege-packages?limit=2')
-  t.match(first.body, { data: [{ id: 3 }, { id: 2 }], meta: { next_cursor: String } })
-  const { next_cursor } = Object(Object(first.body).meta)
-  t.match((await operator('GET', `/admin/v1/privilege-packages?limit=2&cursor=${next_cursor}`)).body, {
-    data: [{ id: 1 }],
-    meta: { next_cursor: null },
+  const cardsOf = async (id: number) => dataOf(await user(id)('GET', '/api/v1/privilege-wallet'))
+  const walletIds = async (id: number) => idsOf(await user(id)('GET', '/api/v1/privilege-wallet'))
+
+  await t.test('an activated card leaves the wallet, and its privilege appears in GET /wallet', async (t) => {
+    const ask = user(3)
+    const [low, lower, high] = [await granted(3, 2), await granted(3, 1), await granted(3, 3)]
+    const activate = (id: number | string) => ask('POST', `/api/v1/privilege-wallet/${id}/activate`)
+
+    const before = Date.now()
+    const begun = await activate(low)
+    t.match(begun, { status: 200, body: { data: { days_added: 20, valid_until: second }, meta: { message: String } } })
+    const until = dataOf(begun).valid_until
+    const ends = Date.parse(`${until.replace(' ', 'T')}Z`)
+    t.ok(ends > before + 20 * DAY_MS - 1_000 && ends <= Date.now() + 20 * DAY_MS)
+    const wallet = dataOf(await ask('GET', '/api/v1/wallet'))
+    t.same(wallet.privilege, { privilege_package_id: 2, name: 'Package 2', rank: 2, valid_until: until })
+    t.same(await walletIds(3), [high, lower])
+
+    t.match(await activate(lower), { status: 200, body: { data: { days_added: 4 } } })
+    t.match(await activate(high), { status: 200, body: { data: { days_added: 30 } } })
+    t.match(dataOf(await ask('GET', '/v1/wallet')).privilege, { privilege_package_id: 3, rank: 3 })
+    t.same(await walletIds(3), [])
+    t.match((await user(4)('GET', '/v1/wallet')).body, { data: { privilege: null } })
+
+    await queryRows(database, 'update privileges set valid_until = extract(epoch from now())::bigint - 1')
+    t.match((await ask('GET', '/v1/wallet')).body, { data: { privilege: null } }, 'an expired privilege')
+
+    const other = await granted(4, 1)
+    const refused: readonly (readonly [number | string, number, string])[] = [
+      ['x', 404, 'not_found'],
+      ['0', 404, 'not_found'],
+      ['9'.repeat(15), 404, 'not_found'],
+      ['9'.repeat(300), 404, 'not_found'],
+      [other, 403, 'not_your_card'],
+      [high, 422, 'card_already_activated'],
+    ]
+    for (const [id, status, code] of refused) t.match(await activate(id), { status, body: { code, message: String } })
+    const badKey = await ask('POST', '/api/v1/privilege-wallet/abc/activate', undefined, { 'idempotency-key': '' })
+    t.match(
+      badKey,
+      { status: 422, body: { errors: { 'Idempotency-Key': [String] } } },
+      'the form of the key is checked first',
+    )
   })
-  for (const id of ['4', '0', 'x']) t.equal((await operator('GET', `/admin/v1/privilege-packages/${id}`)).status, 404)
-  const refused: readonly (readonly [object, readonly string[]])[] = [
-    [{}, ['name', 'rank', 'valid_days']],
-    [{ name: '', rank: 1, valid_days: 1 }, ['name']],
-    [{ name: 'x'.repeat(101), rank: 1, valid_days: 1 }, ['name']],
-    [{ name: 'x', rank: '1', valid_days: 0 }, ['rank', 'valid_days']],
-    [{ name: 'x', rank: 1.5, valid_days: 36_501, icon_path: 5 }, ['rank', 'valid_days', 'icon_path']],
-    [{ name: 'x', rank: 1, valid_days: 1, icon_path: 'x'.repeat(201) }, ['icon_path']],
-  ]
-  for (const [body, fields] of refused) {
-    const response = await operator('PUT', '/admin/v1/privilege-packages/4', body)
-    t.match(response, { status: 422, body: { code: 'validation_failed' } })
-    t.same(Object.keys(Object(response.body).errors).sort(), [...fields].sort())
-  }
-  t.same(ledger.bugs, [])
-})
 
-test('cards are granted and listed, newest first, with every field', async (t) => {
-  const open = await privilegeApp(t)
-  const { operator, user, ledger } = open
-  const body = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
-  const made = await operator('POST', '/admin/v1/users/1/cards', body)
-  t.equal(made.status, 201)
-  const [newest, oldest] = Object(made.body).data
-  t.same(newest, {
-    id: oldest.id + 1,
-    privilege_package_id: 3,
-    privilege_package_name: 'Package 3',
-    icon_path: 'icons/3.png',
-    icon_url: 'http://assets.test/icons/3.png',
-    valid_days: 30,
-    created_at: newest.created_at,
+  await t.test('a transferred card is the newest in its new owner’s wallet', async (t) => {
+    const ask = user(5)
+    const own = await granted(6, 1)
+    const [card, spent] = [await granted(5, 3), await granted(5, 1)]
+    const [before] = (await cardsOf(5)).filter(({ id }: { id: number }) => id === card)
+    const later = await granted(6, 2)
+    const transfer = (id: number | string, receiver_id: unknown) =>
+      ask('POST', `/api/v1/privilege-wallet/${id}/transfer`, { receiver_id })
+
+    const sent = await transfer(card, 6)
+    t.equal(sent.status, 200)
+    t.same(sent.body, { meta: { message: 'The privilege was sent.' } })
+    t.same(await walletIds(5), [spent])
+    t.same(await walletIds(6), [card, later, own])
+    const [after] = await cardsOf(6)
+    t.same({ ...after, created_at: '' }, { ...before, created_at: '' })
+    t.ok(after.created_at > before.created_at, 'the time at which it entered this wallet')
+
+    await ask('POST', `/api/v1/privilege-wallet/${spent}/activate`)
+    const kept = await granted(5, 1)
+    const rows: readonly (readonly [number | string, unknown, number, string, readonly string[]])[] = [
+      [kept, undefined, 422, 'validation_failed', ['receiver_id']],
+      [kept, '6', 422, 'validation_failed', ['receiver_id']],
+      [kept, 0, 422, 'validation_failed', ['receiver_id']],
+      ['x', 6, 404, 'not_found', []],
+      [999_999, 1, 404, 'not_found', []],
+      [card, 5, 422, 'not_card_owner', []],
+      [spent, 5, 422, 'card_already_activated', []],
+      [kept, 5, 422, 'same_user', []],
+      [kept, 99, 422, 'validation_failed', ['receiver_id']],
+    ]
+    for (const [id, receiver, status, code, fields] of rows) {
+      const response = await transfer(id, receiver)
+      t.match(response, { status, body: { code } }, `${id} to ${String(receiver)}`)
+      t.same(Object.keys(Object(response.body).errors ?? {}), fields)
+    }
+    t.same(await walletIds(5), [kept])
   })
-  t.match(newest.created_at, instant)
-  t.same((await user(1)('GET', '/v1/privilege-wallet/')).body, made.body)
-  t.same((await user(2)('GET', '/api/v1/privilege-wallet')).body, { data: [] })
 
-  const [first] = await granted(open, 1, 1)
-  t.same(await idsOf(open, 1), [first, newest.id, oldest.id])
-  await operator('PUT', '/admin/v1/privilege-packages/3', { name: 'Crown', valid_days: 5 })
-  t.match((await cardsOf(open, 1))[1], { privilege_package_name: 'Crown', valid_days: 30 })
+  await t.test('a retry grants, activates and sends nothing twice', async (t) => {
+    const key = { 'idempotency-key': 'one' }
+    const grant = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
+    const twice = async (ask: () => Promise<{ status: number; text: string; headers: object }>, status: number) => {
+      const [first, again] = [await ask(), await ask()]
+      t.match(first, { status })
+      t.match(again, { status, text: first.text, headers: { 'idempotency-replayed': 'true' } })
+    }
+    await twice(() => operator('POST', '/admin/v1/users/7/cards', grant, key), 201)
+    const [first, second] = await walletIds(7)
+    const ask = user(7)
+    await twice(() => ask('POST', `/api/v1/privilege-wallet/${first}/activate`, {}, key), 200)
+    t.match(await ask('POST', `/v1/privilege-wallet/${second}/activate`, {}, key), {
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    })
+    const other = { 'idempotency-key': 'two' }
+    await twice(() => ask('POST', `/api/v1/privilege-wallet/${second}/transfer`, { receiver_id: 8 }, other), 200)
+    t.same(await walletIds(7), [])
+    t.same(await walletIds(8), [second])
+  })
 
-  const refused: readonly (readonly [string, object, number, readonly string[]])[] = [
-    ['1', {}, 422, ['privilege_package_id', 'quantity', 'reason']],
-    ['1', { ...body, quantity: 0 }, 422, ['quantity']],
-    ['1', { ...body, quantity: 1_001 }, 422, ['quantity']],
-    ['1', { ...body, reason: '' }, 422, ['reason']],
-    ['1', { ...body, privilege_package_id: 9 }, 422, ['privilege_package_id']],
-    ['9', { ...body, privilege_package_id: 9 }, 404, []],
-    ['x', body, 404, []],
-  ]
-  for (const [id, sent, status, fields] of refused) {
-    const response = await operator('POST', `/admin/v1/users/${id}/cards`, sent)
-    t.equal(response.status, status)
-    t.same(Object.keys(Object(response.body).errors ?? {}).sort(), [...fields].sort())
-  }
-  t.match(await operator('POST', '/admin/v1/users/2/cards', { ...body, quantity: 1_000 }), { status: 201 })
-  t.equal((await cardsOf(open, 2)).length, 1_000)
+  await t.test('cards are granted and listed, newest first, with every field', async (t) => {
+    const body = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
+    const made = await operator('POST', '/admin/v1/users/1/cards', body)
+    t.equal(made.status, 201)
+    const [newest, oldest] = dataOf(made)
+    t.same(newest, {
+      id: oldest.id + 1,
+      privilege_package_id: 3,
+      privilege_package_name: 'Package 3',
+      icon_path: 'icons/3.png',
+      icon_url: 'http://assets.test/icons/3.png',
+      valid_days: 30,
+      created_at: newest.created_at,
+    })
+    t.match(newest.created_at, instant)
+    t.same((await user(1)('GET', '/v1/privilege-wallet/')).body, made.body)
+    t.same((await user(2)('GET', '/api/v1/privilege-wallet')).body, { data: [] })
+
+    const first = await granted(1, 1)
+    t.same(await walletIds(1), [first, newest.id, oldest.id])
+    await operator('PUT', '/admin/v1/privilege-packages/3', { name: 'Crown', valid_days: 5 })
+    t.match((await cardsOf(1))[1], { privilege_package_name: 'Crown', valid_days: 30 })
+
+    const refused: readonly (readonly [string, object, number, readonly string[]])[] = [
+      ['1', {}, 422, ['privilege_package_id', 'quantity', 'reason']],
+      ['1', { ...body, quantity: 0 }, 422, ['quantity']],
+      ['1', { ...body, quantity: 1_001 }, 422, ['quantity']],
+      ['1', { ...body, reason: '' }, 422, ['reason']],
+      ['1', { ...body, privilege_package_id: 9 }, 422, ['privilege_package_id']],
+      ['99', { ...body, privilege_package_id: 9 }, 404, []],
+      ['x', body, 404, []],
+    ]
+    for (const [id, sent, status, fields] of refused) {
+      const response = await operator('POST', `/admin/v1/users/${id}/cards`, sent)
+      t.equal(response.status, status)
+      t.same(Object.keys(Object(response.body).errors ?? {}).sort(), [...fields].sort())
+    }
+    t.match(await operator('POST', '/admin/v1/users/2/cards', { ...body, quantity: 1_000 }), { status: 201 })
+    t.equal((await cardsOf(2)).length, 1_000)
+  })
+
+  await t.test('packages are created, changed field by field, and paged', async (t) => {
+    const record = {
+      id: 2,
+      name: 'Package 2',
+      rank: 2,
+      valid_days: 20,
+      icon_path: 'icons/2.png',
+      icon_url: 'http://assets.test/icons/2.png',
+      created_at: instant,
+    }
+    const read = await operator('GET', '/admin/v1/privilege-packages/2')
+    t.match(read, { status: 200, body: { data: record } })
+    const changed = await operator('PUT', '/admin/v1/privilege-packages/2', { rank: 7, cards: 5 })
+    t.match(changed, { status: 200, body: { data: { ...record, rank: 7 } } })
+    t.same(Object.keys(Object(changed.body).data), Object.keys(record))
+    t.same(
+      (await operator('PUT', '/admin/v1/privilege-packages/2')).body,
+      changed.body,
+      'a request without a body changes nothing',
+    )
+    const first = await operator('GET', '/admin/v1/privilege-packages?limit=2')
+    t.match(first.body, { data: [{ id: 3 }, { id: 2 }], meta: { next_cursor: String } })
+    const { next_cursor } = Object(Object(first.body).meta)
+    t.match((await operator('GET', `/admin/v1/privilege-packages?limit=2&cursor=${next_cursor}`)).body, {
+      data: [{ id: 1 }],
+      meta: { next_cursor: null },
+    })
+    for (const id of ['4', '0', 'x']) t.equal((await operator('GET', `/admin/v1/privilege-packages/${id}`)).status, 404)
+    const refused: readonly (readonly [object, readonly string[]])[] = [
+      [{}, ['name', 'rank', 'valid_days']],
+      [{ name: '', rank: 1, valid_days: 1 }, ['name']],
+      [{ name: 'x'.repeat(101), rank: 1, valid_days: 1 }, ['name']],
+      [{ name: 'x', rank: '1', valid_days: 0 }, ['rank', 'valid_days']],
+      [{ name: 'x', rank: 1.5, valid_days: 36_501, icon_path: 5 }, ['rank', 'valid_days', 'icon_path']],
+      [{ name: 'x', rank: 1, valid_days: 1, icon_path: 'x'.repeat(201) }, ['icon_path']],
+    ]
+    for (const [body, fields] of refused) {
+      const response = await operator('PUT', '/admin/v1/privilege-packages/4', body)
+      t.match(response, { status: 422, body: { code: 'validation_failed' } })
+      t.same(Object.keys(Object(response.body).errors).sort(), [...fields].sort())
+    }
+  })
   t.same([...ledger.bugs, ...ledger.failures], [])
-})
-
-test('an activated card leaves the wallet, and its privilege appears in GET /wallet', async (t) => {
-  const open = await privilegeApp(t)
-  const ask = open.user(1)
-  const [low, lower] = [await granted(open, 1, 2), await granted(open, 1, 1)].map(([id]) => id)
-  const [high] = await granted(open, 1, 3)
-  const activate = (id: number | string) => ask('POST', `/api/v1/privilege-wallet/${id}/activate`)
-
-  const before = Date.now()
-  const begun = await activate(low)
-  t.match(begun, { status: 200, body: { data: { days_added: 20, valid_until: second }, meta: { message: String } } })
-  t.same(Object.keys(Object(begun.body).data), ['days_added', 'valid_until'])
-  const until = Object(begun.body).data.valid_until
-  const ends = Date.parse(`${until.replace(' ', 'T')}Z`)
-  t.ok(ends > before + 20 * DAY_MS - 1_000 && ends <= Date.now() + 20 * DAY_MS)
-  const wallet = Object((await ask('GET', '/api/v1/wallet')).body).data
-  t.same(wallet.privilege, { privilege_package_id: 2, name: 'Package 2', rank: 2, valid_until: until })
-  t.same(await idsOf(open, 1), [high, lower])
-
-  t.match(await activate(lower), { status: 200, body: { data: { days_added: 4 } } })
-  t.match(await activate(high), { status: 200, body: { data: { days_added: 30 } } })
-  t.match(Object((await ask('GET', '/v1/wallet')).body).data.privilege, { privilege_package_id: 3, rank: 3 })
-  t.same(await idsOf(open, 1), [])
-  t.match((await open.user(2)('GET', '/v1/wallet')).body, { data: { privilege: null } })
-
-  await queryRows(open.database, 'update privileges set valid_until = extract(epoch from now())::bigint - 1')
-  t.match((await ask('GET', '/v1/wallet')).body, { data: { privilege: null } }, 'an expired privilege')
-
-  const [other] = await granted(open, 2, 1)
-  const refused: readonly (readonly [number | string, number, string])[] = [
-    ['x', 404, 'not_found'],
-    ['0', 404, 'not_found'],
-    ['9'.repeat(15), 404, 'not_found'],
-    ['9'.repeat(300), 404, 'not_found'],
-    [other, 403, 'not_your_card'],
-    [high, 422, 'card_already_activated'],
-  ]
-  for (const [id, status, code] of refused) t.match(await activate(id), { status, body: { code, message: String } })
-  const badKey = await ask('POST', '/api/v1/privilege-wallet/abc/activate', undefined, { 'idempotency-key': '' })
-  t.match(
-    badKey,
-    { status: 422, body: { errors: { 'Idempotency-Key': [String] } } },
-    'the form of the key is checked first',
-  )
-  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
-})
-
-test('a transferred card is the newest in its new owner’s wallet', async (t) => {
-  const open = await privilegeApp(t)
-  const ask = open.user(1)
-  const [own] = await granted(open, 2, 1)
-  const [card, spent] = [await granted(open, 1, 3), await granted(open, 1, 1)].map(([id]) => id)
-  const [before] = (await cardsOf(open, 1)).filter(({ id }: { id: number }) => id === card)
-  const later = await granted(open, 2, 2)
-  const transfer = (id: number | string, receiver_id: unknown) =>
-    ask('POST', `/api/v1/privilege-wallet/${id}/transfer`, { receiver_id })
-
-  const sent = await transfer(card, 2)
-  t.equal(sent.status, 200)
-  t.same(sent.body, { meta: { message: 'The privilege was sent.' } })
-  t.same(await idsOf(open, 1), [spent])
-  t.same(await idsOf(open, 2), [card, ...later, own])
-  const [after] = await cardsOf(open, 2)
-  t.same({ ...after, created_at: '' }, { ...before, created_at: '' })
-  t.ok(after.created_at > before.created_at, 'the time at which it entered this wallet')
-
-  await ask('POST', `/api/v1/privilege-wallet/${spent}/activate`)
-  const [kept] = await granted(open, 1, 1)
-  const rows: readonly (readonly [number | string, unknown, number, string, readonly string[]])[] = [
-    [kept, undefined, 422, 'validation_failed', ['receiver_id']],
-    [kept, '2', 422, 'validation_failed', ['receiver_id']],
-    [kept, 0, 422, 'validation_failed', ['receiver_id']],
-    ['x', 2, 404, 'not_found', []],
-    [999_999, 1, 404, 'not_found', []],
-    [card, 1, 422, 'not_card_owner', []],
-    [spent, 1, 422, 'card_already_activated', []],
-    [kept, 1, 422, 'same_user', []],
-    [kept, 99, 422, 'validation_failed', ['receiver_id']],
-  ]
-  for (const [id, receiver, status, code, fields] of rows) {
-    const response = await transfer(id, receiver)
-    t.match(response, { status, body: { code } }, `${id} to ${String(receiver)}`)
-    t.same(Object.keys(Object(response.body).errors ?? {}), fields)
-  }
-  t.same(await idsOf(open, 1), [kept])
-  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
-})
-
-test('a retry grants, activates and sends nothing twice', async (t) => {
-  const open = await privilegeApp(t)
-  const key = { 'idempotency-key': 'one' }
-  const grant = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
-  const twice = async (ask: () => Promise<{ status: number; text: string; headers: object }>, status: number) => {
-    const [first, again] = [await ask(), await ask()]
-    t.match(first, { status })
-    t.match(again, { status, text: first.text, headers: { 'idempotency-replayed': 'true' } })
-  }
-  await twice(() => open.operator('POST', '/admin/v1/users/1/cards', grant, key), 201)
-  const [first, second] = await idsOf(open, 1)
-  const ask = open.user(1)
-  await twice(() => ask('POST', `/api/v1/privilege-wallet/${first}/activate`, {}, key), 200)
-  t.match(await ask('POST', `/v1/privilege-wallet/${second}/activate`, {}, key), {
-    status: 422,
-    body: { code: 'idempotency_key_reused' },
-  })
-  const other = { 'idempotency-key': 'two' }
-  await twice(() => ask('POST', `/api/v1/privilege-wallet/${second}/transfer`, { receiver_id: 2 }, other), 200)
-  t.same(await idsOf(open, 1), [])
-  t.same(await idsOf(open, 2), [second])
 })

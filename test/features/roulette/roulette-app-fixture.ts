@@ -3,6 +3,9 @@ import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
+import { dataOf } from '../answers.ts'
+
+export { dataOf } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
@@ -23,9 +26,6 @@ export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes
 }
 
 export const rouletteUrl = '/v1/rooms/R1/games/roulette'
-
-/** The `data` of a response; each test knows its form. */
-export const dataOf = (response: { readonly body: unknown }) => Object(response.body).data
 
 /** A finished game of users 1 to 3 in room R1, and one of its losers. */
 export async function playedGame({ user }: TestApp) {

@@ -5,218 +5,163 @@ import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { bodyOf, dataOf, idsOf, instant } from '../answers.ts'
 
-const roomsSlice = createRoomsSlice(activeGame, seats)
+test('routes of users', async (t) => {
+  const slices = [usersSlice, createRoomsSlice(activeGame, seats)]
+  const { operator, user, database, ledger } = await createTestApp(t, slices)
 
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
-
-test('operators define users', async (t) => {
-  const { operator, database, ledger } = await createTestApp(t, [usersSlice])
-  for (const id of [1, 2]) t.equal((await operator('PUT', `/admin/v1/countries/${id}`, { name: `C${id}` })).status, 200)
-
-  const made = await operator('PUT', '/admin/v1/users/7', {
-    name: 'Aya',
-    charging_agent: '1',
-    allow_receive_withdraw_requests: 'true',
-    business_manager: 0,
-    agency_countries: [{ diamonds_per_dollar: 9_000, country_id: 1, rank: 5 }, { country_id: 2 }],
-    sessions_revoked_before: 99,
-    coins: 1_000,
+  await t.test('countries are created, renamed and paged', async (t) => {
+    for (const body of [{}, { name: '' }]) {
+      const refused = await operator('PUT', '/admin/v1/countries/1', body)
+      t.match(refused, { status: 422, body: { code: 'validation_failed', errors: { name: [String] } } })
+    }
+    t.equal((await operator('GET', '/admin/v1/countries/1')).status, 404)
+    const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
+    t.match(made, { status: 200, body: { data: { id: 20, name: 'Egypt', created_at: instant } } })
+    t.same((await operator('GET', '/admin/v1/countries/20')).body, made.body)
+    await operator('PUT', '/admin/v1/countries/10', { name: 'Jordan' })
+    const first = await operator('GET', '/admin/v1/countries?limit=1')
+    t.same(idsOf(first), [10])
+    const rest = await operator('GET', `/admin/v1/countries?limit=1&cursor=${bodyOf(first).meta.next_cursor}`)
+    t.match(rest.body, { data: [{ id: 20 }], meta: { next_cursor: null } })
+    t.match(await queryRows(database, 'select updated_by from countries'), [{ updated_by: 'staff:ann' }, {}])
+    t.same(await queryRows(database, 'select 1 from ledger_events'), [], 'words alone')
   })
-  t.equal(made.status, 200)
-  const user = {
-    id: 7,
-    uid: 'u7',
-    name: 'Aya',
-    avatar: '',
-    avatar_url: '',
-    charging_agent: 1,
-    allow_receive_withdraw_requests: 1,
-    business_manager: 0,
-    agency_countries: [
-      { country_id: 1, diamonds_per_dollar: 9_000 },
-      { country_id: 2, diamonds_per_dollar: 10_000 },
-    ],
-  }
-  t.match(made.body, { data: { ...user, created_at: instant } })
-  t.same((await operator('GET', '/admin/v1/users/7')).body, made.body, 'GET returns what PUT returned')
 
-  const { agency_countries, ...rest } = user
-  const changed = await operator('PUT', '/admin/v1/users/7', { agency_countries: [], charging_agent: false })
-  t.match(changed.body, { data: { ...rest, charging_agent: 0, agency_countries: [] } })
-  t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'a request without a body changes nothing')
-  t.same((await operator('GET', '/admin/v1/users/7')).body, changed.body)
-
-  t.same(await queryRows(database, 'select type, actor, data from ledger_events order by position'), [
-    {
-      type: 'user-defined',
-      actor: 'staff:ann',
-      data: JSON.stringify({
-        user_id: 7,
-        charging_agent: 1,
-        allow_receive_withdraw_requests: 1,
-        business_manager: 0,
-        agency_countries,
-      }),
-    },
-    {
-      type: 'user-defined',
-      actor: 'staff:ann',
-      data: JSON.stringify({
-        user_id: 7,
-        charging_agent: 0,
-        allow_receive_withdraw_requests: 1,
-        business_manager: 0,
-        agency_countries: [],
-      }),
-    },
-  ])
-  t.same(ledger.bugs, [])
-})
-
-test('invalid users are refused', async (t) => {
-  const { operator, ledger } = await createTestApp(t, [usersSlice])
-  await operator('PUT', '/admin/v1/users/1', { uid: 'a' })
-  const rows: readonly [method: 'PUT' | 'POST', url: string, body: unknown, status: number, field?: string][] = [
-    ['PUT', '/admin/v1/users/0', {}, 404],
-    ['PUT', '/admin/v1/users/9007199254740992', {}, 404],
-    ['PUT', '/admin/v1/users/abc', {}, 404],
-    ['POST', '/admin/v1/users/2/revoke-sessions', undefined, 404],
-    ['PUT', '/admin/v1/users/2', { uid: '' }, 422, 'uid'],
-    ['PUT', '/admin/v1/users/2', { uid: 'x'.repeat(65) }, 422, 'uid'],
-    ['PUT', '/admin/v1/users/2', { uid: 'a\u0000b' }, 422, 'uid'],
-    ['PUT', '/admin/v1/users/2', { uid: 5 }, 422, 'uid'],
-    ['PUT', '/admin/v1/users/2', { uid: 'a' }, 422, 'uid'],
-    ['PUT', '/admin/v1/users/2', { name: 'x'.repeat(101) }, 422, 'name'],
-    ['PUT', '/admin/v1/users/2', { name: '\ud800' }, 422, 'name'],
-    ['PUT', '/admin/v1/users/2', { name: 5 }, 422, 'name'],
-    ['PUT', '/admin/v1/users/2', { avatar: 'x'.repeat(501) }, 422, 'avatar'],
-    ['PUT', '/admin/v1/users/2', { charging_agent: 'yes' }, 422, 'charging_agent'],
-    ['PUT', '/admin/v1/users/2', { charging_agent: 2 }, 422, 'charging_agent'],
-    ['PUT', '/admin/v1/users/2', { agency_countries: [{}] }, 422, 'agency_countries.0.country_id'],
-    ['PUT', '/admin/v1/users/2', { agency_countries: [{ country_id: 5 }] }, 422, 'agency_countries.0.country_id'],
-    ['POST', '/admin/v1/users', undefined, 422, 'users'],
-    ['POST', '/admin/v1/users', { users: [] }, 422, 'users'],
-    ['POST', '/admin/v1/users', { users: Array.from({ length: 1_001 }, (_, i) => ({ id: i + 1 })) }, 422, 'users'],
-    ['POST', '/admin/v1/users', { users: [{ id: 2 }, { name: 'x' }] }, 422, 'users.1.id'],
-    ['POST', '/admin/v1/users', { users: [{ id: 2 }, { id: '3' }] }, 422, 'users.1.id'],
-    ['POST', '/admin/v1/users', { users: [{ id: 2 }, { id: 3, uid: 'a' }] }, 422, 'users.1.uid'],
-    ['POST', '/admin/v1/users', { users: [{ id: 2 }, { id: 2 }] }, 422, 'users.1.id'],
-    ['PUT', '/admin/v1/countries/1', {}, 422, 'name'],
-    ['PUT', '/admin/v1/countries/1', { name: '' }, 422, 'name'],
-  ]
-  for (const [method, url, body, status, field] of rows) {
-    const refused = await operator(method, url, body)
-    const about = `${method} ${url} ${JSON.stringify(body)?.slice(0, 80)}`
-    t.equal(refused.status, status, about)
-    if (field !== undefined) t.match(refused.body, { code: 'validation_failed', errors: { [field]: [String] } }, about)
-  }
-  t.match((await operator('GET', '/admin/v1/users')).body, { data: [{ id: 1 }], meta: { next_cursor: null } })
-  t.equal((await operator('GET', '/admin/v1/users/2')).status, 404)
-  t.equal((await operator('GET', '/admin/v1/users/x')).status, 404)
-  t.equal((await operator('GET', '/admin/v1/countries/1')).status, 404)
-  t.same(ledger.bugs, [])
-})
-
-test('many users at once, then page by page', async (t) => {
-  const { operator, ledger } = await createTestApp(t, [usersSlice])
-  const users = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 11, name: `N${i}` }))
-  const made = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
-  t.equal(made.status, 200)
-  t.match(made.body, { data: users })
-  const again = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
-  t.equal(again.text, made.text)
-  t.equal(again.headers['idempotency-replayed'], 'true')
-
-  const swap = await operator('POST', '/admin/v1/users', {
-    users: [
-      { id: 11, uid: 'u12' },
-      { id: 12, uid: 'u11' },
-    ],
-  })
-  t.match(swap.body, { data: [{ uid: 'u12' }, { uid: 'u11' }] })
-  await operator('PUT', '/admin/v1/users/5', {})
-
-  const seen: unknown[] = []
-  let cursor = ''
-  for (let pages = 0; pages < 20; pages += 1) {
-    const page: { data?: { id: number }[]; meta?: { next_cursor: string | null } } = Object(
-      (await operator('GET', `/admin/v1/users?limit=200&cursor=${cursor}`)).body,
-    )
-    seen.push(...(page.data ?? []).map(({ id }) => id))
-    if (typeof page.meta?.next_cursor !== 'string') break
-    cursor = page.meta.next_cursor
-  }
-  t.same(seen, [5, ...users.map(({ id }) => id).toReversed()])
-  t.equal((await operator('GET', '/admin/v1/users?cursor=MTIz')).status, 422, 'a cursor of another list')
-  t.same(ledger.bugs, [])
-})
-
-test('uids are unique when requests arrive together', async (t) => {
-  const { operator, ledger } = await createTestApp(t, [usersSlice])
-  // Each is decided on the effects of those before it, in whatever order they arrive.
-  const all = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
-  t.equal(all.filter(({ status }) => status === 200).length, 1)
-  t.equal(all.filter(({ status }) => status === 422).length, 2)
-  const winner = 1 + all.findIndex(({ status }) => status === 200)
-  t.equal((await operator('PUT', `/admin/v1/users/${winner}`, { uid: 'moon' })).status, 200)
-  const given = await Promise.all([4, 5].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
-  t.same(new Set(given.map(({ status }) => status)), new Set([200, 422]), 'a uid that is given up can be taken')
-  t.same(ledger.bugs, [])
-  t.same(ledger.failures, [])
-})
-
-test('revoked sessions expire immediately', async (t) => {
-  const { operator, user, ledger } = await createTestApp(t, [usersSlice, roomsSlice])
-  await operator('PUT', '/admin/v1/users/7', {})
-  const before = user(7, 10)
-  t.equal((await before('GET', '/v1/rooms/1')).status, 404)
-  const revoked = await operator('POST', '/admin/v1/users/7/revoke-sessions')
-  t.equal(revoked.status, 200)
-  t.match(revoked.body, { data: { id: 7, sessions_revoked_before: /\.000000Z$/ } })
-  t.equal((await before('GET', '/v1/rooms/1')).status, 440)
-  t.equal((await user(7)('GET', '/v1/rooms/1')).status, 404, 'a token of this second stays valid')
-  t.same(ledger.bugs, [])
-})
-
-test('the response to a long list of users stays below 1 MiB', async (t) => {
-  const { operator, database } = await createTestApp(t, [usersSlice])
-  const ids = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1 }))
-  const avatar = '€'.repeat(250)
-  for (const half of [ids.slice(0, 500), ids.slice(500)]) {
-    const made = await operator('POST', '/admin/v1/users', { users: half.map(({ id }) => ({ id, avatar })) })
+  await t.test('operators define users', async (t) => {
+    const made = await operator('PUT', '/admin/v1/users/7', {
+      name: 'Aya',
+      charging_agent: '1',
+      allow_receive_withdraw_requests: 'true',
+      business_manager: 0,
+      agency_countries: [{ diamonds_per_dollar: 9_000, country_id: 10, rank: 5 }, { country_id: 20 }],
+      sessions_revoked_before: 99,
+      coins: 1_000,
+    })
+    t.equal(made.status, 200)
+    const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 0 }
+    const agency_countries = [
+      { country_id: 10, diamonds_per_dollar: 9_000 },
+      { country_id: 20, diamonds_per_dollar: 10_000 },
+    ]
+    const record = { id: 7, uid: 'u7', name: 'Aya', avatar: '', avatar_url: '', ...flags, agency_countries }
+    t.match(made.body, { data: { ...record, created_at: instant } })
+    t.same((await operator('GET', '/admin/v1/users/7')).body, made.body, 'GET returns what PUT returned')
+    const changed = await operator('PUT', '/admin/v1/users/7', { agency_countries: [], charging_agent: false })
+    t.match(changed.body, { data: { ...record, charging_agent: 0, agency_countries: [] } })
+    t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'a request without a body changes nothing')
+    t.same((await operator('GET', '/admin/v1/users/7')).body, changed.body)
     t.same(
-      Object(made.body).data.map(({ id }: { id: number }) => ({ id })),
-      half,
+      await queryRows(database, 'select type, actor, data from ledger_events order by position'),
+      [
+        { ...flags, agency_countries },
+        { ...flags, charging_agent: 0, agency_countries: [] },
+      ].map((data) => ({ type: 'user-defined', actor: 'staff:ann', data: JSON.stringify({ user_id: 7, ...data }) })),
     )
-  }
-  const key = { 'idempotency-key': 'all' }
-  const all = await operator('POST', '/admin/v1/users', { users: ids.map(({ id }) => ({ id, name: 'A' })) }, key)
-  t.equal(all.status, 200)
-  t.ok(Buffer.byteLength(all.text) < 1_048_576, `${Buffer.byteLength(all.text)} bytes`)
-  const answered = Object(all.body).data.map(({ id }: { id: number }) => ({ id }))
-  t.ok(answered.length > 500)
-  t.same(answered, ids.slice(0, answered.length), 'the first of them, in order')
-  t.match(await queryRows(database, `select count(*)::int as named from user_profiles where name = 'A'`), [
-    { named: '1000' },
-  ])
-})
-
-test('countries are created, renamed and paged', async (t) => {
-  const { operator, database, ledger } = await createTestApp(t, [usersSlice])
-  const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
-  t.equal(made.status, 200)
-  t.match(made.body, { data: { id: 20, name: 'Egypt', created_at: instant } })
-  t.same((await operator('GET', '/admin/v1/countries/20')).body, made.body)
-  await operator('PUT', '/admin/v1/countries/10', { name: 'Jordan' })
-  const first = await operator('GET', '/admin/v1/countries?limit=1')
-  t.match(first.body, { data: [{ id: 10 }], meta: { next_cursor: String } })
-  const { next_cursor } = Object(Object(first.body).meta)
-  t.match((await operator('GET', `/admin/v1/countries?limit=1&cursor=${next_cursor}`)).body, {
-    data: [{ id: 20 }],
-    meta: { next_cursor: null },
   })
-  t.match(await queryRows(database, 'select updated_by from countries'), [{ updated_by: 'staff:ann' }, {}])
-  t.same(await queryRows(database, 'select 1 from ledger_events'), [], 'words alone')
+
+  await t.test('invalid users are refused', async (t) => {
+    await operator('PUT', '/admin/v1/users/1', { uid: 'a' })
+    for (const id of ['0', '9007199254740992', 'abc'])
+      t.equal((await operator('PUT', `/admin/v1/users/${id}`, {})).status, 404, id)
+    t.equal((await operator('POST', '/admin/v1/users/2/revoke-sessions')).status, 404)
+    const one: readonly (readonly [body: object, field: string])[] = [
+      [{ uid: '' }, 'uid'],
+      [{ uid: 'x'.repeat(65) }, 'uid'],
+      [{ uid: 'a\u0000b' }, 'uid'],
+      [{ uid: 5 }, 'uid'],
+      [{ uid: 'a' }, 'uid'],
+      [{ name: 'x'.repeat(101) }, 'name'],
+      [{ name: '\ud800' }, 'name'],
+      [{ name: 5 }, 'name'],
+      [{ avatar: 'x'.repeat(501) }, 'avatar'],
+      [{ charging_agent: 'yes' }, 'charging_agent'],
+      [{ charging_agent: 2 }, 'charging_agent'],
+      [{ agency_countries: [{}] }, 'agency_countries.0.country_id'],
+      [{ agency_countries: [{ country_id: 5 }] }, 'agency_countries.0.country_id'],
+    ]
+    const several: readonly (readonly [users: readonly object[] | undefined, field: string])[] = [
+      [undefined, 'users'],
+      [[], 'users'],
+      [Array.from({ length: 1_001 }, (_, i) => ({ id: i + 1 })), 'users'],
+      [[{ id: 2 }, { name: 'x' }], 'users.1.id'],
+      [[{ id: 2 }, { id: '3' }], 'users.1.id'],
+      [[{ id: 2 }, { id: 3, uid: 'a' }], 'users.1.uid'],
+      [[{ id: 2 }, { id: 2 }], 'users.1.id'],
+    ]
+    const refusals = [
+      ...one.map(([body, field]) => [() => operator('PUT', '/admin/v1/users/2', body), field, body] as const),
+      ...several.map(([users, field]) => [() => operator('POST', '/admin/v1/users', { users }), field, users] as const),
+    ]
+    for (const [send, field, sent] of refusals) {
+      const expected = { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }
+      t.match(await send(), expected, JSON.stringify(sent)?.slice(0, 80))
+    }
+    t.same(idsOf(await operator('GET', '/admin/v1/users')), [1, 7])
+    for (const id of ['2', 'x']) t.equal((await operator('GET', `/admin/v1/users/${id}`)).status, 404)
+  })
+
+  await t.test('uids are unique when requests arrive together', async (t) => {
+    const define = (id: number, uid: string) => operator('PUT', `/admin/v1/users/${id}`, { uid })
+    // Each is decided on the effects of those before it, in whatever order they arrive.
+    const all = await Promise.all([31, 32, 33].map((id) => define(id, 'star')))
+    t.same(all.map(({ status }) => status).toSorted(), [200, 422, 422])
+    t.equal((await define(31 + all.findIndex(({ status }) => status === 200), 'moon')).status, 200)
+    const given = await Promise.all([34, 35].map((id) => define(id, 'star')))
+    t.same(given.map(({ status }) => status).toSorted(), [200, 422], 'a uid that is given up can be taken')
+  })
+
+  await t.test('revoked sessions expire immediately', async (t) => {
+    const before = user(7, 10)
+    t.equal((await before('GET', '/v1/rooms/1')).status, 404)
+    const revoked = await operator('POST', '/admin/v1/users/7/revoke-sessions')
+    t.match(revoked, { status: 200, body: { data: { id: 7, sessions_revoked_before: /\.000000Z$/ } } })
+    t.equal((await before('GET', '/v1/rooms/1')).status, 440)
+    t.equal((await user(7)('GET', '/v1/rooms/1')).status, 404, 'a token of this second stays valid')
+  })
+
+  await t.test('many users at once, then page by page, in responses below 1 MiB', async (t) => {
+    const users = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1_001, name: `N${i}` }))
+    const made = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
+    t.equal(made.status, 200)
+    t.match(made.body, { data: users })
+    const again = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
+    t.equal(again.text, made.text)
+    t.equal(again.headers['idempotency-replayed'], 'true')
+
+    const [first, second] = [1_001, 1_002]
+    const swapped = [
+      { id: first, uid: `u${second}` },
+      { id: second, uid: `u${first}` },
+    ]
+    t.match((await operator('POST', '/admin/v1/users', { users: swapped })).body, { data: swapped })
+    await operator('PUT', '/admin/v1/users/1000', {})
+    const seen: number[] = []
+    for (let cursor = ''; seen.length < 1_001; ) {
+      const page = await operator('GET', `/admin/v1/users?limit=200&cursor=${cursor}`)
+      seen.push(...idsOf(page))
+      cursor = bodyOf(page).meta.next_cursor
+    }
+    t.same(seen.slice(0, 1_001), [1_000, ...users.map(({ id }) => id).toReversed()])
+    t.equal((await operator('GET', '/admin/v1/users?cursor=MTIz')).status, 422, 'a cursor of another list')
+
+    const avatar = '€'.repeat(250)
+    for (const half of [users.slice(0, 500), users.slice(500)]) {
+      const long = await operator('POST', '/admin/v1/users', { users: half.map(({ id }) => ({ id, avatar })) })
+      t.equal(dataOf(long).length, 500)
+    }
+    const all = await operator('POST', '/admin/v1/users', { users: users.map(({ id }) => ({ id, name: 'A' })) })
+    t.equal(all.status, 200)
+    t.ok(Buffer.byteLength(all.text) < 1_048_576, `${Buffer.byteLength(all.text)} bytes`)
+    t.ok(idsOf(all).length > 500)
+    t.same(
+      idsOf(all),
+      users.slice(0, idsOf(all).length).map(({ id }) => id),
+      'the first of them, in order',
+    )
+    const named = await queryRows(database, `select count(*)::int as named from user_profiles where name = 'A'`)
+    t.same(named, [{ named: '1000' }])
+  })
   t.same(ledger.bugs, [])
 })

@@ -1,12 +1,8 @@
-import { Client } from 'pg'
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
-import { findPeople } from '../../../src/features/users/reads.ts'
 import { createTestApp, readDb, type SendRequest, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { recordStatements } from '../../harness/postgres/record-statements.ts'
-import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const { slices, notifier } = await loadSlices()
 
@@ -117,33 +113,6 @@ test('a search for people', async (t) => {
     )
     t.same(statistics, [], 'nothing is sampled of what is searched')
   })
-})
-
-test('indexes serve a search, in the order of the answer', async (t) => {
-  const database = await testDatabase()
-  await queryRows(
-    database,
-    `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
-     select n, 'u' || n, 'Name ' || n, '', now(), now(), '' from generate_series(1, 20000) n;
-     analyze user_profiles`,
-  )
-  const db = readDb(t, database)
-  const statements = recordStatements(t)
-  await findPeople(db, 'name 12')
-  const searches = statements.filter((text) => text.includes('user_profiles'))
-  t.equal(searches.length, 2)
-  for (const [i, text] of searches.entries()) {
-    const client = new Client({ connectionString: database.serviceUrl })
-    await client.connect()
-    t.teardown(() => client.end())
-    // As the service plans its statements: before their values are known.
-    await client.query('set plan_cache_mode = force_generic_plan')
-    await client.query(`prepare search_${i} as ${text}`)
-    const { rows } = await client.query(`explain execute search_${i} ('name 12', 'name 12', 20)`)
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    t.match(plan, /Index Scan (using|on) user_profiles_by_(uid|name)/)
-    t.notMatch(plan, /Seq Scan/)
-  }
 })
 
 test('countries, packages by rank and business managers are listed', async (t) => {
