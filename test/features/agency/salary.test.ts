@@ -83,56 +83,158 @@ test('salary files are parsed, with an error for each invalid row', (t) => {
   t.end()
 })
 
-test('a file is paid once, however often it runs and wherever a run is interrupted', async (t) => {
+test('salaries', async (t) => {
   const { user, operator, database } = await agencyApp(t)
   const many = Array.from({ length: MANY }, (_, i) => 1_000 + i)
   await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
-  const file = join(temporaryFolder(t), 'october.csv')
-  const run = (...args: string[]): Promise<CommandResult> => callCommandLine(main, database.serviceUrl, args)
-  const october = ['--period', '2026-10', '--file', file]
-  writeFileSync(file, salaryFile(...many.map((id) => `${id},1.5,0`), '99,5,0', '3,1,x'))
 
-  const dry = await run(...october, '--dry-run')
-  t.match(dry, { code: 1, err: '' })
-  t.match(dry.out, /\nto pay: 230, already paid: 0, refused: 2\n$/)
-  t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
-  t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
+  await t.test('a file is paid once, however often it runs and wherever a run is interrupted', async (t) => {
+    const file = join(temporaryFolder(t), 'october.csv')
+    const run = (...args: string[]): Promise<CommandResult> => callCommandLine(main, database.serviceUrl, args)
+    const october = ['--period', '2026-10', '--file', file]
+    writeFileSync(file, salaryFile(...many.map((id) => `${id},1.5,0`), '99,5,0', '3,1,x'))
 
-  // Interrupted between two commands: what was reported as paid is paid, and the next run pays the rest.
-  const first = await callCommandLine(main, database.serviceUrl, october, {}, (text, interrupt) => {
-    if (text.startsWith('paid ')) interrupt()
+    const dry = await run(...october, '--dry-run')
+    t.match(dry, { code: 1, err: '' })
+    t.match(dry.out, /\nto pay: 230, already paid: 0, refused: 2\n$/)
+    t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
+    t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
+
+    // Interrupted between two commands: what was reported as paid is paid, and the next run pays the rest.
+    const first = await callCommandLine(main, database.serviceUrl, october, {}, (text, interrupt) => {
+      if (text.startsWith('paid ')) interrupt()
+    })
+    t.match(first, { code: 1, err: 'salary stopped: ended by SIGINT\n' })
+    t.equal(first.out.match(/^paid /gm)?.length, 200)
+    const second = await run(...october)
+    t.match(second.out, /\npaid: 30, already paid: 200, refused: 2\n$/)
+    t.match(second.out, /^refused line 232: user 99, dollars 5, .*: There is no such user\.$/m)
+    t.match(second.out, /^refused line 233: agent_dollars must be dollars/m)
+    t.match(await run(...october), { code: 1, out: /\npaid: 0, already paid: 230, refused: 2\n$/ })
+    t.same(
+      await queryRows(database, 'select sum(dollars)::text as sum, count(*)::text as count from salary_deposits'),
+      [{ sum: '34500', count: '230' }],
+    )
+
+    writeFileSync(file, salaryFile('1000,1.5,0', '1001,1.6,0'))
+    const changed = await run(...october)
+    t.match(changed.out, /refused line 3: user 1001, .*: The user was paid something else for this period\./)
+    t.match(changed, { code: 1, out: /\npaid: 0, already paid: 1, refused: 1\n$/ })
+    t.match(await run('--period', '2026-11', '--file', file), {
+      code: 0,
+      out: /paid line 2: user 1000, .*, event \d+\n.*\npaid: 2, already paid: 0, refused: 0\n$/s,
+    })
+    t.match((await user(1001)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 3.1 } })
+
+    t.match(await run('--help'), { code: 0, out: /--dry-run/, err: '' })
+    t.match(await run('--period', 'a:b', '--file', file), { code: 1, err: /^error: .*0-9 A-Z/ })
+    t.match(await run('--period', 'a', '--file', `${file}.gone`), {
+      code: 1,
+      err: `salary stopped: --file: there is no file ${file}.gone.\n`,
+    })
+    writeFileSync(file, 'user,dollars\n')
+    t.match(await run('--period', 'a', '--file', file), {
+      code: 1,
+      err: /^salary stopped: --file .+: its first line must name the columns /,
+    })
   })
-  t.match(first, { code: 1, err: 'salary stopped: ended by SIGINT\n' })
-  t.equal(first.out.match(/^paid /gm)?.length, 200)
-  const second = await run(...october)
-  t.match(second.out, /\npaid: 30, already paid: 200, refused: 2\n$/)
-  t.match(second.out, /^refused line 232: user 99, dollars 5, .*: There is no such user\.$/m)
-  t.match(second.out, /^refused line 233: agent_dollars must be dollars/m)
-  t.match(await run(...october), { code: 1, out: /\npaid: 0, already paid: 230, refused: 2\n$/ })
-  t.same(await queryRows(database, 'select sum(dollars)::text as sum, count(*)::text as count from salary_deposits'), [
-    { sum: '34500', count: '230' },
-  ])
 
-  writeFileSync(file, salaryFile('1000,1.5,0', '1001,1.6,0'))
-  const changed = await run(...october)
-  t.match(changed.out, /refused line 3: user 1001, .*: The user was paid something else for this period\./)
-  t.match(changed, { code: 1, out: /\npaid: 0, already paid: 1, refused: 1\n$/ })
-  t.match(await run('--period', '2026-11', '--file', file), {
-    code: 0,
-    out: /paid line 2: user 1000, .*, event \d+\n.*\npaid: 2, already paid: 0, refused: 0\n$/s,
-  })
-  t.match((await user(1001)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 3.1 } })
+  await t.test('with approvals a file is one proposal, which an operator approves', async (t) => {
+    const file = join(temporaryFolder(t), 'october.csv')
+    const runWith = (settings: Readonly<Record<string, string>>, period: string, ...more: string[]) =>
+      callCommandLine(main, database.serviceUrl, ['--period', period, '--file', file, ...more], settings)
+    const run = (limits: string, period: string, ...more: string[]) =>
+      runWith({ APPROVALS: 'on', APPROVAL_LIMITS: limits }, period, ...more)
 
-  t.match(await run('--help'), { code: 0, out: /--dry-run/, err: '' })
-  t.match(await run('--period', 'a:b', '--file', file), { code: 1, err: /^error: .*0-9 A-Z/ })
-  t.match(await run('--period', 'a', '--file', `${file}.gone`), {
-    code: 1,
-    err: `salary stopped: --file: there is no file ${file}.gone.\n`,
+    writeFileSync(file, salaryFile(...many.map((id) => `${id},1.5,0`)))
+    t.match(await run('{}', '2027-10', '--dry-run'), {
+      code: 0,
+      out: /\nto pay: 230, already paid: 0, refused: 0\n$/,
+    })
+    const proposed = await run('{"dollars":34499}', '2027-10')
+    t.match(proposed, { code: 0, out: /^proposal \d+: .*\nproposed: 230, paid: 0, already paid: 0, refused: 0\n$/ })
+    t.same(await queryRows(database, "select count(*) from salary_deposits where period = '2027-10'"), [{ count: '0' }])
+    const id = /^proposal (\d+)/.exec(proposed.out)?.[1] ?? ''
+    const approved = await operator('POST', `/admin/v1/proposals/${id}/approve`)
+    t.match(approved, { status: 200, body: { data: { action: 'salary_file', amount: 345, currency: 'dollars' } } })
+    t.same(await queryRows(database, "select count(*), sum(dollars) from salary_deposits where period = '2027-10'"), [
+      { count: '230', sum: '34500' },
+    ])
+    t.match(await run('{}', '2027-10'), { code: 0, out: /\npaid: 0, already paid: 230, refused: 0\n$/ })
+    t.match(await run('{"dollars":-1}', '2027-10'), { code: 1, err: /APPROVAL_LIMITS must be a JSON object/ })
+
+    writeFileSync(file, salaryFile('1000,2,0'))
+    t.match(await run('{"dollars":200}', '2027-11'), { code: 0, out: /\npaid: 1, already paid: 0, refused: 0\n$/ })
+    writeFileSync(file, salaryFile('1000,3,0', '77777,1,0', '1001,1,0'))
+    t.match(await run('{}', '2027-11'), {
+      code: 1,
+      out: /^proposal \d+: .*\nrefused line 2: user 1000, .*: .+\nrefused line 3: user 77777, .*: .+\nproposed: 1, paid: 0, already paid: 0, refused: 2\n$/,
+    })
+    writeFileSync(file, salaryFile('1000,2,0', '1001,1,0'))
+    t.match(await run('{}', '2027-11'), {
+      code: 0,
+      out: /\nalready paid line 2: user 1000, .*\nproposed: 1, paid: 0, already paid: 1, refused: 0\n$/,
+    })
+    await queryRows(
+      database,
+      `insert into approval_settings (settings, kept_at) values ('APPROVALS=on APPROVAL_LIMITS=''{"dollars":200}''', now())`,
+    )
+    t.match(await runWith({}, '2027-11'), {
+      code: 1,
+      out: /^$/,
+      err: /are not those of the service: set APPROVALS=on APPROVAL_LIMITS='\{"dollars":200\}'/,
+    })
+    t.match(await run('{"dollars":201}', '2027-11'), { code: 1, err: /are not those of the service/ })
+    t.match(await run('{"dollars":200,"coins":0}', '2027-11'), { code: 0 })
+    await queryRows(database, 'delete from approval_settings')
+    writeFileSync(file, salaryFile(...many.slice(0, 10).map((user) => `${user},9999999999999.99,0`)))
+    t.match(await run('{}', '2027-12'), { code: 1, err: /beyond 2\^53-1 cents: split the file/ })
   })
-  writeFileSync(file, 'user,dollars\n')
-  t.match(await run('--period', 'a', '--file', file), {
-    code: 1,
-    err: /^salary stopped: --file .+: its first line must name the columns /,
+
+  await t.test('salaries through the admin route', async (t) => {
+    await operator('POST', '/admin/v1/users/9/credits', { currency: 'target', amount: 500, reason: 'x' })
+    const deposits = [
+      { user_id: 1, dollars: 10, agent_dollars: '2.50' },
+      { user_id: 9, dollars: '0.01', agent_dollars: 0, target: 500 },
+      { user_id: 2, dollars: 1, agent_dollars: 0, target: 1 },
+    ]
+    const paid = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
+    t.equal(paid.status, 201)
+    const [first, second] = dataOf(paid).paid
+    t.same(dataOf(paid), {
+      period: 'w-44',
+      paid: [
+        { id: first.id, user_id: 1, dollars: 10, agent_dollars: 2.5, target: 0 },
+        { id: second.id, user_id: 9, dollars: 0.01, agent_dollars: 0, target: 500 },
+      ],
+      already_paid: [],
+      refused: [
+        {
+          user_id: 2,
+          dollars: 1,
+          agent_dollars: 0,
+          target: 1,
+          code: 'insufficient_balance',
+          message: 'The user has fewer points than are to be taken.',
+        },
+      ],
+    })
+    t.match((await user(9)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 0.01, target: 0 } })
+    const again = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
+    t.match(dataOf(again), { paid: [], already_paid: [{ id: first.id }, { id: second.id }], refused: [{ user_id: 2 }] })
+    for (const wrong of [
+      { period: 'a b' },
+      { period: 'x'.repeat(33) },
+      { deposits: [] },
+      { deposits: [{ user_id: 1, dollars: 1 }] },
+    ]) {
+      t.equal((await operator('POST', '/admin/v1/salary-deposits', { period: 'p', deposits, ...wrong })).status, 422)
+    }
+    const long = await operator('POST', '/admin/v1/salary-deposits', {
+      period: 'p',
+      deposits: Array(1_001).fill(deposits[0]),
+    })
+    t.match(long, { status: 422, body: { errors: { deposits: ['must hold at most 1000'] } } })
   })
   t.same((await verifyDatabase(database)).findings, [])
 })
@@ -155,107 +257,4 @@ test('a process that is killed has paid what it printed', { skip: skipUnlessWant
   const [, paid, already] = /\npaid: (\d+), already paid: (\d+), refused: 0\n$/.exec(rest.out) ?? []
   t.equal(Number(paid) + Number(already), MANY, rest.out.slice(-200))
   t.ok(Number(already) >= 200, 'the killed run had paid what it printed')
-})
-
-test('with approvals a file is one proposal, which an operator approves', async (t) => {
-  const { operator, database } = await agencyApp(t)
-  const many = Array.from({ length: MANY }, (_, i) => 1_000 + i)
-  await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
-  const file = join(temporaryFolder(t), 'october.csv')
-  const runWith = (settings: Readonly<Record<string, string>>, period: string, ...more: string[]) =>
-    callCommandLine(main, database.serviceUrl, ['--period', period, '--file', file, ...more], settings)
-  const run = (limits: string, period: string, ...more: string[]) =>
-    runWith({ APPROVALS: 'on', APPROVAL_LIMITS: limits }, period, ...more)
-
-  writeFileSync(file, salaryFile(...many.map((id) => `${id},1.5,0`)))
-  t.match(await run('{}', '2026-10', '--dry-run'), {
-    code: 0,
-    out: /\nto pay: 230, already paid: 0, refused: 0\n$/,
-  })
-  const proposed = await run('{"dollars":34499}', '2026-10')
-  t.match(proposed, { code: 0, out: /^proposal \d+: .*\nproposed: 230, paid: 0, already paid: 0, refused: 0\n$/ })
-  t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
-  const id = /^proposal (\d+)/.exec(proposed.out)?.[1] ?? ''
-  const approved = await operator('POST', `/admin/v1/proposals/${id}/approve`)
-  t.match(approved, { status: 200, body: { data: { action: 'salary_file', amount: 345, currency: 'dollars' } } })
-  t.same(await queryRows(database, 'select count(*), sum(dollars) from salary_deposits'), [
-    { count: '230', sum: '34500' },
-  ])
-  t.match(await run('{}', '2026-10'), { code: 0, out: /\npaid: 0, already paid: 230, refused: 0\n$/ })
-  t.match(await run('{"dollars":-1}', '2026-10'), { code: 1, err: /APPROVAL_LIMITS must be a JSON object/ })
-
-  writeFileSync(file, salaryFile('1000,2,0'))
-  t.match(await run('{"dollars":200}', '2026-11'), { code: 0, out: /\npaid: 1, already paid: 0, refused: 0\n$/ })
-  writeFileSync(file, salaryFile('1000,3,0', '77777,1,0', '1001,1,0'))
-  t.match(await run('{}', '2026-11'), {
-    code: 1,
-    out: /^proposal \d+: .*\nrefused line 2: user 1000, .*: .+\nrefused line 3: user 77777, .*: .+\nproposed: 1, paid: 0, already paid: 0, refused: 2\n$/,
-  })
-  writeFileSync(file, salaryFile('1000,2,0', '1001,1,0'))
-  t.match(await run('{}', '2026-11'), {
-    code: 0,
-    out: /\nalready paid line 2: user 1000, .*\nproposed: 1, paid: 0, already paid: 1, refused: 0\n$/,
-  })
-  await queryRows(
-    database,
-    `insert into approval_settings (settings, kept_at) values ('APPROVALS=on APPROVAL_LIMITS=''{"dollars":200}''', now())`,
-  )
-  t.match(await runWith({}, '2026-11'), {
-    code: 1,
-    out: /^$/,
-    err: /are not those of the service: set APPROVALS=on APPROVAL_LIMITS='\{"dollars":200\}'/,
-  })
-  t.match(await run('{"dollars":201}', '2026-11'), { code: 1, err: /are not those of the service/ })
-  t.match(await run('{"dollars":200,"coins":0}', '2026-11'), { code: 0 })
-  await queryRows(database, 'delete from approval_settings')
-  writeFileSync(file, salaryFile(...many.slice(0, 10).map((user) => `${user},9999999999999.99,0`)))
-  t.match(await run('{}', '2026-12'), { code: 1, err: /beyond 2\^53-1 cents: split the file/ })
-  t.same((await verifyDatabase(database)).findings, [])
-})
-
-test('salaries through the admin route', async (t) => {
-  const { operator, user } = await agencyApp(t)
-  await operator('POST', '/admin/v1/users/9/credits', { currency: 'target', amount: 500, reason: 'x' })
-  const deposits = [
-    { user_id: 1, dollars: 10, agent_dollars: '2.50' },
-    { user_id: 9, dollars: '0.01', agent_dollars: 0, target: 500 },
-    { user_id: 2, dollars: 1, agent_dollars: 0, target: 1 },
-  ]
-  const paid = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
-  t.equal(paid.status, 201)
-  const [first, second] = dataOf(paid).paid
-  t.same(dataOf(paid), {
-    period: 'w-44',
-    paid: [
-      { id: first.id, user_id: 1, dollars: 10, agent_dollars: 2.5, target: 0 },
-      { id: second.id, user_id: 9, dollars: 0.01, agent_dollars: 0, target: 500 },
-    ],
-    already_paid: [],
-    refused: [
-      {
-        user_id: 2,
-        dollars: 1,
-        agent_dollars: 0,
-        target: 1,
-        code: 'insufficient_balance',
-        message: 'The user has fewer points than are to be taken.',
-      },
-    ],
-  })
-  t.match((await user(9)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 0.01, target: 0 } })
-  const again = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
-  t.match(dataOf(again), { paid: [], already_paid: [{ id: first.id }, { id: second.id }], refused: [{ user_id: 2 }] })
-  for (const wrong of [
-    { period: 'a b' },
-    { period: 'x'.repeat(33) },
-    { deposits: [] },
-    { deposits: [{ user_id: 1, dollars: 1 }] },
-  ]) {
-    t.equal((await operator('POST', '/admin/v1/salary-deposits', { period: 'p', deposits, ...wrong })).status, 422)
-  }
-  const long = await operator('POST', '/admin/v1/salary-deposits', {
-    period: 'p',
-    deposits: Array(1_001).fill(deposits[0]),
-  })
-  t.match(long, { status: 422, body: { errors: { deposits: ['must hold at most 1000'] } } })
 })

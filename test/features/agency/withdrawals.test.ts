@@ -14,10 +14,9 @@ interface Listed {
 }
 
 test('requests of withdrawals', async (t) => {
-  const shared = await agencyApp(t)
+  const { user, operator, app, database, ledger } = await agencyApp(t)
 
   await t.test('histories can be filtered and paged', async (t) => {
-    const { user, operator, app } = shared
     const ask = async (by: number, body: object) =>
       Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
     const one = { ...gold, amount_in_dollars: 1 }
@@ -91,7 +90,6 @@ test('requests of withdrawals', async (t) => {
   })
 
   await t.test('finance sees the last four characters of an account number, none of them split', async (t) => {
-    const { user, app } = shared
     const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
     const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
     const made = await user(1)('POST', `${requests}/request`, body)
@@ -106,7 +104,6 @@ test('requests of withdrawals', async (t) => {
   })
 
   await t.test('refused status changes and invalid bodies', async (t) => {
-    const { user, operator } = shared
     const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
     const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
     t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
@@ -137,45 +134,40 @@ test('requests of withdrawals', async (t) => {
     }
   })
 
-  await t.test(
-    'a replay with an unreadable vault fails; a new reply does not read what it has just written',
-    async (t) => {
-      const { user, database } = shared
-      const ask = () =>
-        user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
-      t.equal((await ask()).status, 201)
-      await queryRows(database, 'alter table vault_records rename column sealed to unreadable')
-      const again = await ask()
-      t.equal(again.status, 500)
-      t.equal(again.headers['idempotency-replayed'], undefined)
-      await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
-      t.equal((await ask()).headers['idempotency-replayed'], 'true')
+  await t.test('a replay with an unreadable vault fails; a new reply reads nothing that it has written', async (t) => {
+    const ask = () =>
+      user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
+    t.equal((await ask()).status, 201)
+    await queryRows(database, 'alter table vault_records rename column sealed to unreadable')
+    const again = await ask()
+    t.equal(again.status, 500)
+    t.equal(again.headers['idempotency-replayed'], undefined)
+    await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
+    t.equal((await ask()).headers['idempotency-replayed'], 'true')
 
-      // A database that cannot be reached.
-      const nowhere = new Kysely<Tables>({
-        dialect: new PostgresDialect({
-          pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
-        }),
-      })
-      const reveal = hydrateSealed(
-        nowhere,
-        testVault,
-        new Map([
-          ['a', '{"bank_details":null,"payment_method":null,"user_notice":"soon"}'],
-          ['b', 'no'],
-        ]),
-      )
-      t.match(await reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'b' } } }), {
-        data: { user_notice: 'soon', note: 'no' },
-      })
-      await t.rejects(reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'c' } } }), {
-        message: 'looked',
-      })
-    },
-  )
+    // A database that cannot be reached.
+    const nowhere = new Kysely<Tables>({
+      dialect: new PostgresDialect({
+        pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
+      }),
+    })
+    const reveal = hydrateSealed(
+      nowhere,
+      testVault,
+      new Map([
+        ['a', '{"bank_details":null,"payment_method":null,"user_notice":"soon"}'],
+        ['b', 'no'],
+      ]),
+    )
+    t.match(await reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'b' } } }), {
+      data: { user_notice: 'soon', note: 'no' },
+    })
+    await t.rejects(reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'c' } } }), {
+      message: 'looked',
+    })
+  })
 
   await t.test('charging agents who accept requests are listed newest first, with countries and rates', async (t) => {
-    const { user, operator } = shared
     const expected = [
       { ...person(5), countries: [{ id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 }] },
       {
@@ -192,60 +184,76 @@ test('requests of withdrawals', async (t) => {
     await operator('PUT', '/admin/v1/users/4', { charging_agent: 0 })
     t.match(await list(), { data: [{ id: 6 }, { id: 5 }] })
   })
-})
 
-test('private texts are stored in the vault, shown to the parties, repeated on retries, and erased', async (t) => {
-  const { user, operator, app, database, ledger } = await agencyApp(t)
-  const db = readDb(t, database)
-  const body = { ...cash, amount_in_dollars: '12.50', user_notice: 'by Friday' }
-  const key = { 'idempotency-key': 'cash-1' }
-  const made = await user(1)('POST', `${requests}/request`, body, key)
-  const { id } = dataOf(made)
-  t.match(made, { status: 201, text: /"amount_in_dollars":12\.5,/ })
-  const status = `${requests}/${id}/status`
-  const noted = await user(7)('POST', status, { status: 'approved', note: 'ref 17' }, { 'idempotency-key': 'ok' })
-  await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred', note: 'ref 18' })
+  await t.test(
+    'private texts are stored in the vault, shown to the parties, repeated on retries, and erased',
+    async (t) => {
+      const db = readDb(t, database)
+      const body = { ...cash, amount_in_dollars: '12.50', user_notice: 'by Friday' }
+      const key = { 'idempotency-key': 'cash-1' }
+      const made = await user(3)('POST', `${requests}/request`, body, key)
+      const { id } = dataOf(made)
+      t.match(made, { status: 201, text: /"amount_in_dollars":12\.5,/ })
+      const status = `${requests}/${id}/status`
+      const noted = await user(7)('POST', status, { status: 'approved', note: 'ref 17' }, { 'idempotency-key': 'ok' })
+      await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred', note: 'ref 18' })
 
-  const whole = { bank_details: bank, user_notice: 'by Friday', payment_method: null, note: 'ref 18' }
-  t.match(dataOf(await user(1)('GET', requests)), [whole])
-  t.match(dataOf(await user(7)('GET', `${requests}?received=1`)), [whole])
-  t.match(dataOf(await operator('GET', '/admin/v1/withdrawals')), [whole])
-  const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
-  const headers = { authorization: `Bearer ${token}` }
-  const seen = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers })
-  t.match(seen.json(), {
-    data: [
-      {
-        bank_details: { bank_name: '****', account_name: '****', account_number: '****0500' },
-        user_notice: null,
-        payment_method: null,
-        note: 'ref 18',
-      },
-    ],
-  })
+      const whole = { bank_details: bank, user_notice: 'by Friday', payment_method: null, note: 'ref 18' }
+      t.match(dataOf(await user(3)('GET', requests)), [whole])
+      t.match(dataOf(await user(7)('GET', `${requests}?received=1`)), [whole])
+      t.match(dataOf(await operator('GET', '/admin/v1/withdrawals')), [whole])
+      const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
+      const headers = { authorization: `Bearer ${token}` }
+      const seen = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers })
+      const masked = { bank_name: '****', account_name: '****', account_number: '****0500' }
+      t.match(seen.json(), {
+        data: [{ bank_details: masked, user_notice: null, payment_method: null, note: 'ref 18' }],
+      })
 
-  const again = await user(1)('POST', '/v1/agency/target-withdraw-requests/request', body, key)
-  t.equal(again.headers['idempotency-replayed'], 'true')
-  t.same([again.status, again.text], [201, made.text], 'the first response, byte for byte')
-  const notedAgain = await user(7)('POST', status, { note: 'ref 17', status: 'approved' }, { 'idempotency-key': 'ok' })
-  t.same([notedAgain.headers['idempotency-replayed'], notedAgain.text], ['true', noted.text], 'with the former note')
-  const reused = { code: 'idempotency_key_reused' }
-  const otherBank = { ...body, bank_details: { ...bank, account_number: 'EG380019000501' } }
-  t.match((await user(1)('POST', `${requests}/request`, otherBank, key)).body, reused)
-  t.match((await user(1)('POST', `${requests}/request`, { ...body, user_notice: 'x' }, key)).body, reused)
-  t.match((await user(7)('POST', status, { status: 'approved', note: 'x' }, { 'idempotency-key': 'ok' })).body, reused)
-  t.same(await queryRows(database, 'select count(*) from vault_records'), [{ count: '3' }], 'nothing is stored twice')
+      const again = await user(3)('POST', '/v1/agency/target-withdraw-requests/request', body, key)
+      t.equal(again.headers['idempotency-replayed'], 'true')
+      t.same([again.status, again.text], [201, made.text], 'the first response, byte for byte')
+      const notedAgain = await user(7)(
+        'POST',
+        status,
+        { note: 'ref 17', status: 'approved' },
+        { 'idempotency-key': 'ok' },
+      )
+      t.same(
+        [notedAgain.headers['idempotency-replayed'], notedAgain.text],
+        ['true', noted.text],
+        'with the former note',
+      )
+      const reused = { code: 'idempotency_key_reused' }
+      const otherBank = { ...body, bank_details: { ...bank, account_number: 'EG380019000501' } }
+      t.match((await user(3)('POST', `${requests}/request`, otherBank, key)).body, reused)
+      t.match((await user(3)('POST', `${requests}/request`, { ...body, user_notice: 'x' }, key)).body, reused)
+      t.match(
+        (await user(7)('POST', status, { status: 'approved', note: 'x' }, { 'idempotency-key': 'ok' })).body,
+        reused,
+      )
+      t.same(
+        await queryRows(database, 'select count(*) from vault_records natural join vault_keys where user_id = 3'),
+        [{ count: '3' }],
+        'nothing is stored twice',
+      )
 
-  const poor = { ...body, amount_in_dollars: 900 }
-  t.match((await user(1)('POST', `${requests}/request`, poor)).body, { code: 'insufficient_balance' })
-  t.same(await queryRows(database, 'select count(*) from vault_keys'), [{ count: '3' }], 'nor what was refused')
+      const poor = { ...body, amount_in_dollars: 900 }
+      t.match((await user(3)('POST', `${requests}/request`, poor)).body, { code: 'insufficient_balance' })
+      t.same(
+        await queryRows(database, 'select count(*) from vault_keys where user_id = 3'),
+        [{ count: '3' }],
+        'nor what was refused',
+      )
 
-  t.equal(await destroyRecords(db, 1), 3)
-  const erased = { bank_details: null, user_notice: null, payment_method: null, note: null }
-  t.match(dataOf(await user(1)('GET', requests)), [{ id, status: 'transferred', ...erased }])
-  t.match((await user(1)('POST', `${requests}/request`, body, key)).body, {
-    data: { id, status: 'pending', ...erased },
-  })
-  t.same((await verifyDatabase(database)).findings, [])
+      t.equal(await destroyRecords(db, 3), 3)
+      const erased = { bank_details: null, user_notice: null, payment_method: null, note: null }
+      t.match(dataOf(await user(3)('GET', requests)), [{ id, status: 'transferred', ...erased }])
+      t.match((await user(3)('POST', `${requests}/request`, body, key)).body, {
+        data: { id, status: 'pending', ...erased },
+      })
+      t.same((await verifyDatabase(database)).findings, [])
+    },
+  )
   t.same(ledger.bugs, [])
 })
