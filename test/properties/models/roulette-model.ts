@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { FEE_PERCENT, purgeable, type RouletteResult } from '../harness/roulette-harness.ts'
-import { type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
+import { type PlayStep, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
 /** An independent implementation of the rules of roulette. */
 
@@ -13,8 +13,6 @@ interface Table {
   status: 'open' | 'finished' | 'cancelled'
   seats: { readonly user: number; readonly seed: string }[]
 }
-
-type PlayStep = Extract<RouletteStep, { readonly back: number }>
 
 /** Applies changes to balances, all or none; returns a refusal, or null. */
 export type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null

@@ -1,27 +1,5 @@
 import * as fc from 'fast-check'
-
-/** A request about roulette, valid or not. */
-export type RouletteStep =
-  | {
-      readonly does: 'open game'
-      readonly user: number
-      readonly room: number | string
-      readonly price: number
-      readonly places: number
-      readonly joins: boolean
-      readonly seed: string
-    }
-  | {
-      readonly does: 'join game' | 'leave game' | 'finish game' | 'cancel game'
-      readonly user: number
-      /** The game's own by its id or uid, or one that is not. */
-      readonly room: 'id' | 'uid' | 'another'
-      /** Which of the games that are known, from the newest; beyond the oldest there is none. */
-      readonly back: number
-      readonly byUid: boolean
-      readonly seed: string
-    }
-  | { readonly does: 'purge games'; readonly minutes: number; readonly dry: boolean }
+import type { Generated } from './generated.ts'
 
 /** A game's id and uid, and its room's id. */
 export interface GameRef {
@@ -32,7 +10,7 @@ export interface GameRef {
 
 const unknownGame: GameRef = { id: 999_999_999, uid: 'g-999999999-0', room: 1 }
 
-type PlayStep = Extract<RouletteStep, { readonly back: number }>
+export type PlayStep = Generated<typeof play>
 
 /** The game that a step is about, of those that are known, and the id of the room where it is looked for. */
 export function targetGame(known: readonly GameRef[], { back, room }: PlayStep): GameRef {
@@ -60,14 +38,19 @@ const open = fc.record({
 const play = fc.record({
   does: fc.constantFrom('join game', 'join game', 'join game', 'join game', 'leave game', 'finish game', 'cancel game'),
   user,
+  /** The game's own by its id or uid, or one that is not. */
   room: mostly(fc.constantFrom('id', 'uid'), fc.constant('another'), 25),
+  /** Which of the games that are known, from the newest; beyond the oldest there is none. */
   back: mostly(fc.constantFrom(0, 0, 0, 1), fc.integer({ min: 2, max: 6 }), 8),
   byUid: fc.boolean(),
   seed,
 })
 const purge = fc.record({ does: fc.constant('purge games'), minutes: fc.constantFrom(0, 1), dry: fc.boolean() })
 
-export const rouletteStep: fc.Arbitrary<RouletteStep> = fc.oneof(
+/** A request about roulette, valid or not. */
+export type RouletteStep = Generated<typeof rouletteStep>
+
+export const rouletteStep = fc.oneof(
   { weight: 3, arbitrary: open },
   { weight: 18, arbitrary: play },
   { weight: 1, arbitrary: purge },

@@ -2,47 +2,15 @@ import * as fc from 'fast-check'
 import type { GiftKind } from '../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
-import { type AgencyStep, agencyOpening, agencyStep } from './agency-steps.ts'
+import { agencyOpening, agencyStep } from './agency-steps.ts'
+import { type Generated, numberOf } from './generated.ts'
 import { type MemberStep, memberStep } from './member-steps.ts'
-import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
-import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
+import { privilegeOpening, privilegeStep } from './privilege-steps.ts'
+import { rouletteStep } from './roulette-steps.ts'
 
 /** A request, valid or not. */
-export type Step =
-  | {
-      readonly does: 'send'
-      readonly caller: number
-      readonly sender: number
-      readonly gift: number
-      readonly receivers: readonly number[]
-      readonly quantity: number
-      readonly room: number | string
-      readonly bag: boolean
-    }
-  | { readonly does: 'credit'; readonly user: number; readonly currency: Currency; readonly units: number }
-  | {
-      readonly does: 'debit'
-      readonly holder: 'user' | 'room'
-      readonly id: number
-      readonly currency: Currency
-      readonly units: number
-    }
-  | { readonly does: 'fill bag'; readonly user: number; readonly gift: number; readonly quantity: number }
-  | { readonly does: 'choose seed'; readonly user: number; readonly seed: string }
-  | { readonly does: 'define room'; readonly room: number; readonly owner: number | undefined }
-  | DefineGift
-  | PrivilegeStep
-  | RouletteStep
-  | MemberStep
-  | AgencyStep
-
-export interface DefineGift {
-  readonly does: 'define gift'
-  readonly gift: number
-  readonly kind: GiftKind | undefined
-  readonly price: number | undefined
-  readonly odds: readonly { readonly multiplier: number; readonly weight: number }[] | undefined
-}
+export type Step = Generated<typeof step> | MemberStep
+export type DefineGift = Extract<Step, { does: 'define gift' }>
 
 /** Steps that arrive together, `wait` microseconds after those before. */
 export interface Burst {
@@ -60,7 +28,7 @@ const gift = (gift: number, kind: GiftKind, price: number, odds?: DefineGift['od
   price,
   odds,
 })
-const fundingSteps = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
+const funding = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
   does: 'credit',
   user,
   currency,
@@ -77,13 +45,13 @@ export const opening: readonly Step[] = [
   ]),
   gift(2, 'standard', 37),
   gift(3, 'returnable', 25),
-  fundingSteps(1, 20_000),
-  fundingSteps(2, 9_000),
-  fundingSteps(3, 500),
-  fundingSteps(1, 300, 'coins'),
-  fundingSteps(2, 200, 'coins'),
-  fundingSteps(3, 60, 'coins'),
-  fundingSteps(4, 100, 'coins'),
+  funding(1, 20_000),
+  funding(2, 9_000),
+  funding(3, 500),
+  funding(1, 300, 'coins'),
+  funding(2, 200, 'coins'),
+  funding(3, 60, 'coins'),
+  funding(4, 100, 'coins'),
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
   ...privilegeOpening,
@@ -94,9 +62,9 @@ export const opening: readonly Step[] = [
 const mostly = <A, B>(often: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight = 15): fc.Arbitrary<A | B> =>
   fc.oneof({ weight, arbitrary: often }, { weight: 1, arbitrary: seldom })
 
-const user = fc.constantFrom(1, 1, 1, 2, 3, 4)
+const user = numberOf(1, 1, 1, 2, 3, 4)
 const anyone = mostly(user, fc.constant(5), 40)
-const giftId = mostly(fc.constantFrom(1, 1, 2, 3), fc.constant(4), 30)
+const giftId = mostly(numberOf(1, 1, 2, 3), fc.constant(4), 30)
 const room = mostly(fc.constantFrom(1, 1, 'r1', 2, 'r2'), fc.constantFrom(3, 'r3'), 30)
 const units = mostly(fc.integer({ min: 1, max: 2_000 }), fc.constantFrom(MAX_INTEGER, MAX_INTEGER - 20_000), 9)
 const quantity = mostly(fc.integer({ min: 1, max: 6 }), fc.constant(9_999))
@@ -113,19 +81,16 @@ const send = fc
     room,
     bag: mostly(fc.constant(false), fc.constant(true), 3),
   })
-  .map(({ caller, other, receivers, withSender, ...rest }): Step => {
+  .map(({ caller, other, receivers, withSender, ...rest }) => {
     const others = receivers.filter((id) => id !== caller)
     const kept = withSender ? receivers : others.length > 0 ? others : [(caller % 4) + 1]
-    return { does: 'send', caller, sender: other ?? caller, receivers: kept, ...rest }
+    return { does: 'send' as const, caller, sender: other ?? caller, receivers: kept, ...rest }
   })
 
 const odds = fc.array(
   fc.record({
-    multiplier: mostly(
-      fc.constantFrom(0, 0, 0, 0.5, 1, 1.5, 3.3333, 0.0001),
-      fc.constantFrom(10_000, 10_000.5, 0.00001),
-    ),
-    weight: mostly(fc.integer({ min: 1, max: 9 }), fc.constantFrom(20_000, 1_000_000_000)),
+    multiplier: mostly(numberOf(0, 0, 0, 0.5, 1, 1.5, 3.3333, 0.0001), numberOf(10_000, 10_000.5, 0.00001)),
+    weight: mostly(fc.integer({ min: 1, max: 9 }), numberOf(20_000, 1_000_000_000)),
   }),
   { minLength: 1, maxLength: 4 },
 )
@@ -142,17 +107,17 @@ const steps = {
   }),
   fill: fc.record({ does: fc.constant('fill bag'), user: anyone, gift: giftId, quantity: units }),
   seed: fc.record({ does: fc.constant('choose seed'), user, seed: fc.constantFrom('a', 'b-1') }),
-  room: fc.record({ does: fc.constant('define room'), room: fc.constantFrom(1, 2, 3), owner: maybe(anyone) }),
+  room: fc.record({ does: fc.constant('define room'), room: numberOf(1, 2, 3), owner: maybe(anyone) }),
   gift: fc.record({
     does: fc.constant('define gift'),
-    gift: fc.constantFrom(1, 2, 3, 4),
+    gift: numberOf(1, 2, 3, 4),
     kind: maybe(fc.constantFrom('lucky', 'returnable', 'standard')),
     price: maybe(price),
     odds: maybe(odds),
   }),
 }
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step = fc.oneof(
   { weight: 20, arbitrary: send },
   { weight: 2, arbitrary: steps.credit },
   { weight: 2, arbitrary: steps.debit },
@@ -166,42 +131,30 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** Mostly roulette; sometimes a user's coins are credited or debited, or a room gets another owner. */
-const playing: fc.Arbitrary<Step> = fc.oneof(
+const playing = fc.oneof(
   { weight: 30, arbitrary: rouletteStep },
   { weight: 6, arbitrary: memberStep },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },
   { weight: 1, arbitrary: steps.room },
 )
-const patience = fc.constantFrom(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
+const patience = numberOf(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
 
 /** Around the 6 seconds after which a count of consecutive sends starts again, and days after which privileges end. */
 const wait = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
+  { weight: 5, arbitrary: numberOf(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => days * 86_400_000_000) },
 )
 
-const one = (step: fc.Arbitrary<Step>) => step.map((only) => [only])
-const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, maxLength: 16, size: 'max' })
-type Story = fc.Arbitrary<readonly Burst[]>
+const one = (of: fc.Arbitrary<Step>) => of.map((only) => [only])
+const several = (of: fc.Arbitrary<Step>) => fc.array(of, { minLength: 2, maxLength: 16, size: 'max' })
+const story = (
+  wait: fc.Arbitrary<number>,
+  steps: fc.Arbitrary<readonly Step[]>,
+  minLength: number,
+  maxLength: number,
+): fc.Arbitrary<readonly Burst[]> => fc.array(fc.record({ wait, steps }), { minLength, maxLength, size: 'max' })
 
-export const singleSteps: Story = fc.array(fc.record({ wait, steps: one(step) }), {
-  minLength: 30,
-  maxLength: 50,
-  size: 'max',
-})
-export const bursts: Story = fc.array(fc.record({ wait, steps: several(step) }), {
-  minLength: 3,
-  maxLength: 6,
-  size: 'max',
-})
-
-export const rouletteSingleSteps: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
-  minLength: 40,
-  maxLength: 60,
-  size: 'max',
-})
-export const rouletteBursts: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
-  minLength: 5,
-  maxLength: 10,
-  size: 'max',
-})
+export const singleSteps = story(wait, one(step), 30, 50)
+export const bursts = story(wait, several(step), 3, 6)
+export const rouletteSingleSteps = story(patience, one(playing), 40, 60)
+export const rouletteBursts = story(patience, several(playing), 5, 10)
