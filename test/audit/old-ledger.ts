@@ -1,8 +1,7 @@
-import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { seededLedger, type withOwnExecutors } from './seed-ledger.ts'
-import { rechain, tamper } from './verify-database.ts'
+import { rebuildTables, rechain, tamper } from './verify-database.ts'
 
 type More = Parameters<Parameters<typeof withOwnExecutors>[0]>[0]
 
@@ -26,6 +25,6 @@ export async function oldLedger(more?: (own: More, database: TestDatabase) => Pr
     `update ledger_head set at = at + interval '${age}'`,
   )
   await rechain(database)
-  await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+  await rebuildTables(database)
   return database
 }

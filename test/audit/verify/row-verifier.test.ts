@@ -14,7 +14,7 @@ import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
-import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
+import { changed, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Each event gets integrity checks and semantic checks; for a long ledger the former run in a worker thread.
 
@@ -40,9 +40,6 @@ async function read(t: Test, { serviceUrl }: TestDatabase, assumedLength: number
 const inline = 1
 const inWorker = 1_000_000
 
-const changed = (position: number, change: string): string =>
-  `update ledger_events set ${change} where position = ${position}`
-
 test('the findings of both kinds of checks are reported once and in order, inline and in a worker', async (t) => {
   const database = await seededLedger()
   const sound = await read(t, database, inWorker)
@@ -51,40 +48,32 @@ test('the findings of both kinds of checks are reported once and in order, inlin
   await tamper(
     database,
     changed(3, `type = 'user-doubled'`),
-    changed(
-      9,
-      'debit = array_append(debit, null), credit = array_append(credit, null), amount = array_append(amount, null)',
-    ),
+    changed(9, 'debit = debit || null::text, credit = credit || null::text, amount = amount || null::bigint'),
     changed(11, 'amount[1] = 20000'),
     changed(14, `credit[2] = 'user:1:coins'`),
     changed(16, `data = regexp_replace(data, '"r":\\d', '"r":9')`),
     changed(19, `at = '2020-01-01'`),
     'delete from ledger_events where position = 21',
   )
-  const reports: (readonly (readonly [number | null, string])[])[] = []
   for (const where of [inline, inWorker]) {
     const { findings, reading } = await read(t, database, where)
-    reports.push(findings.sorted().map(({ position, check }) => [position, check] as const))
     t.same([reading.count, reading.last.position], [21, 22])
+    const found = Map.groupBy(findings.sorted(), ({ position }) => position)
+    t.same(
+      [...found].map(([position, those]) => `${position}: ${those.map(({ check }) => check).join(', ')}`),
+      [
+        '3: hash, form',
+        '9: hash, double-entry',
+        '11: hash, rules',
+        '14: hash, double-entry',
+        '16: hash, draw',
+        '19: hash, time',
+        '21: order',
+        // The room has no balance: the event that would have credited it was rejected.
+        '22: rules',
+      ],
+    )
   }
-  t.same(reports[1], reports[0])
-  t.same(reports[0], [
-    [3, 'hash'],
-    [3, 'form'],
-    [9, 'hash'],
-    [9, 'double-entry'],
-    [11, 'hash'],
-    [11, 'rules'],
-    [14, 'hash'],
-    [14, 'double-entry'],
-    [16, 'hash'],
-    [16, 'draw'],
-    [19, 'hash'],
-    [19, 'time'],
-    [21, 'order'],
-    // The room has no balance: the event that would have credited it was rejected.
-    [22, 'rules'],
-  ])
 })
 
 test('a column that cannot be read is reported once', async (t) => {
@@ -104,19 +93,15 @@ test('a column that cannot be read is reported once', async (t) => {
     database,
     'alter table ledger_events drop constraint ledger_events_check',
     'alter table ledger_events alter actor drop not null, alter data drop not null',
-    'create table kept as select * from ledger_events where position = 12',
   )
+  const restore = await keepRows(database, 'ledger_events')
   for (const [change, message] of cases) {
     await tamper(database, changed(12, change))
     const { findings } = await read(t, database, inline)
     const [first, ...more] = findings.sorted().filter(({ position }) => position === 12)
     t.match(first, { check: 'form', message }, change)
     t.same(more, [])
-    await tamper(
-      database,
-      'delete from ledger_events where position = 12',
-      'insert into ledger_events select * from kept',
-    )
+    await restore()
   }
 })
 
@@ -216,39 +201,23 @@ test('an event with an unreadable or invalid column still counts for the balance
   await tamper(
     database,
     'alter table ledger_events alter hash drop not null, alter actor drop not null, alter request_id drop not null',
-    'create table kept as select * from ledger_events where position = 8',
   )
-  const cases: [change: string, findings: unknown[]][] = [
-    [
-      'hash = null',
-      [
-        [8, 'form'],
-        [9, 'hash'],
-      ],
-    ],
-    ['actor = null', [[8, 'form']]],
-    ['request_id = null', [[8, 'form']]],
-    [
-      `data = '{}'`,
-      [
-        [8, 'hash'],
-        [8, 'form'],
-      ],
-    ],
+  const restore = await keepRows(database, 'ledger_events')
+  const cases: [change: string, findings: string[]][] = [
+    ['hash = null', ['8 form', '9 hash']],
+    ['actor = null', ['8 form']],
+    ['request_id = null', ['8 form']],
+    [`data = '{}'`, ['8 hash', '8 form']],
   ]
   for (const [change, expected] of cases) {
     await tamper(database, changed(8, change))
     const { findings } = await verifyDatabase(database)
     t.same(
-      findings.map(({ position, check }) => [position, check]),
+      findings.map(({ position, check }) => `${position} ${check}`),
       expected,
       change,
     )
-    await tamper(
-      database,
-      'delete from ledger_events where position = 8',
-      'insert into ledger_events select * from kept',
-    )
+    await restore()
   }
 })
 

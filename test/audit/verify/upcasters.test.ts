@@ -2,7 +2,6 @@ import { test } from 'tap'
 import { formatCsv } from '../../../src/audit/export/csv.ts'
 import { formatJsonLine } from '../../../src/audit/export/jsonl.ts'
 import { readEntries } from '../../../src/audit/export/read-entries.ts'
-import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { checkDraws } from '../../../src/audit/verify/draws/check-draws.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
@@ -12,14 +11,11 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { seededLedger } from '../seed-ledger.ts'
-import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
+import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
 }
-
-const build = ({ ownerUrl }: TestDatabase) =>
-  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
 
 /** The events that a tail passes on, and its failures. */
 function subscribed(t: Test, { serviceUrl: url }: TestDatabase) {
@@ -76,7 +72,7 @@ test('an older version is upcast step by step, wherever the ledger is read', asy
   t.teardown(async () => void delete upcasters['bag-items-added'])
   t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   await tamper(database, 'delete from bag_items')
-  t.match(await build(database), { position: 22 })
+  t.match(await rebuildTables(database), { position: 22 })
   t.same(await queryRows(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
   const { events, failures } = subscribed(t, database)
   await until(() => events.length === 22)
@@ -130,7 +126,7 @@ test('an unknown version stops every reader with a clear message, and nothing is
   const database = await aged()
   const message = 'event 12 is bag-items-added version -1, which this version does not know'
   t.match((await verifyDatabase(database)).findings[0], { check: 'form', position: 12, message })
-  await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })
+  await t.rejects(rebuildTables(database), { message: `The ledger is not sound. position 12: form: ${message}` })
   const { events, failures } = subscribed(t, database)
   await until(() => failures.length > 2)
   t.match(failures, [{ message }, { message }, { message }])

@@ -1,17 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { type Finding, Findings } from '../../../src/audit/finding.ts'
+import { Findings } from '../../../src/audit/finding.ts'
 import { LedgerScan } from '../../../src/audit/ledger-scan.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
-import { copyOf, testDatabase } from '../../harness/postgres/test-database.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seededLedger } from '../seed-ledger.ts'
-import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
-
-const changed = (position: number, change: string): string =>
-  `update ledger_events set ${change} where position = ${position}`
+import { changed, copied, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 test('an untouched ledger is clean, and so is an empty one', async (t) => {
   t.same(await verifyDatabase(await testDatabase()), { position: 0, events: 0, findings: [] })
@@ -21,87 +19,78 @@ test('an untouched ledger is clean, and so is an empty one', async (t) => {
   await t.rejects(verifyDatabase(database, 23), { message: 'The ledger ends at position 22.' })
 })
 
+const KEPT = ['ledger_events', 'ledger_head', 'replies'] as const
+
 test('rewritten events are found, the first wrong position first', async (t) => {
-  const insert = `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
-    idempotency_key, reply_hash, hash from ledger_events where position = 22`
-  const cases: [title: string, statements: string[], first: Partial<Finding>][] = [
-    ['an account', [changed(14, `credit[2] = 'user:1:target'`)], { check: 'hash', position: 14 }],
-    ['data', [changed(12, `data = replace(data, '20', '21')`)], { check: 'hash', position: 12 }],
-    ['who did it', [changed(8, `actor = 'staff:bob'`)], { check: 'hash', position: 8 }],
-    ['a key that was added', [changed(8, `idempotency_key = 'k'`)], { check: 'hash', position: 8 }],
-    ['a hash', [changed(16, `hash = repeat('a', 64)`)], { check: 'hash', position: 16 }],
-    ['the first one deleted', ['delete from ledger_events where position = 1'], { check: 'order', position: 1 }],
-    ['the last one deleted', ['delete from ledger_events where position = 22'], { check: 'head', position: 22 }],
-    ['all deleted', ['delete from ledger_events'], { check: 'head', position: 1 }],
-    ['one inserted at the end', [insert], { check: 'hash', position: 23 }],
-    ['the head moved on', ['update ledger_head set position = 23'], { check: 'head', position: 23 }],
-    ['the head moved very far', ['update ledger_head set position = 9e15'], { check: 'head', position: 23 }],
+  const cases: [check: string, position: number, ...statements: string[]][] = [
+    ['hash', 14, changed(14, `credit[2] = 'user:1:target'`)],
+    ['hash', 12, changed(12, `data = replace(data, '20', '21')`)],
+    ['hash', 8, changed(8, `actor = 'staff:bob'`)],
+    ['hash', 8, changed(8, `idempotency_key = 'k'`)],
+    ['hash', 16, changed(16, `hash = repeat('a', 64)`)],
+    ['order', 1, 'delete from ledger_events where position = 1'],
+    ['head', 22, 'delete from ledger_events where position = 22'],
+    ['head', 1, 'delete from ledger_events'],
+    ['hash', 23, copied(23, 22)],
+    ['head', 23, 'update ledger_head set position = 23'],
+    ['head', 23, 'update ledger_head set position = 9e15'],
+    ['order', 22, changed(22, 'position = 4e15'), 'update ledger_head set position = 9e15'],
+    ['head', 22, 'update ledger_head set position = 21'],
+    ['head', 22, `update ledger_head set hash = repeat('b', 64)`],
+    ['head', 22, `update ledger_head set at = 'epoch'`],
+    // Movements without an account, which a list of names would hide.
     [
-      'the head and the last one moved very far',
-      ['update ledger_events set position = 4e15 where position = 22', 'update ledger_head set position = 9e15'],
-      { check: 'order', position: 22 },
+      'hash',
+      14,
+      changed(14, 'debit = debit || null::text, credit = credit || null::text, amount = amount || null::bigint'),
     ],
-    ['the head moved back', ['update ledger_head set position = 21'], { check: 'head', position: 22 }],
-    ["the head's hash", [`update ledger_head set hash = repeat('b', 64)`], { check: 'head', position: 22 }],
-    ["the head's time", [`update ledger_head set at = 'epoch'`], { check: 'head', position: 22 }],
-    [
-      'movements without an account that a list of names would hide',
-      [
-        changed(
-          14,
-          `debit = array_append(debit, null), credit = array_append(credit, null), amount = array_append(amount, null)`,
-        ),
-      ],
-      { check: 'hash', position: 14 },
-    ],
-    [
-      "a remembered reply's status",
-      [`update replies set status = 201 where idempotency_key = 'lucky'`],
-      { check: 'reply', position: 16, table: 'replies', id: 'user:1 lucky' },
-    ],
+    ['reply', 16, `update replies set status = 201 where idempotency_key = 'lucky'`],
+    // One that follows, beyond the head.
+    ['head', 23, copied(23, 22), 'rechain'],
   ]
-  const source = await seededLedger()
-  for (const [title, statements, first] of cases) {
-    const database = await copyOf(source)
-    await tamper(database, ...statements)
+  const database = await seededLedger()
+  const restore = await keepRows(database, ...KEPT)
+  for (const [check, position, ...statements] of cases) {
+    await tamper(database, ...statements.filter((statement) => statement !== 'rechain'))
+    if (statements.includes('rechain')) await rechain(database)
     const { findings } = await verifyDatabase(database)
-    t.match(findings[0], first, title)
+    t.match(findings[0], { check, position }, statements.join('; '))
+    const positions = findings.map((finding) => finding.position ?? 99)
     t.same(
-      findings.map(({ position }) => position ?? 99),
-      findings.map(({ position }) => position ?? 99).sort((a, b) => a - b),
+      positions,
+      positions.toSorted((a, b) => a - b),
     )
+    await restore()
   }
+  t.same((await verifyDatabase(database)).findings, [], 'all is as it was')
 })
 
 test('events that break the books are found although all hashes were recomputed', async (t) => {
-  const cases: [title: string, statement: string, first: Partial<Finding>][] = [
-    ['overdrawn', changed(11, `amount[1] = 20000`), { check: 'rules', message: 'user:2:diamonds is overdrawn' }],
+  const cases: [change: string, check: string, message?: string][] = [
+    ['amount[1] = 20000', 'rules', 'user:2:diamonds is overdrawn'],
     [
-      'two currencies',
-      changed(11, `credit[1] = 'issuance:operator:coins'`),
-      { check: 'double-entry', message: 'user:2:diamonds and issuance:operator:coins are of different currencies' },
+      `credit[1] = 'issuance:operator:coins'`,
+      'double-entry',
+      'user:2:diamonds and issuance:operator:coins are of different currencies',
     ],
-    [
-      'no known currency',
-      changed(11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`),
-      { check: 'double-entry', message: '"user:2:gems" is not an account' },
-    ],
-    ['nothing moved', changed(11, 'amount[1] = 0'), { check: 'double-entry' }],
-    ['taken the wrong way', changed(11, 'amount[1] = -40'), { check: 'double-entry' }],
-    ['moved more than can be', changed(11, `amount[1] = ${2n ** 53n + 1n}`), { check: 'double-entry' }],
-    ['an unknown type', changed(11, `type = 'balance-doubled'`), { check: 'form' }],
-    ['an unknown version', changed(11, 'version = 9'), { check: 'form' }],
-    ['other data', changed(11, `data = '{}'`), { check: 'form' }],
-    ['no data', changed(11, `data = ''`), { check: 'form' }],
-    ['a time before the one before', changed(11, `at = '2020-01-01'`), { check: 'time' }],
+    [`debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`, 'double-entry', '"user:2:gems" is not an account'],
+    ['amount[1] = 0', 'double-entry'],
+    ['amount[1] = -40', 'double-entry'],
+    [`amount[1] = ${2n ** 53n + 1n}`, 'double-entry'],
+    [`type = 'balance-doubled'`, 'form'],
+    ['version = 9', 'form'],
+    [`data = '{}'`, 'form'],
+    [`data = ''`, 'form'],
+    [`at = '2020-01-01'`, 'time'],
   ]
-  const source = await seededLedger()
-  for (const [title, statement, first] of cases) {
-    const database = await copyOf(source)
-    await tamper(database, statement)
+  const database = await seededLedger()
+  const restore = await keepRows(database, ...KEPT)
+  for (const [change, check, message] of cases) {
+    await tamper(database, changed(11, change))
     await rechain(database)
     const { findings } = await verifyDatabase(database)
-    t.match(findings[0], { position: 11, ...first }, title)
+    t.match(findings[0], { position: 11, check, ...(message !== undefined && { message }) }, change)
+    await restore()
   }
 })
 
@@ -114,17 +103,6 @@ test('a replay ignores an event that the rules reject', async (t) => {
     { id: 'issuance:operator:diamonds', message: 'balance is -19960, expected -20000' },
     { id: 'user:2:diamonds', message: 'balance is 9960, expected 10000' },
   ])
-})
-
-test('an appended event with a correct hash is beyond the head', async (t) => {
-  const database = await seededLedger()
-  await tamper(
-    database,
-    `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
-       idempotency_key, reply_hash, hash from ledger_events where position = 22`,
-  )
-  await rechain(database)
-  t.match((await verifyDatabase(database)).findings[0], { check: 'head', position: 23 })
 })
 
 test('a verification as of a position ignores later events', async (t) => {
@@ -190,11 +168,12 @@ test('a verification compares one snapshot while the ledger grows', async (t) =>
     while (!over.signal.aborted) {
       const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
       await ledger.runOk(send, { ...gift, from_bag: false, encrypted: true })
+      await pause(5)
     }
   })()
   let position = 23
   let services = 0
-  for (let i = 0; i < 3; i += 1) {
+  for (let i = 0; i < 2; i += 1) {
     let reports = 0
     const seen = await verifyDatabase(database, null, null, async () => void (reports += 1))
     t.ok(reports <= 1)

@@ -11,6 +11,7 @@ import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-eve
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
+import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
 
@@ -59,13 +60,13 @@ export async function indexUpTo(database: TestDatabase, position: number, step =
   }
 }
 
-/** What each executor does next, the same in every run. */
+/** What each executor does next. */
 const choices = new WeakMap<TestExecutor, Random>()
 
 /** Runs random commands of the users 1 to 3 on a seeded ledger; refusals are as good as any. */
 export async function runRandomCommands(executor: TestExecutor, count: number): Promise<void> {
   const { run } = executor
-  const random = choices.get(executor) ?? new Random(1)
+  const random = choices.get(executor) ?? new Random(runs(1).seed)
   choices.set(executor, random)
   const oneOf = (most: number): number => random.int(1, most + 1)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })

@@ -6,10 +6,11 @@ import { IndexLagExceeded, readLatestEntries } from '../../../src/ledger/indexes
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 import { grownLedger, indexUpTo, movementsOf, positionsOf, readLedger } from './index-fixture.ts'
 
-const random = new Random(1)
+const random = new Random(runs(1).seed)
 const oneOf = (most: number): number => random.int(1, most + 1)
 const context = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
 
