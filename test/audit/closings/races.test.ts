@@ -11,7 +11,6 @@ import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
 import { beginStep, endStep, readStep, requestStepStop } from '../../../src/audit/closings/step-rows.ts'
 import { StoppedBy } from '../../../src/audit/runs/run-verification.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
@@ -32,11 +31,17 @@ const running = { status: 422, body: { code: 'steps_running', message: /^A step 
 
 let original: Promise<TestDatabase> | null = null
 
-async function openMonth(t: Test) {
-  auditInThisThread(t)
+async function ownApp(t: Test): Promise<TestApp> {
   original ??= oldLedger()
-  const opened = await createTestApp(t, slices, { database: await copyOf(await original) })
+  return createTestApp(t, slices, { database: await copyOf(await original) })
+}
+
+/** Without steps; those of a test run in this thread. */
+async function openMonth(t: Test, app?: TestApp) {
+  auditInThisThread(t)
+  const opened = app ?? (await ownApp(t))
   const { database, closingsFolder } = opened
+  await queryRows(database, 'delete from closing_steps; delete from verification_runs')
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)
   return {
@@ -99,57 +104,6 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   t.match(await record('again'), { status: 422, body: { code: 'month_closed' } })
   await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'month_closed' })
   t.same(await stateOf('draws'), before)
-})
-
-test('of two instances that start a step at once, one runs it', async (t) => {
-  const opened = await openMonth(t)
-  const { url, closingsFolder, stateOf } = opened
-  const gate = await holdVerifications(t, opened.database)
-  const instances = [1, 2].map(() => instance(t, opened, closingsFolder))
-  const starts = await Promise.allSettled(instances.map((one, i) => one.start(month, ['verify'], url, `staff:${i}`)))
-  t.same(starts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
-  const refusal = starts.find((one) => one.status === 'rejected')?.reason
-  t.ok(refusal instanceof ClosingRefused)
-  t.match(refusal, { code: 'steps_running' })
-  const winner = starts.findIndex(({ status }) => status === 'fulfilled')
-  await gate()
-  await until(() => instances.every(({ current }) => current === null))
-  t.match(await stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
-  t.same(await queryRows(opened.database, 'select outcome from verification_runs'), [{ outcome: 'clean' }])
-})
-
-test('a step whose process died, or lost its lock, can be run again at once', async (t) => {
-  const opened = await openMonth(t)
-  const { url, closingsFolder, stateOf, database, record } = opened
-  const steps = instance(t, opened, closingsFolder)
-  await queryRows(
-    database,
-    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
-     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
-  )
-  t.match(await stateOf('draws'), { state: 'running' })
-  t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })
-  await steps.start(month, ['draws'], url, 'staff:fin')
-  await ended(steps)
-  t.match(await stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
-
-  const gate = await holdVerifications(t, opened.database)
-  await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
-  await until(async () => (await stateOf('verify')).state === 'running')
-  const drawn = await stateOf('draws')
-  const superuser = await connect(await superuserUrl(database), 'test')
-  await superuser.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'economy closing' and datname = current_database()`,
-  )
-  await superuser.end()
-  await ended(steps)
-  t.match(await stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
-  t.same(await stateOf('draws'), drawn, 'no further step begins')
-  await gate()
-  await steps.start(month, ['verify'], url, 'staff:eve')
-  await ended(steps)
-  t.match(await stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
 })
 
 test('instances with folders of their own show, stop and record the same steps', async (t) => {
@@ -215,65 +169,6 @@ test('instances with folders of their own show, stop and record the same steps',
   t.match((await there.get(page)).html, `${closingsFolder}/${month}`, 'also once it is recorded')
 })
 
-for (const [when, timing, body] of [
-  ['as a step ends', 'before', `new.stopped_by := 'staff:eve'; return new;`],
-  [
-    'between two steps',
-    'after',
-    `update closing_steps set stopped_by = 'staff:eve' where run_id = new.run_id; return null;`,
-  ],
-] as const) {
-  test(`a request to stop that comes ${when} is not lost`, async (t) => {
-    const opened = await openMonth(t)
-    const { url, database, closingsFolder, stateOf, closeMonth } = opened
-    // As another instance's request in this very moment, which no sign of life of the step comes after.
-    const superuser = await connect(await superuserUrl(database), 'test')
-    await superuser.query(
-      `create function request_stop() returns trigger language plpgsql as $$ begin ${body} end $$;
-       create trigger request_stop ${timing} update on closing_steps for each row
-       when (old.state = 'running' and new.state <> 'running') execute function request_stop()`,
-    )
-    await superuser.end()
-    const steps = instance(t, opened, closingsFolder)
-    await steps.start(month, ['trial-balance', 'house-accounts'], url, 'staff:fin')
-    await ended(steps)
-    t.match(await stateOf('trial-balance'), { state: 'done', stopped_by: 'staff:eve' })
-    t.match(await stateOf('house-accounts'), { state: 'waiting' })
-
-    await steps.start(month, ['house-accounts'], url, 'staff:fin')
-    await ended(steps)
-    t.match(await stateOf('house-accounts'), { state: 'done' }, 'what is left can be run')
-    t.match(await closeMonth(), { code: 2, err: /it was stopped/ })
-    t.match(await stateOf('open-withdrawals'), { state: 'waiting' }, 'of a command line, too')
-  })
-}
-
-test('a request to stop reaches the step that runs, or the next one of the same run', async (t) => {
-  const { database, stateOf } = await openMonth(t)
-  const db = readDb(t, database)
-  const begin = (step: ClosingStep, queued: readonly ClosingStep[], previous: string | null): Promise<string> =>
-    beginStep(
-      db,
-      { month, step, made_by: 'staff:fin', first: 1, last: 2, queued, kept_in: 'here:/data', folder_id: 'a' },
-      previous,
-    )
-  const end = (id: string) => endStep(db, id, { state: 'done', result: null, files: [], error: null })
-  const first = await begin('verify', ['draws'], null)
-  await requestStepStop(db, month, 'staff:eve')
-  t.equal(await end(first), 'staff:eve')
-
-  const second = await begin('verify', ['draws'], null)
-  t.equal(await end(second), null)
-  await requestStepStop(db, month, 'staff:eve')
-  await t.rejects(begin('draws', [], second), StoppedBy)
-  t.match(await stateOf('draws'), { state: 'waiting' })
-
-  const third = await begin('draws', [], null)
-  t.equal(await end(third), null)
-  await requestStepStop(db, month, 'staff:eve')
-  t.match(await stateOf('draws'), { state: 'done', stopped_by: null }, 'nothing is left to stop')
-})
-
 test('files are known by the id of their folder: not by a host, a path, a name or a size', async (t) => {
   const opened = await openMonth(t)
   const { url, app, database, closingsFolder, record, stateOf } = opened
@@ -312,52 +207,166 @@ test('files are known by the id of their folder: not by a host, a path, a name o
   t.match((await here.get(page)).html, `href="${page}/files/accounts.csv"`, 'also once it is recorded')
 })
 
-test('the verification of a closing is one of those that run one at a time', async (t) => {
-  const opened = await openMonth(t)
-  const { url, app, database, finance, closingsFolder, stateOf, closeMonth } = opened
-  const verifications = '/admin/v1/ledger/verifications'
-  const runs = () =>
-    queryRows(database, 'select started_by, outcome, stopped_by from verification_runs order by run_id')
-  const browser = await signedIn(app, 'finance', 'fin')
-  // Of another instance.
-  await queryRows(
-    database,
-    `insert into verification_runs (started_by, events_total, heartbeat_at)
-     values ('staff:bob', 20, now() + interval '1 hour')`,
-  )
-  for (const action of ['run', 'steps/verify/run']) {
-    const refused = await browser.submit(page, `${page}/${action}`)
-    t.match(refused, { status: 422, html: /A verification is running/ }, action)
-  }
-  t.match(await closeMonth(), { code: 2, err: /A verification is running/ })
-  t.equal((await stateOf('verify')).state, 'waiting')
-  const steps = instance(t, opened, closingsFolder)
-  // As one that was started in the same moment.
-  await steps.start(month, ['verify'], url, 'staff:fin')
-  await ended(steps)
-  t.match(await stateOf('verify'), {
-    state: 'failed',
-    error: 'A verification is running. Wait for its end, or stop it.',
+test('steps that are started, stopped and left, of one month', async (t) => {
+  const shared = await ownApp(t)
+
+  await t.test('of two instances that start a step at once, one runs it', async (t) => {
+    const opened = await openMonth(t, shared)
+    const { url, closingsFolder, stateOf } = opened
+    const gate = await holdVerifications(t, opened.database)
+    const instances = [1, 2].map(() => instance(t, opened, closingsFolder))
+    const starts = await Promise.allSettled(instances.map((one, i) => one.start(month, ['verify'], url, `staff:${i}`)))
+    t.same(starts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+    const refusal = starts.find((one) => one.status === 'rejected')?.reason
+    t.ok(refusal instanceof ClosingRefused)
+    t.match(refusal, { code: 'steps_running' })
+    const winner = starts.findIndex(({ status }) => status === 'fulfilled')
+    await gate()
+    await until(() => instances.every(({ current }) => current === null))
+    t.match(await stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
+    t.same(await queryRows(opened.database, 'select outcome from verification_runs'), [{ outcome: 'clean' }])
   })
-  await queryRows(database, 'delete from verification_runs')
 
-  const gate = await holdVerifications(t, opened.database)
-  t.equal((await browser.submit(page, `${page}/steps/verify/run`)).status, 303)
-  await until(async () => (await runs()).length === 1)
-  t.match(await finance('POST', verifications, {}), { status: 422, body: { code: 'verification_running' } })
-  t.equal((await browser.submit(page, `${page}/stop`)).status, 303)
-  t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+  await t.test('a step whose process died, or lost its lock, can be run again at once', async (t) => {
+    const opened = await openMonth(t, shared)
+    const { url, closingsFolder, stateOf, database, record } = opened
+    const steps = instance(t, opened, closingsFolder)
+    await queryRows(
+      database,
+      `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
+       values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
+    )
+    t.match(await stateOf('draws'), { state: 'running' })
+    t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })
+    await steps.start(month, ['draws'], url, 'staff:fin')
+    await ended(steps)
+    t.match(await stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
 
-  await steps.start(month, ['verify'], url, 'staff:fin')
-  await until(async () => (await runs()).length === 2)
-  const [own] = Object((await finance('GET', verifications)).body).data
-  t.match(own, { outcome: 'running', started_by: 'staff:fin' })
-  t.match(await finance('POST', `${verifications}/${own.id}/stop`), { status: 200 })
-  await ended(steps)
-  t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
-  await gate()
-  const stoppedRun = { started_by: 'staff:fin', outcome: 'stopped', stopped_by: 'staff:fin' }
-  t.same(await runs(), [stoppedRun, stoppedRun])
+    const gate = await holdVerifications(t, opened.database)
+    await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
+    await until(async () => (await stateOf('verify')).state === 'running')
+    const drawn = await stateOf('draws')
+    await queryRows(
+      { ownerUrl: await superuserUrl(database) },
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'economy closing' and datname = current_database()`,
+    )
+    await ended(steps)
+    t.match(await stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
+    t.same(await stateOf('draws'), drawn, 'no further step begins')
+    await gate()
+    await steps.start(month, ['verify'], url, 'staff:eve')
+    await ended(steps)
+    t.match(await stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
+  })
+
+  for (const [when, timing, body] of [
+    ['as a step ends', 'before', `new.stopped_by := 'staff:eve'; return new;`],
+    [
+      'between two steps',
+      'after',
+      `update closing_steps set stopped_by = 'staff:eve' where run_id = new.run_id; return null;`,
+    ],
+  ] as const) {
+    await t.test(`a request to stop that comes ${when} is not lost`, async (t) => {
+      const opened = await openMonth(t, shared)
+      const { url, database, closingsFolder, stateOf, closeMonth } = opened
+      // As another instance's request in this very moment, which no sign of life of the step comes after.
+      const superuser = { ownerUrl: await superuserUrl(database) }
+      await queryRows(
+        superuser,
+        `create function request_stop() returns trigger language plpgsql as $$ begin ${body} end $$;
+         create trigger request_stop ${timing} update on closing_steps for each row
+         when (old.state = 'running' and new.state <> 'running') execute function request_stop()`,
+      )
+      const steps = instance(t, opened, closingsFolder)
+      await steps.start(month, ['trial-balance', 'house-accounts'], url, 'staff:fin')
+      await ended(steps)
+      t.match(await stateOf('trial-balance'), { state: 'done', stopped_by: 'staff:eve' })
+      t.match(await stateOf('house-accounts'), { state: 'waiting' })
+
+      await steps.start(month, ['house-accounts'], url, 'staff:fin')
+      await ended(steps)
+      t.match(await stateOf('house-accounts'), { state: 'done' }, 'what is left can be run')
+      t.match(await closeMonth(), { code: 2, err: /it was stopped/ })
+      t.match(await stateOf('open-withdrawals'), { state: 'waiting' }, 'of a command line, too')
+      await queryRows(superuser, 'drop function request_stop cascade')
+    })
+  }
+
+  await t.test('a request to stop reaches the step that runs, or the next one of the same run', async (t) => {
+    const { database, stateOf } = await openMonth(t, shared)
+    const db = readDb(t, database)
+    const begin = (step: ClosingStep, queued: readonly ClosingStep[], previous: string | null): Promise<string> =>
+      beginStep(
+        db,
+        { month, step, made_by: 'staff:fin', first: 1, last: 2, queued, kept_in: 'here:/data', folder_id: 'a' },
+        previous,
+      )
+    const end = (id: string) => endStep(db, id, { state: 'done', result: null, files: [], error: null })
+    const first = await begin('verify', ['draws'], null)
+    await requestStepStop(db, month, 'staff:eve')
+    t.equal(await end(first), 'staff:eve')
+
+    const second = await begin('verify', ['draws'], null)
+    t.equal(await end(second), null)
+    await requestStepStop(db, month, 'staff:eve')
+    await t.rejects(begin('draws', [], second), StoppedBy)
+    t.match(await stateOf('draws'), { state: 'waiting' })
+
+    const third = await begin('draws', [], null)
+    t.equal(await end(third), null)
+    await requestStepStop(db, month, 'staff:eve')
+    t.match(await stateOf('draws'), { state: 'done', stopped_by: null }, 'nothing is left to stop')
+  })
+
+  await t.test('the verification of a closing is one of those that run one at a time', async (t) => {
+    const opened = await openMonth(t, shared)
+    const { url, app, database, finance, closingsFolder, stateOf, closeMonth } = opened
+    const verifications = '/admin/v1/ledger/verifications'
+    const runs = () =>
+      queryRows(database, 'select started_by, outcome, stopped_by from verification_runs order by run_id')
+    const browser = await signedIn(app, 'finance', 'fin')
+    // Of another instance.
+    await queryRows(
+      database,
+      `insert into verification_runs (started_by, events_total, heartbeat_at)
+       values ('staff:bob', 20, now() + interval '1 hour')`,
+    )
+    for (const action of ['run', 'steps/verify/run']) {
+      const refused = await browser.submit(page, `${page}/${action}`)
+      t.match(refused, { status: 422, html: /A verification is running/ }, action)
+    }
+    t.match(await closeMonth(), { code: 2, err: /A verification is running/ })
+    t.equal((await stateOf('verify')).state, 'waiting')
+    const steps = instance(t, opened, closingsFolder)
+    // As one that was started in the same moment.
+    await steps.start(month, ['verify'], url, 'staff:fin')
+    await ended(steps)
+    t.match(await stateOf('verify'), {
+      state: 'failed',
+      error: 'A verification is running. Wait for its end, or stop it.',
+    })
+    await queryRows(database, 'delete from verification_runs')
+
+    const gate = await holdVerifications(t, opened.database)
+    t.equal((await browser.submit(page, `${page}/steps/verify/run`)).status, 303)
+    await until(async () => (await runs()).length === 1)
+    t.match(await finance('POST', verifications, {}), { status: 422, body: { code: 'verification_running' } })
+    t.equal((await browser.submit(page, `${page}/stop`)).status, 303)
+    t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+
+    await steps.start(month, ['verify'], url, 'staff:fin')
+    await until(async () => (await runs()).length === 2)
+    const [own] = Object((await finance('GET', verifications)).body).data
+    t.match(own, { outcome: 'running', started_by: 'staff:fin' })
+    t.match(await finance('POST', `${verifications}/${own.id}/stop`), { status: 200 })
+    await ended(steps)
+    t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
+    await gate()
+    const stoppedRun = { started_by: 'staff:fin', outcome: 'stopped', stopped_by: 'staff:fin' }
+    t.same(await runs(), [stoppedRun, stoppedRun])
+  })
 })
 
 test('an aborted task is over when it says so: its thread writes no more', async (t) => {

@@ -34,10 +34,10 @@ test('accounts are listed and shown as of a position, wherever the index ends', 
   const compare = async (): Promise<void> => {
     for (const upTo of [1, 12, 777, head]) {
       const all = [...balancesAt(upTo)]
-      const list = async (query: Partial<AccountListQuery>) => listAll({ sort: 'account', limit: 4, upTo, ...query })
+      const list = async (query: Partial<AccountListQuery>) => listAll({ sort: 'account', limit: 10, upTo, ...query })
       t.same(await list({}), all.toSorted(byName), `by name, up to ${upTo}`)
       t.same(await list({ sort: 'largest' }), all.toSorted(bySize), `largest, up to ${upTo}`)
-      t.same(await list({ sort: 'smallest', limit: 3 }), all.toSorted(byNegative), `smallest, up to ${upTo}`)
+      t.same(await list({ sort: 'smallest', limit: 9 }), all.toSorted(byNegative), `smallest, up to ${upTo}`)
       const only = (test: (account: string) => boolean) => all.filter(([account]) => test(account)).toSorted(byName)
       t.same(
         await list({ kind: 'user', currency: 'diamonds' }),
