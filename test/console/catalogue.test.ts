@@ -2,28 +2,19 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { hiddenFieldsOf, linkIn, nextOf, textOf } from './page-texts.ts'
 
 const queryOf = (fields: Readonly<Record<string, string>>): string => new URLSearchParams(fields).toString()
-
-const CANARIES = ['<script>alert(1)</script>', '{{7*7}}', '<%= 1 %>', 'שלום ‏123', '=cmd()', 'a"b\'c&d', 'x'.repeat(100)]
 
 test('the catalogue of the console', async (t) => {
   const { slices } = await loadSlices()
   const { app, operator } = await createTestApp(t, slices)
   const ann = await signedIn(app)
   const fin = await signedIn(app, 'finance', 'fin')
-  /** What a page says, without its marks. */
-  const textOf = (html: string): string =>
-    (/<main.*<\/main>/s.exec(html)?.[0] ?? '')
-      .replaceAll(/<[^>]*>/g, ' ')
-      .replaceAll(/\s+/g, ' ')
-      .trim()
   /** The hidden fields of a form that a browser has open. */
   const formOf = async (browser: typeof ann, url: string, action: string): Promise<Record<string, string>> => {
     const { html } = await browser.get(url)
-    const form = html.split(`method="post" action="${action}"`)[1]?.split('</form>')[0] ?? ''
-    const fields = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
-    return Object.fromEntries(Array.from(fields, ([, name = '', value = '']) => [name, value]))
+    return hiddenFieldsOf(html.split(`method="post" action="${action}"`)[1] ?? '')
   }
   /** The review of a change of the app mode, with all fields as its form sends them. */
   const modeReview = async (changes: Readonly<Record<string, string>>): Promise<string> => {
@@ -32,14 +23,6 @@ test('the catalogue of the console', async (t) => {
     const fields = { edited: '1', maintenance: maintenance === true ? 'on' : 'off', ...stored, ...changes }
     return `/console/catalogue/app-mode/review?${queryOf(fields)}`
   }
-  const escaped = (text: string): string =>
-    text
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll('"', '&quot;')
-      .replaceAll("'", '&#39;')
-
   await t.test('empty lists say what to do', async (t) => {
     for (const [path, text] of [
       ['gifts', 'There are no gifts yet'],
@@ -148,43 +131,17 @@ test('the catalogue of the console', async (t) => {
     t.equal((await ann.submit(another, '/console/catalogue/packages/2', { rank: 'high' })).status, 422)
   })
 
-  await t.test('names are text, on pages and in exports', async (t) => {
-    for (const [i, name] of CANARIES.entries()) {
-      const { status } = await operator('PUT', `/admin/v1/decorations/${100 + i}`, {
-        name: { en: name, ar: name },
-        kind: 'standard',
-        price: 1,
-        image_path: name,
-      })
-      t.equal(status, 200)
-      const page = await ann.get(`/console/catalogue/gifts/${100 + i}`)
-      t.match(page.html, `<bdi>${escaped(name)}</bdi>`)
-      t.match(page.html, `value="${escaped(name)}"`, 'in the form')
-      t.notMatch(page.html, '<script>alert')
-      const review = await ann.get(
-        `/console/catalogue/gifts/review?${queryOf({ edited: '1', key: '7', name, kind: 'lucky', price: '1' })}`,
-      )
-      t.match(review.html, `<bdi>${escaped(name)}</bdi>`)
-      t.notMatch(review.html, '<script>alert')
-    }
-    const { html } = await fin.get('/console/catalogue/gifts?sort=-id')
-    for (const name of CANARIES) t.match(html, `<bdi>${escaped(name)}</bdi>`)
-    t.match((await fin.get('/console/catalogue/gifts/export.csv')).html, "'=cmd()")
-    const lines = (await fin.get('/console/catalogue/gifts/export.jsonl')).html.trim().split('\n')
-    t.ok(lines.some((line) => Object(JSON.parse(line)).name === CANARIES[0]))
-  })
-
   await t.test('lists are sorted, paged, and leave out what came after their position', async (t) => {
     const before = Object(JSON.parse((await ann.get('/console/catalogue/gifts/export.json')).html)).position
-    for (let id = 200; id < 250; id += 1) {
+    for (let id = 200; id <= 251; id += 1) {
       await operator('PUT', `/admin/v1/decorations/${id}`, { name: `G${id}`, kind: 'standard', price: id })
     }
     const page = await fin.get('/console/catalogue/gifts?sort=-price')
     t.ok(page.html.indexOf('G249') < page.html.indexOf('G248'))
-    const next = /<a href="([^"]+)" rel="next"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const next = nextOf(page.html)
     const second = await fin.get(next)
     t.equal(second.status, 200)
-    t.match(second.html, '/console/catalogue/gifts/100"')
+    t.match(second.html, '/console/catalogue/gifts/7"')
     t.notMatch(second.html, 'G249')
     t.notMatch((await fin.get(`/console/catalogue/gifts?at=${before}&sort=-price`)).html, 'G200')
     t.match((await fin.get(`/console/catalogue/gifts?at=${before + 1}&sort=-price`)).html, 'G200')
@@ -311,9 +268,9 @@ test('the catalogue of the console', async (t) => {
       const refused = results[1]?.html ?? ''
       t.match(textOf(refused), `Somebody else created ${noun} ${key} before you.`)
       t.match(textOf((await fin.get(`${address}/${key}`)).html), /Rose|Gold|Iraq/, 'the first one is as it was')
-      const [, href = ''] = /<a href="([^"]*new[^"]*)">Create yours/.exec(refused) ?? []
+      const href = linkIn(refused, /<a href="([^"]*new[^"]*)">Create yours/)
       t.match(href, next)
-      const again = await bob.get(href.replaceAll('&amp;', '&'))
+      const again = await bob.get(href)
       t.match(again.html, `value="${Number(key) + 1}"`)
     }
   })
@@ -339,8 +296,7 @@ test('the catalogue of the console', async (t) => {
       t.match(textOf(refused.html), 'Somebody changed gift 900 after you reviewed your change of it.')
       const data = async () => Object((await operator('GET', '/admin/v1/decorations/900')).body).data
       t.match(await data(), { name: 'Rose', price: 77 })
-      const [, href = ''] = /<a href="([^"]*)">Review your change again/.exec(refused.html) ?? []
-      const review = href.replaceAll('&amp;', '&')
+      const review = linkIn(refused.html, /<a href="([^"]*)">Review your change again/)
       t.match(
         textOf((await ann.get(review)).html),
         'Field Now New Name Rose Tulip Odds, as they are',
@@ -365,10 +321,10 @@ test('the catalogue of the console', async (t) => {
     t.equal(refused.status, 412)
     t.match(textOf(refused.html), 'Somebody changed the app mode after you reviewed your change of it.')
     t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 503, 'maintenance is on')
-    const [, href = ''] = /<a href="([^"]*)">Review your change again/.exec(refused.html) ?? []
-    const again = await ann.get(href.replaceAll('&amp;', '&'))
+    const href = linkIn(refused.html, /<a href="([^"]*)">Review your change again/)
+    const again = await ann.get(href)
     t.match(textOf(again.html), /Field Now New Message in English .* Hello What clients would see Every client/)
-    t.equal((await ann.submit(href.replaceAll('&amp;', '&'), address)).status, 303)
+    t.equal((await ann.submit(href, address)).status, 303)
     t.match(Object((await operator('GET', '/admin/v1/app-mode')).body).data, {
       maintenance: true,
       message: { en: 'Hello' },
@@ -403,32 +359,6 @@ test('the catalogue of the console', async (t) => {
     const removed = await ann.post(address, again)
     t.equal(removed.status, 412)
     t.match(textOf(removed.html), 'Somebody removed release flutter after you reviewed its removal.')
-  })
-
-  await t.test('finance reads, and is shown and allowed no form', async (t) => {
-    for (const path of [
-      'gifts',
-      'packages',
-      'countries',
-      'releases',
-      'app-mode',
-      'gifts/7',
-      'packages/2',
-      'countries/5',
-    ]) {
-      const page = await fin.get(`/console/catalogue/${path}`)
-      t.equal(page.status, 200, path)
-      t.notMatch(page.html, '/new"', path)
-      t.notMatch(page.html, 'class="editor"', path)
-    }
-    for (const path of ['gifts/new', 'gifts/review?key=7', 'packages/new', 'countries/review?key=1', 'releases/new']) {
-      t.equal((await fin.get(`/console/catalogue/${path}`)).status, 403, path)
-    }
-    const { html } = await fin.get('/console/catalogue/gifts')
-    const _csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
-    for (const path of ['gifts/7', 'packages/2', 'countries/5', 'releases/ios', 'releases/ios/remove', 'app-mode']) {
-      t.equal((await fin.post(`/console/catalogue/${path}`, { _csrf, key: 'k', name: 'x' })).status, 403, path)
-    }
   })
 
   await t.test('bad input is answered with a page, and never with a fault of ours', async (t) => {

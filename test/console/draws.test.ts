@@ -7,18 +7,9 @@ import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { idsIn, textOf } from './page-texts.ts'
 
 const { slices } = await loadSlices()
-
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-
-const positionsIn = (html: string): number[] =>
-  [...html.matchAll(/<td>\s*<a href="\/console\/draws\/(\d+)"/g)].map(([, position]) => Number(position))
 
 const name = '=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %>'
 
@@ -135,7 +126,7 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
   })
 
   await t.test('sends are listed newest first, filtered and pinned', async (t) => {
-    const list = async (query: string) => positionsIn((await ann.get(`/console/draws/sends${query}`)).html)
+    const list = async (query: string) => idsIn((await ann.get(`/console/draws/sends${query}`)).html, 'draws')
     t.equal((await list('')).length, 26)
     t.equal((await list(''))[0], draw)
     t.equal((await list('?gift=3&user=1')).length, 26)

@@ -2,16 +2,7 @@ import { test } from 'tap'
 import { dataOf, playedGame, rouletteApp, rouletteUrl } from '../features/roulette/roulette-app-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-
-const idsIn = (html: string): number[] =>
-  [...html.matchAll(/<td>\s*<a href="\/console\/games\/(\d+)"/g)].map(([, id]) => Number(id))
+import { idsIn, textOf } from './page-texts.ts'
 
 test('roulettes, open and finished, with the spin step by step', async (t) => {
   const open = await rouletteApp(t)
@@ -33,7 +24,7 @@ test('roulettes, open and finished, with the spin step by step', async (t) => {
   const head = running + 1
 
   await t.test('newest first, filtered and pinned', async (t) => {
-    const list = async (query: string) => idsIn((await finance.get(`/console/games${query}`)).html)
+    const list = async (query: string) => idsIn((await finance.get(`/console/games${query}`)).html, 'games')
     t.same(await list(''), [running, game.id])
     t.same(await list('?sort=created'), [game.id, running])
     t.same(await list('?status=open&room=&user='), [running])

@@ -6,6 +6,7 @@ import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { csrfOf, nextOf, textOf } from './page-texts.ts'
 
 const HOSTILE = `<script>alert(1)</script> {{7*7}} <%= 1 %> ${'x'.repeat(50)}`
 
@@ -62,10 +63,10 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
     t.notMatch(html, `action="${address}/approve"`)
   }
 
-  const csrf = /name="_csrf" value="([^"]+)"/.exec((await ann.get(address)).html)?.[1] ?? ''
+  const csrf = csrfOf(await ann.get(address))
   const byMaker = await ann.post(`${address}/approve`, { _csrf: csrf, key: 'a key' })
   t.equal(byMaker.status, 403)
-  const financeCsrf = /name="_csrf" value="([^"]+)"/.exec((await finance.get(address)).html)?.[1] ?? ''
+  const financeCsrf = csrfOf(await finance.get(address))
   t.equal((await finance.post(`${address}/approve`, { _csrf: financeCsrf, key: 'a key' })).status, 403)
 
   for (const verb of ['approve', 'reject']) {
@@ -182,7 +183,7 @@ test('the pages of a salary file of a thousand rows are short, and lead to all o
   t.match(open, 'The first 50 of 100 rows')
   const listed = (await ben.get(`${address}/effects`)).html
   t.equal(listed.split('<tr>').length - 2, 50)
-  const next = /<a href="([^"]+)" rel="next"/.exec(listed)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const next = nextOf(listed)
   t.match((await ben.get(next)).html, 'user:25:agent_dollars')
   const csv = (await ben.get(`${address}/effects/export.csv`)).html
   t.equal(csv.trim().split('\r\n').length, 1_803)
@@ -255,13 +256,6 @@ test('a review says that beyond the limit there will be a proposal', async (t) =
     t.match(textOf((await ben.get(String(headers['location']))).html), text, 'who approves sees what is granted')
   }
 })
-
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
 
 test('a proposal leads to its events, and they to it', async (t) => {
   const limits = { coins: 100 }

@@ -9,6 +9,7 @@ import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { csrfOf } from './page-texts.ts'
 
 test('a link leads back to pages of the console only', (t) => {
   for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1/../a..']) {
@@ -184,8 +185,7 @@ test('signing in, its limits, and signing out', async (t) => {
 
   await t.test('forms are refused unless a page of ours sends them', async (t) => {
     const browser = await signedIn(app)
-    const { html } = await browser.get('/console')
-    const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const csrf = csrfOf(await browser.get('/console'))
     const own = { origin: 'http://127.0.0.1:3000' }
     for (const headers of [
       {},
@@ -246,8 +246,7 @@ test('signing in, its limits, and signing out', async (t) => {
       })
       for (const copy of copies) t.equal((await copy.get('/console')).status, 200)
       // Sent twice at once, as by a second click.
-      const { html } = await browser.get('/console')
-      const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+      const csrf = csrfOf(await browser.get('/console'))
       const pages = await Promise.all([1, 2].map(() => browser.post('/console/sign-out', { _csrf: csrf })))
       for (const page of pages) {
         t.equal(page.status, 303)

@@ -4,19 +4,10 @@ import { loadSlices } from '../../src/domain.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { idsIn, textOf } from './page-texts.ts'
 
 const CANARY = `=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %> عنوان ${'x'.repeat(40)}`
 const ESCAPED = '=cmd()&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt; عنوان'
-
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-
-const positionsIn = (html: string): number[] =>
-  [...html.matchAll(/<td>\s*<a href="\/console\/events\/(\d+)"/g)].map(([, position]) => Number(position))
 
 test('who of the staff did what, and ending their sessions', async (t) => {
   const { app, user, operator } = await agencyApp(t)
@@ -35,7 +26,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.match(textOf(html), /ann balance credited user:9:coins 7 coins/)
     t.equal(html.split(ESCAPED).length, 3)
     t.notMatch(html, '<script>alert')
-    const positions = positionsIn(html)
+    const positions = idsIn(html, 'events')
     t.same(
       positions,
       positions.toSorted((a, b) => b - a),
@@ -45,7 +36,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
   })
 
   await t.test('filtered by staff and time', async (t) => {
-    const list = async (query: string) => positionsIn((await ann.get(`/console/staff${query}`)).html)
+    const list = async (query: string) => idsIn((await ann.get(`/console/staff${query}`)).html, 'events')
     const all = await list('')
     const [approval = 0, credit = 0] = all
     t.same(await list('?sub=bob&from=&to='), [approval])
@@ -114,7 +105,7 @@ test('acts lead to what they are about, and one whose data was tampered with is 
   const grants = textOf((await ann.get('/console/staff')).html)
   t.match(grants, /bag items added User 7 , Gift 3 40 bag a prize/)
   t.match(grants, /card granted User 7 , Package 4 1 cards a prize/)
-  const [newest = 0, ...others] = positionsIn((await ann.get('/console/staff')).html)
+  const [newest = 0, ...others] = idsIn((await ann.get('/console/staff')).html, 'events')
   const gift = others.at(-1) ?? 0
   t.match((await ann.get(`/console/events/${gift}`)).html, '<a href="/console/catalogue/gifts/3"')
 
@@ -125,7 +116,7 @@ test('acts lead to what they are about, and one whose data was tampered with is 
   for (const query of ['', '?sub=ann']) {
     const tampered = await ann.get(`/console/staff${query}`)
     t.equal(tampered.status, 200)
-    t.same(positionsIn(tampered.html), [newest, ...others])
+    t.same(idsIn(tampered.html, 'events'), [newest, ...others])
   }
 })
 

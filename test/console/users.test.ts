@@ -4,18 +4,7 @@ import { forgetUser } from '../../src/erasure/forget-user.ts'
 import { type ConsoleBrowser, type ConsolePage, signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import type { SendRequest, TestResponse } from '../harness/app/test-app.ts'
-
-const RTL = 'أحمد\u2067‏\u2069'
-/** Texts that must stay texts, as names and as reasons. */
-const canaries = [
-  '<script>alert(1)</script>',
-  '{{7*7}}',
-  '<%= 1 %>',
-  RTL,
-  '=cmd()',
-  '"><img src=x onerror=alert(1)>',
-  'x'.repeat(100),
-]
+import { hiddenFieldsOf, nextOf } from './page-texts.ts'
 
 test('users on the console', async (t) => {
   const { slices } = await loadSlices()
@@ -82,7 +71,7 @@ test('users on the console', async (t) => {
       /coins 1,200 51,200 issuance/,
     )
 
-    const fields = hiddenFieldsOf(await ok(browser.get(review)))
+    const fields = formOf(await ok(browser.get(review)))
     await browser.post('/console/users/2/credit', fields)
     await browser.post('/console/users/2/credit', fields)
     t.match(
@@ -128,7 +117,7 @@ test('users on the console', async (t) => {
     const review = `${address}?review=1&charging_agent=1&business_manager=0&allow_receive_withdraw_requests=0`
     const page = await ok(browser.get(review))
     t.match(text(page), /One operator alone changes the catalogue, flags of users/)
-    const fields = hiddenFieldsOf(page)
+    const fields = formOf(page)
     t.same(Object.keys(fields).toSorted(), ['_csrf', 'charging_agent', 'expects', 'key'], 'what changes alone is sent')
     await operator('PUT', '/admin/v1/users/3', { business_manager: 1 })
     const refused = await browser.post(address, fields)
@@ -168,7 +157,7 @@ test('users on the console', async (t) => {
     }
     // What only the route refuses.
     const control = await ok(browser.get('/console/users/1/credit?review=1&currency=coins&amount=5&reason=a%09b'))
-    const refused = await browser.post('/console/users/1/credit', hiddenFieldsOf(control))
+    const refused = await browser.post('/console/users/1/credit', formOf(control))
     t.equal(refused.status, 422)
     t.match(refused.html, 'id="field-reason-error"')
     t.match(refused.html, 'name="amount" type="text" autocomplete="off" maxlength="32" value="5" required')
@@ -177,21 +166,9 @@ test('users on the console', async (t) => {
     for (const file of ['export.csv', 'export.jsonl', 'export.json']) {
       t.equal((await browser.get(`/console/users/999/cards/${file}`)).status, 404, file)
     }
-    const { key = '', _csrf = '' } = hiddenFieldsOf(control)
+    const { key = '', _csrf = '' } = formOf(control)
     t.equal((await browser.post('/console/users/999/credit', { key, _csrf })).status, 404)
     t.equal((await browser.post('/console/users/1/credit', { _csrf })).status, 422, 'without its key')
-  })
-
-  await t.test('finance sees everything, and no form', async (t) => {
-    const { html } = await ok(finance.get('/console/users/1'))
-    t.match(html, 'Why can Amina spend')
-    for (const path of ['credit', 'debit', 'grant-cards', 'add-to-bag', 'flags', 'end-sessions']) {
-      t.notMatch(html, `/console/users/1/${path}`)
-      t.equal((await finance.get(`/console/users/1/${path}`)).status, 403, path)
-      const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
-      const sent = await finance.post(`/console/users/1/${path}`, { _csrf: csrf, key: 'a', reason: 'r' })
-      t.equal(sent.status, 403, path)
-    }
   })
 
   await t.test('what a user did and has, part by part', async (t) => {
@@ -241,7 +218,7 @@ test('users on the console', async (t) => {
     )
     t.equal(rowsOf(await ok(browser.get('/console/users/3'))).filter((row) => /Gold|Silver|Bronze/.test(row)).length, 8)
     const first = await ok(browser.get('/console/users/3/cards'))
-    const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const next = nextOf(first.html)
     await created(operator('POST', '/admin/v1/users/3/cards', { privilege_package_id: 1, quantity: 5, reason: 'more' }))
     const second = await ok(browser.get(next))
     t.equal(new Set([...rowsOf(first), ...rowsOf(second)]).size, 100)
@@ -251,28 +228,8 @@ test('users on the console', async (t) => {
     t.equal(exported.html.trim().split('\r\n').length - 1 - storedAtFirst, 120, 'as of the same position')
   })
 
-  await t.test('texts stay texts, on pages and in exports', async (t) => {
-    for (const [i, name] of canaries.entries()) {
-      const id = 50 + i
-      await created(operator('PUT', `/admin/v1/users/${id}`, { name, uid: `c${id}` }))
-      await created(operator('PUT', `/admin/v1/rooms/${id}`, { name, uid: `c${id}`, owner_id: id }))
-      const review = `/console/users/${id}/credit?${new URLSearchParams({ review: '1', currency: 'coins', amount: '1', reason: name }).toString()}`
-      for (const path of ['/console/users', `/console/users/${id}`, `/console/users/${id}/rooms`, review]) {
-        const { html } = await ok(browser.get(path))
-        t.match(html, escaped(name), `${path} ${name}`)
-        t.notMatch(html, '<script>alert')
-        t.notMatch(html, '<img src=x')
-      }
-      t.equal((await browser.submit(review, `/console/users/${id}/credit`)).status, 303)
-      const jsonl = await ok(browser.get(`/console/users/export.jsonl?q=c${id}`))
-      t.match(JSON.parse(jsonl.html), { id, name })
-      const csv = await ok(browser.get(`/console/users/${id}/rooms/export.csv`))
-      t.notMatch(csv.html, /(^|,)"?[=+@]/m, 'no formula')
-      t.match(csv.html.replaceAll('""', '"'), name)
-    }
-  })
-
   await t.test('an erased person is shown as such', async (t) => {
+    await created(operator('PUT', '/admin/v1/users/50', { name: 'Faris', uid: 'c50' }))
     const forget = { user_id: 50, new_uid: `forgotten-${'0'.repeat(32)}`, withdrawal_ids: [], devices: [] }
     await ledger.runOk(forgetUser, forget, 'staff:ann')
     t.match(rowsOf(await ok(browser.get('/console/users?q=50'))), [/50 erased forgotten-/])
@@ -320,15 +277,5 @@ const rowsOf = ({ html }: ConsolePage): string[] =>
   [...html.matchAll(/<tr>\s*<td.*?<\/tr>/gs)].map(([row]) => text({ html: row }))
 
 /** The fields of the form of an act. */
-const hiddenFieldsOf = ({ html }: ConsolePage): Record<string, string> => {
-  const [form = ''] = /<form method="post"[^>]*class="act">.*?<\/form>/s.exec(html) ?? []
-  return Object.fromEntries(
-    [...form.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name,
-      value,
-    ]),
-  )
-}
-
-const escaped = (name: string): string =>
-  name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+const formOf = ({ html }: ConsolePage) =>
+  hiddenFieldsOf(/<form method="post"[^>]*class="act">.*/s.exec(html)?.[0] ?? '')

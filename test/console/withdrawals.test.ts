@@ -1,21 +1,15 @@
 import { test } from 'tap'
 import { agencyApp, bank, cash, dataOf, gold, requests } from '../features/agency/agency-fixture.ts'
 import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { hiddenFieldsOf, idsIn, textOf } from './page-texts.ts'
 
 const CANARY = `<script>alert(1)</script>{{7*7}}<%= 1 %>عنوان =cmd()${'x'.repeat(40)}`
 const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}&lt;%= 1 %&gt;'
 
-/** Text of a page between tags, in one line. */
-const textOf = (html: string): string =>
-  html
-    .slice(html.indexOf('<main'))
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
+const listed = (html: string): number[] => idsIn(html.slice(html.indexOf('<tbody>')), 'withdrawals')
 
-const idsIn = (html: string): number[] =>
-  [...html.slice(html.indexOf('<tbody>')).matchAll(/<td>\s*<a href="\/console\/withdrawals\/(\d+)"/g)].map(([, id]) =>
-    Number(id),
-  )
+/** What the first form of a page that acts on a withdrawal would send. */
+const formOf = (html: string) => hiddenFieldsOf(html.slice(html.indexOf('method="post" action="/console/withdrawals')))
 
 test('the queue of withdrawals, and what can be done about each', async (t) => {
   const { app, user, operator } = await agencyApp(t)
@@ -45,7 +39,7 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
   const third = await request(3, { ...cash, amount_in_dollars: 5, agent_benefit: 1, user_notice: `${CANARY} notice` })
 
   await t.test('oldest first, sorted, filtered and paged', async (t) => {
-    const list = async (query: string) => idsIn((await ann.get(`/console/withdrawals${query}`)).html)
+    const list = async (query: string) => listed((await ann.get(`/console/withdrawals${query}`)).html)
     t.same(await list(''), [first, second, third])
     t.same(await list('?sort=-requested'), [third, second, first])
     t.same(await list('?sort=amount'), [third, first, second])
@@ -108,14 +102,14 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
   })
 
   await t.test('a list that is pinned shows the statuses of then', async (t) => {
-    t.same(idsIn((await ann.get(`/console/withdrawals?at=${third}`)).html), [first, second, third])
+    t.same(listed((await ann.get(`/console/withdrawals?at=${third}`)).html), [first, second, third])
     const approval = /events\/(\d+)/.exec(
       /approved<\/span>.*?events\/\d+/s.exec((await ann.get(`/console/withdrawals/${first}`)).html)?.[0] ?? '',
     )?.[1]
     const then = await ann.get(`/console/withdrawals?at=${approval}&status=approved`)
-    t.same(idsIn(then.html), [first])
-    t.same(idsIn((await ann.get('/console/withdrawals')).html), [third])
-    t.same(idsIn((await ann.get('/console/withdrawals?status=all')).html), [third, second, first])
+    t.same(listed(then.html), [first])
+    t.same(listed((await ann.get('/console/withdrawals')).html), [third])
+    t.same(listed((await ann.get('/console/withdrawals?status=all')).html), [third, second, first])
   })
 
   await t.test('exports have what the page shows', async (t) => {
@@ -171,27 +165,20 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
     const looked = await ann.get(path)
     t.equal((await decide(bob, id, 'approved')).status, 303)
 
-    const form = hiddenFieldsOf(reviewed.html)
+    const form = formOf(reviewed.html)
     const late = await ann.post(`${path}/status`, { ...form, note: 'not <this> one' })
     t.equal(late.status, 412)
     t.match(textOf(late.html), 'Nothing was changed: somebody decided this request after you looked at it.')
     t.match(textOf(late.html), /user:2:dollars Balance 79\.00 90\.00/, 'what a rejection moves now')
     t.match(late.html, 'not &lt;this&gt; one</textarea>')
     t.match((await ann.get(path)).html, 'Review: reject', 'it is approved still')
-    const tooLate = await ann.post(`${path}/status`, hiddenFieldsOf(looked.html))
+    const tooLate = await ann.post(`${path}/status`, formOf(looked.html))
     t.equal(tooLate.status, 412, 'the form of the page itself says what it showed, too')
 
-    const again = await ann.post(`${path}/status`, hiddenFieldsOf(late.html))
+    const again = await ann.post(`${path}/status`, formOf(late.html))
     t.equal(again.status, 303)
     t.match(textOf((await ann.get(path)).html), 'Rejected by staff:ann')
-    const twice = await ann.post(`${path}/status`, hiddenFieldsOf(late.html))
+    const twice = await ann.post(`${path}/status`, formOf(late.html))
     t.equal(twice.status, 303, 'a form that is sent twice is answered as before')
   })
 })
-
-/** What the first form of a page that acts on a withdrawal would send. */
-function hiddenFieldsOf(html: string): Readonly<Record<string, string>> {
-  const form = /<form[^>]*method="post" action="\/console\/withdrawals.*?<\/form>/s.exec(html)?.[0] ?? ''
-  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
-  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
-}

@@ -3,6 +3,7 @@ import { createSignInCodes } from '../../../src/console/session/sign-in-codes.ts
 import { loadSlices } from '../../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
+import { csrfOf } from '../page-texts.ts'
 
 const { slices } = await loadSlices()
 
@@ -17,8 +18,8 @@ test('links that sign in exist for development on this machine only', (t) => {
   t.end()
 })
 
-test('the page of a link signs in by a form, once', async (t) => {
-  const { app, signInCodes } = await createTestApp(t, slices)
+test('the page of a link signs in by a form, once, and not when the session was ended', async (t) => {
+  const { app, signInCodes, operator } = await createTestApp(t, slices)
   const code = signInCodes?.create(app.jwt.sign({ sub: 'ann', role: 'finance' }, { expiresIn: '1h' }), 'finance') ?? ''
   const link = `/console/sign-in?code=${code}`
 
@@ -41,26 +42,24 @@ test('the page of a link signs in by a form, once', async (t) => {
   t.equal(used.status, 404)
   t.match(used.html, 'This link is not valid')
   t.notMatch(used.html, 'action="/console/sign-in"')
-  const { html } = await late.get('/console/login')
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+  const csrf = csrfOf(await late.get('/console/login'))
   for (const sent of [code, '', 'another']) {
     const refused = await late.post('/console/sign-in', { _csrf: csrf, code: sent })
     t.equal(refused.status, 404, sent)
     t.equal(late.cookies.get('console'), undefined)
   }
-})
 
-test('a link does not sign in whose session was ended meanwhile, and its code is used up', async (t) => {
-  const { app, signInCodes, operator } = await createTestApp(t, slices)
-  const issuedAt = Math.floor(Date.now() / 1_000) - 5
-  const token = app.jwt.sign({ sub: 'eve', role: 'finance', iat: issuedAt }, { expiresIn: '1h' })
-  const link = `/console/sign-in?code=${signInCodes?.create(token, 'finance')}`
-  await operator('POST', '/admin/v1/staff/eve/revoke-sessions')
-  const browser = new ConsoleBrowser(app)
-  const page = await browser.submit(link, '/console/sign-in')
-  t.equal(page.status, 422)
-  t.match(page.html, 'has expired or was ended')
-  t.equal((await browser.get(link)).status, 404)
+  await t.test('a link does not sign in whose session was ended meanwhile, and its code is used up', async (t) => {
+    const issuedAt = Math.floor(Date.now() / 1_000) - 5
+    const token = app.jwt.sign({ sub: 'eve', role: 'finance', iat: issuedAt }, { expiresIn: '1h' })
+    const ended = `/console/sign-in?code=${signInCodes?.create(token, 'finance')}`
+    await operator('POST', '/admin/v1/staff/eve/revoke-sessions')
+    const eve = new ConsoleBrowser(app)
+    const page = await eve.submit(ended, '/console/sign-in')
+    t.equal(page.status, 422)
+    t.match(page.html, 'has expired or was ended')
+    t.equal((await eve.get(ended)).status, 404)
+  })
 })
 
 test('in production there are no links that sign in', async (t) => {

@@ -1,9 +1,10 @@
 import { test } from 'tap'
-import { cellHtml } from '../../../../src/console/frame/cells/cell-html.ts'
-import { pictureCell } from '../../../../src/console/frame/cells/picture-cell.ts'
-import { loadSlices } from '../../../../src/domain.ts'
-import { signedIn } from '../../../harness/app/console-session.ts'
-import { createTestApp } from '../../../harness/app/test-app.ts'
+import { cellHtml } from '../../../src/console/frame/cells/cell-html.ts'
+import { numberCell } from '../../../src/console/frame/cells/cells.ts'
+import { pictureCell } from '../../../src/console/frame/cells/picture-cell.ts'
+import { loadSlices } from '../../../src/domain.ts'
+import { signedIn } from '../../harness/app/console-session.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 
 const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0, approvalLimits: null }
 const isOwnOrigin = (origin: string) => origin === 'https://ours.test' || origin === 'https://also-ours.test'
@@ -76,4 +77,10 @@ test('gifts, packages and users show their own pictures', async (t) => {
 
   const elsewhere = await signedIn((await createTestApp(t, slices, { database })).app, 'finance', 'fay')
   t.notMatch((await elsewhere.get('/console/catalogue/gifts')).html, '<img')
+})
+
+test('exports have counts as numbers, as long as those are exact', (t) => {
+  const values = [3, -3, 9_007_199_254_740_991n, 9_007_199_254_740_992n, null].map((value) => numberCell(value).value)
+  t.strictSame(values, [3, -3, 9_007_199_254_740_991, '9007199254740992', null])
+  t.end()
 })
