@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { breakingChanges, formOf } from '../test/harness/documents/breaking-changes.ts'
+import { breakingChanges, formOf } from './breaking-changes.ts'
 
 // Compares an OpenAPI document, on standard input, with the last released one. Exits with 1 when a change breaks clients
 // and is not listed in accepted-changes.json. With --release the document becomes the released one.

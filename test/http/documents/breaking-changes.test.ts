@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { breakingChanges } from '../../harness/documents/breaking-changes.ts'
+import { breakingChanges } from '../../../scripts/breaking-changes.ts'
 
 const text = { type: 'string' }
 const object = (properties: object, required: readonly string[] = []) => ({ type: 'object', required, properties })

@@ -1,4 +1,4 @@
-import { dereference } from '../http/dereference.ts'
+import { dereference } from '../test/harness/http/dereference.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
