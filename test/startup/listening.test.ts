@@ -5,13 +5,13 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import websocket from '@fastify/websocket'
 import { type FastifyInstance, fastify } from 'fastify'
 import { test } from 'tap'
-import { WebSocket } from 'ws'
 import { errorCode } from '../../src/config/error-code.ts'
 import { currentResponse } from '../../src/http/current-response.ts'
 import { isSocketUpgrade } from '../../src/http/socket-upgrade.ts'
 import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listening/listen.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
+import { WebSocketClient } from '../harness/websocket/websocket-client.ts'
 
 const HOST = '127.0.0.1'
 
@@ -26,7 +26,7 @@ async function listening(t: Test, livePort: number | null = null) {
     routes.get('/ws', { websocket: true }, (ws, { raw }) => {
       // As the service does with its sockets.
       currentResponse(raw.socket)?.detachSocket(raw.socket)
-      ws.send('hello')
+      ws.send('{"t":"hello"}')
     })
     routes.get('/slow', async () => {
       await sleep(300)
@@ -85,14 +85,11 @@ test('a port that another instance shares among its listening sockets is in use'
 test('LIVE_PORT serves websockets and nothing else', async (t) => {
   const livePort = await reservePort()
   const { port, stop } = await listening(t, livePort)
-  const greetingAt = async (at: number): Promise<string> => {
-    const ws = new WebSocket(`ws://${HOST}:${at}/ws`)
-    const [data] = await once(ws, 'message')
-    ws.terminate()
-    return String(data)
+  for (const at of [livePort, port]) {
+    const client = new WebSocketClient(`http://${HOST}:${at}`, { keepsFrames: true })
+    t.same(await client.waitForFrame('hello'), { t: 'hello' })
+    await client.close()
   }
-  t.equal(await greetingAt(livePort), 'hello')
-  t.equal(await greetingAt(port), 'hello')
   t.equal(await ask(port), 200)
   t.equal(await ask(livePort), 404)
   const socket = connect(livePort, HOST)
@@ -156,10 +153,7 @@ test('an upgrade in the segment of an earlier request leaves no connection open'
   await until(() => connections.every(({ text }) => text.match(/HTTP\/1.1 (200|404)/g)?.length === 2))
   for (const { socket } of connections) socket.end()
   await until(() => connections.every(({ hasEnded }) => hasEnded))
-  let hasStopped = false
-  void stop().then(() => (hasStopped = true))
-  await until(() => hasStopped)
-  t.ok(hasStopped)
+  await t.resolves(stop())
 })
 
 test('a stop waits for requests in hand, and hardly for connections that have sent none', async (t) => {
