@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Test, test } from 'tap'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { PipelinedConnection } from '../../src/ledger/executor/pipelined-connection.ts'
-import { queryRows } from '../harness/postgres/embedded.ts'
+import { queryRows } from '../harness/postgres/query-rows.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
 import { emptyDatabase, superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 

@@ -28,11 +28,11 @@ import {
   openEmbeddedCluster,
   ownerOfProcess,
   pidOf,
-  queryRows,
   retryUntilSuccess,
   spawnClusterOwner,
   startClusterOwner,
 } from '../harness/postgres/embedded.ts'
+import { queryRows } from '../harness/postgres/query-rows.ts'
 
 const root = process.geteuid?.() === 0
 /** A normal user: `nobody`, or the current one. */

@@ -5,7 +5,7 @@ import { connect } from '../../src/db/connect.ts'
 import { openPool, PoolExhausted, readPool } from '../../src/db/pool.ts'
 import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
-import { queryRows } from '../harness/postgres/embedded.ts'
+import { queryRows } from '../harness/postgres/query-rows.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
 

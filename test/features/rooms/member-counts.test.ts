@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
-import { queryRows } from '../../harness/postgres/embedded.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
 import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 const counts = (url: string) =>

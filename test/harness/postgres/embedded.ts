@@ -7,7 +7,6 @@ import type { Test } from 'tap'
 import { prepareCluster } from '../../../src/db/cluster/cluster.ts'
 import { type Embedded, openEmbedded } from '../../../src/db/cluster/embedded.ts'
 import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { DEADLINE_MS } from '../until.ts'
 import { base } from './test-cluster.ts'
 
@@ -92,15 +91,6 @@ export function ownerOfProcess(pid: number): number {
 
 export function capabilities(pid: number): number {
   return Number.parseInt(/^CapEff:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '', 16)
-}
-
-export async function queryRows(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = await connect(url, 'test')
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 /** Retries until it succeeds or the deadline passes. */

@@ -1,8 +1,7 @@
-import type { QueryResultRow } from 'pg'
 import { connect } from '../../../src/db/connect.ts'
 
 /** Runs one statement on a connection of its own. */
-export async function queryRows<Row extends QueryResultRow>(
+export async function queryRows<Row extends object = Readonly<Record<string, unknown>>>(
   url: string,
   text: string,
   values: readonly unknown[] = [],

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Binaries } from '../../../src/db/cluster/binaries.ts'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
 import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { reservePort } from '../process/reserve-port.ts'
+import { queryRows } from './query-rows.ts'
 import { inTestSchema } from './test-schema.ts'
 
 interface Test {
@@ -76,14 +76,7 @@ function serverOf(cluster: Cluster, port: number): Server {
     dataDir: cluster.dataDir,
     stop: () => cluster.stop(),
     start: () => cluster.start(port),
-    admin: async (sql) => {
-      const client = await connect(cluster.url('postgres', port, 'postgres'), 'economy tests')
-      try {
-        return (await client.query<Readonly<Record<string, unknown>>>(sql)).rows
-      } finally {
-        await client.end()
-      }
-    },
+    admin: (sql) => queryRows(cluster.url('postgres', port, 'postgres'), sql),
   }
 }
 

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** A folder that is removed when the test ends. */
+export { temporaryFolder as dataDir } from '../app/temporary-folder.ts'
 
 /** The smallest environment that production accepts, without a database. */
 export const production = {
@@ -11,11 +10,4 @@ export const production = {
   CHECKPOINT_KEY: 'c4'.repeat(32),
   PUBLIC_URL: 'https://economy.example',
   ASSET_BASE_URL: 'https://economy.example/assets',
-}
-
-/** A folder that is removed when the test ends. */
-export function dataDir(t: { teardown(work: () => void): void }): string {
-  const folder = mkdtempSync(join(tmpdir(), 'economy-start-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
