@@ -99,7 +99,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
 test('a verification that runs is stopped, and no other can be started meanwhile', async (t) => {
   const { slices } = await loadSlices()
   const { app, database, operator } = await createTestApp(t, slices)
-  await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
+  for (const id of [7, 8]) await operator('POST', '/admin/v1/users', { users: [{ id }] })
   const finance = await signedIn(app, 'finance', 'fin')
   const other = await signedIn(app, 'finance', 'eve')
   t.match((await finance.get('/console/verify')).html, 'action="/console/verify/start"')
