@@ -9,6 +9,7 @@ import {
   spinLabel,
   spinSeeds,
 } from '../../../src/features/fairness/rr1.ts'
+import { isFullRun } from '../../harness/long-tests.ts'
 
 const seed = Buffer.from('f0e1d2c3b4a5968778695a4b3c2d1e0f00112233445566778899aabbccddeeff', 'hex')
 const five: readonly SpinEntry[] = ['aa01', 'bb02', 'cc03', 'dd04', 'ee05'].map((client_seed, i) => ({
@@ -51,6 +52,8 @@ test('a game’s seed follows from the key and its uid', (t) => {
   t.end()
 })
 
+const [FEW, MANY] = isFullRun ? ([10_000, 100_000] as const) : ([5_000, 20_000] as const)
+
 /** The chi-square of how often each of `players` won `spins` games, each with a seed and a uid of its own. */
 function chiSquare(players: number, spins: number): number {
   const seeds = spinSeeds('a key for many spins')
@@ -70,13 +73,13 @@ function chiSquare(players: number, spins: number): number {
   return wins.reduce((sum, won) => sum + (won - expected) ** 2 / expected, 0)
 }
 
-test('all players win equally often: chi-square over 130,000 spins', (t) => {
+test(`all players win equally often: chi-square over ${3 * FEW + MANY} spins`, (t) => {
   // Critical values for a probability of 0.001. The spins are the same in every run, so the test cannot fail by chance.
   const rows = [
-    { players: 5, spins: 100_000, critical: 18.467 },
-    { players: 2, spins: 10_000, critical: 10.828 },
-    { players: 7, spins: 10_000, critical: 22.458 },
-    { players: 50, spins: 10_000, critical: 85.351 },
+    { players: 5, spins: MANY, critical: 18.467 },
+    { players: 2, spins: FEW, critical: 10.828 },
+    { players: 7, spins: FEW, critical: 22.458 },
+    { players: 50, spins: FEW, critical: 85.351 },
   ]
   for (const { players, spins, critical } of rows) {
     const square = chiSquare(players, spins)

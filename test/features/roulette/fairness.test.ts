@@ -81,12 +81,11 @@ test('a spin of another ledger is verified with the values sent', (t) => {
 })
 
 test('spins of this ledger', async (t) => {
-  const app = await rouletteApp(t)
+  const open = await rouletteApp(t)
+  const { game, loser } = await playedGame(open)
+  const { fairness } = game
 
   await t.test('a loser verifies the spin by hand and by request', async (t) => {
-    const open = app
-    const { game, loser } = await playedGame(open)
-    const { fairness } = game
     const ask = open.user(loser)
     const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data
 
@@ -147,8 +146,6 @@ test('spins of this ledger', async (t) => {
   })
 
   await t.test('malformed draws are refused with the name of the field', async (t) => {
-    const open = app
-    const { fairness } = (await playedGame(open)).game
     const ask = (body: object) => open.user(1)('POST', '/v1/fairness/verify', body)
     const lucky = { chain: '1-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{}] }
     const rows: readonly (readonly [object, string])[] = [
