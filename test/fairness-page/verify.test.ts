@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, oneof } from 'fast-check'
-import { type Test, test } from 'tap'
+import { test } from 'tap'
 import { uniform } from '../../src/fairness-page/assets/hashes.js'
 import { sentences, verdictSentence } from '../../src/fairness-page/assets/sentences.js'
 import { verify } from '../../src/fairness-page/assets/verify.js'
@@ -30,68 +30,143 @@ function changedDigits(value: string | number): (string | number)[] {
   return typeof value === 'number' ? changed.map(Number) : changed
 }
 
-/** What the service answered, and odds as it answers them. */
-async function drawn(t: Test) {
-  const fixture = await drawnFixture(t)
+test('what the service draws', async (t) => {
+  const { app, operator, chains, draws, game: finished } = await drawnFixture(t)
   const fetchOdds: FetchOdds = async (hash) => {
-    const response = await fixture.app.inject(`/fairness/odds/${hash}`)
+    const response = await app.inject(`/fairness/odds/${hash}`)
     return response.statusCode === 200 ? { text: response.body } : { fault: 'oddsUnknown' }
   }
-  return { ...fixture, fetchOdds }
-}
 
-test('draws of the service are valid, and each changed digit is not', async (t) => {
-  const { chains, draws, fetchOdds } = await drawn(t)
-  const whole = await verify(draws, chains, fetchOdds)
-  t.equal(inEnglish(whole), 'Valid: every step agrees (draws checked: 12).')
-  t.match(verdictSentence(sentences.ar, whole), /^صحيح: /)
-  const list = Object(JSON.parse(draws)).data
-  // Neither its first send, so that the link leads to another one, nor without a reward.
-  const draw = list.find(({ k, orders }: never) => k > 1 && Object(orders)[0].reward_num > 0)
-  const commitment: string = Object(JSON.parse(chains)).data.commitment
-  t.equal((await verify(JSON.stringify(draw), commitment, fetchOdds)).verdict, 'valid', 'a draw alone')
+  await t.test('draws of the service are valid, and each changed digit is not', async (t) => {
+    const whole = await verify(draws, chains, fetchOdds)
+    t.equal(inEnglish(whole), 'Valid: every step agrees (draws checked: 12).')
+    t.match(verdictSentence(sentences.ar, whole), /^صحيح: /)
+    const list = Object(JSON.parse(draws)).data
+    // Neither its first send, so that the link leads to another one, nor without a reward.
+    const draw = list.find(({ k, orders }: never) => k > 1 && Object(orders)[0].reward_num > 0)
+    const commitment: string = Object(JSON.parse(chains)).data.commitment
+    t.equal((await verify(JSON.stringify(draw), commitment, fetchOdds)).verdict, 'valid', 'a draw alone')
 
-  const alone = await verify(JSON.stringify({ data: [draw] }), '', fetchOdds)
-  t.match(alone, { verdict: 'valid', isComplete: false })
-  t.same(stepsThatAre('unchecked', alone), ['link', 'commitment'])
-  t.match(inEnglish(alone), /^Valid as far as it could be checked: .* Whether these links were fixed before/)
-  t.match(verdictSentence(sentences.ar, alone), /^صحيح بقدر ما أمكن التحقق منه: .*الالتزامات/)
+    const alone = await verify(JSON.stringify({ data: [draw] }), '', fetchOdds)
+    t.match(alone, { verdict: 'valid', isComplete: false })
+    t.same(stepsThatAre('unchecked', alone), ['link', 'commitment'])
+    t.match(inEnglish(alone), /^Valid as far as it could be checked: .* Whether these links were fixed before/)
+    t.match(verdictSentence(sentences.ar, alone), /^صحيح بقدر ما أمكن التحقق منه: .*الالتزامات/)
 
-  const wrongSteps: Readonly<Record<string, string>> = {
-    chain: 'number',
-    k: 'commitment',
-    link: 'commitment',
-    client_seed: 'number',
-    decoration_id: 'odds',
-    odds_hash: 'odds',
-    stake: 'reward',
-  }
-  for (const [field, step] of Object.entries(wrongSteps)) {
-    for (const value of changedDigits(draw[field])) {
-      const changed = await verify(JSON.stringify({ ...draw, [field]: value }), commitment, fetchOdds)
-      t.ok(stepsThatAre('wrong', changed).includes(step), `${field} ${value}: ${step}`)
-      t.match(inEnglish(changed), /^Not valid: Lucky gift, chain /)
+    const wrongSteps: Readonly<Record<string, string>> = {
+      chain: 'number',
+      k: 'commitment',
+      link: 'commitment',
+      client_seed: 'number',
+      decoration_id: 'odds',
+      odds_hash: 'odds',
+      stake: 'reward',
     }
-  }
-  for (const [field, step] of [
-    ['r', 'number'],
-    ['reward_num', 'reward'],
-  ] as const) {
-    for (const [i, order] of draw.orders.entries()) {
-      for (const value of changedDigits(order[field])) {
-        const orders = draw.orders.with(i, { ...order, [field]: value })
-        const changed = await verify(JSON.stringify({ ...draw, orders }), commitment, fetchOdds)
-        t.same(stepsThatAre('wrong', changed), [step], `${field} ${value}`)
+    for (const [field, step] of Object.entries(wrongSteps)) {
+      for (const value of changedDigits(draw[field])) {
+        const changed = await verify(JSON.stringify({ ...draw, [field]: value }), commitment, fetchOdds)
+        t.ok(stepsThatAre('wrong', changed).includes(step), `${field} ${value}: ${step}`)
+        t.match(inEnglish(changed), /^Not valid: Lucky gift, chain /)
       }
     }
-  }
-  for (const value of changedDigits(commitment)) {
-    const changed = await verify(JSON.stringify(draw), String(value), fetchOdds)
-    t.same(stepsThatAre('wrong', changed), ['commitment'])
-  }
-  const forged = { ...draw, link: 'ab'.repeat(32) }
-  const among = list.map((item: unknown) => (item === draw ? forged : item))
-  t.ok(stepsThatAre('wrong', await verify(JSON.stringify(among), '', fetchOdds)).includes('link'))
+    for (const [field, step] of [
+      ['r', 'number'],
+      ['reward_num', 'reward'],
+    ] as const) {
+      for (const [i, order] of draw.orders.entries()) {
+        for (const value of changedDigits(order[field])) {
+          const orders = draw.orders.with(i, { ...order, [field]: value })
+          const changed = await verify(JSON.stringify({ ...draw, orders }), commitment, fetchOdds)
+          t.same(stepsThatAre('wrong', changed), [step], `${field} ${value}`)
+        }
+      }
+    }
+    for (const value of changedDigits(commitment)) {
+      const changed = await verify(JSON.stringify(draw), String(value), fetchOdds)
+      t.same(stepsThatAre('wrong', changed), ['commitment'])
+    }
+    const forged = { ...draw, link: 'ab'.repeat(32) }
+    const among = list.map((item: unknown) => (item === draw ? forged : item))
+    t.ok(stepsThatAre('wrong', await verify(JSON.stringify(among), '', fetchOdds)).includes('link'))
+  })
+
+  await t.test('a finished game of the service is valid, and each changed digit is not', async (t) => {
+    t.equal(inEnglish(await verify(finished, '', noOdds)), 'Valid: every step agrees (draws checked: 1).')
+    const game = Object(JSON.parse(finished)).data
+    t.equal((await verify(JSON.stringify(game.fairness), '', noOdds)).verdict, 'valid', 'its fairness alone')
+    const expectWrong = async (changed: object, step: string, value: string | number) =>
+      t.ok(stepsThatAre('wrong', await verify(JSON.stringify(changed), '', noOdds)).includes(step), `${step}: ${value}`)
+
+    for (const [field, step] of Object.entries({
+      game_uid: 'seed',
+      commitment: 'seed',
+      server_seed: 'seed',
+      entries_hash: 'entries',
+      draw: 'number',
+    })) {
+      for (const value of changedDigits(game.fairness[field])) {
+        await expectWrong({ ...game, fairness: { ...game.fairness, [field]: value } }, step, value)
+      }
+    }
+    for (const [i, entry] of game.fairness.entries.entries()) {
+      for (const field of ['entry', 'user_id', 'stake', 'client_seed']) {
+        for (const value of changedDigits(entry[field])) {
+          const entries = game.fairness.entries.with(i, { ...entry, [field]: value })
+          await expectWrong({ ...game, fairness: { ...game.fairness, entries } }, 'entries', value)
+        }
+      }
+    }
+    for (const field of ['uid', 'game_price', 'players_count', 'pot']) {
+      for (const value of changedDigits(game[field])) await expectWrong({ ...game, [field]: value }, 'game', value)
+    }
+    await expectWrong({ ...game, winner: game.losers[0] }, 'winner', 'a loser')
+  })
+
+  await t.test('a draw whose odds table does not arrive is neither valid nor not valid', async (t) => {
+    const away: FetchOdds = async () => ({ fault: 'oddsUnreachable' })
+    const other: FetchOdds = async () => ({ text: '<html>' })
+    for (const fetchOdds of [away, other]) {
+      const verdict = await verify(draws, chains, fetchOdds)
+      t.match(verdict, { verdict: 'unchecked', isComplete: false })
+      t.same(stepsThatAre('wrong', verdict), [])
+      t.same(stepsThatAre('unchecked', verdict), ['odds'])
+      t.match(inEnglish(verdict), /^Could not be checked: the odds table could not be fetched.*check again/)
+      t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: .*جدول الاحتمالات/)
+    }
+    const forged = draws.replace(/"link":"(.)/, (_, digit: string) => `"link":"${digit === '1' ? '2' : '1'}`)
+    const verdict = await verify(forged, chains, away)
+    t.match(inEnglish(verdict), /^Not valid: /, 'what can be checked is')
+    t.match(verdict, { verdict: 'notValid' })
+  })
+
+  await t.test('the page shows the odds in force in both languages, and stays open during maintenance', async (t) => {
+    t.match((await app.inject('/fairness')).body, /<h3>Lucky clover<\/h3>\n<p>.*: <bdi>70%<\/bdi>/)
+    await operator('PUT', '/admin/v1/decorations/3', {
+      name: { en: '<b>Clover & "more"', ar: 'برسيم' },
+      odds: [
+        { multiplier: 0, weight: 3 },
+        { multiplier: 1.5, weight: 1 },
+      ],
+    })
+    const maintenance = { maintenance: true, title: { en: 'Closed', ar: 'مغلق' }, message: { en: 'Soon', ar: 'قريبًا' } }
+    t.equal((await operator('PUT', '/admin/v1/app-mode', maintenance)).status, 200)
+    const english = await app.inject('/fairness')
+    t.match(english.headers, { 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+    t.match(english.headers['content-security-policy'], /default-src 'none'.*form-action 'none'/)
+    t.match(english.body, '<h3>&lt;b>Clover &amp; &quot;more&quot;</h3>')
+    t.match(english.body, 'long run: <bdi>37.5%</bdi>')
+    t.notMatch(english.body, /<script>|<style|style=|\son\w+=/)
+    for (const request of [
+      { url: '/fairness?lang=ar' },
+      { url: '/fairness', headers: { 'accept-language': 'ar-EG' } },
+    ]) {
+      t.match((await app.inject(request)).body, /<html lang="ar" dir="rtl">[^]*<h3>برسيم<\/h3>/)
+    }
+    const hash = Object(JSON.parse(draws)).data[0].odds_hash
+    t.equal((await app.inject(`/fairness/odds/${hash}`)).statusCode, 200, 'a former table')
+    t.equal((await app.inject(`/fairness/odds/${'ab'.repeat(32)}`)).statusCode, 404)
+    t.equal((await app.inject('/fairness/odds/%00')).statusCode, 404)
+  })
 })
 
 /** Draws as a service with these links would answer them, with the numbers and rewards that follow from them. */
@@ -173,39 +248,6 @@ test('a link is right only when it led to an earlier link or to a commitment', a
     t.equal(/Whether these links were fixed/.test(inEnglish(checked)), verdict === 'valid' && !isKnown)
     for (const { reason } of steps) t.ok(sentences.ar.reasons[reason])
   }
-})
-
-test('a finished game of the service is valid, and each changed digit is not', async (t) => {
-  const { game: response } = await drawn(t)
-  t.equal(inEnglish(await verify(response, '', noOdds)), 'Valid: every step agrees (draws checked: 1).')
-  const game = Object(JSON.parse(response)).data
-  t.equal((await verify(JSON.stringify(game.fairness), '', noOdds)).verdict, 'valid', 'its fairness alone')
-  const expectWrong = async (changed: object, step: string, value: string | number) =>
-    t.ok(stepsThatAre('wrong', await verify(JSON.stringify(changed), '', noOdds)).includes(step), `${step}: ${value}`)
-
-  for (const [field, step] of Object.entries({
-    game_uid: 'seed',
-    commitment: 'seed',
-    server_seed: 'seed',
-    entries_hash: 'entries',
-    draw: 'number',
-  })) {
-    for (const value of changedDigits(game.fairness[field])) {
-      await expectWrong({ ...game, fairness: { ...game.fairness, [field]: value } }, step, value)
-    }
-  }
-  for (const [i, entry] of game.fairness.entries.entries()) {
-    for (const field of ['entry', 'user_id', 'stake', 'client_seed']) {
-      for (const value of changedDigits(entry[field])) {
-        const entries = game.fairness.entries.with(i, { ...entry, [field]: value })
-        await expectWrong({ ...game, fairness: { ...game.fairness, entries } }, 'entries', value)
-      }
-    }
-  }
-  for (const field of ['uid', 'game_price', 'players_count', 'pot']) {
-    for (const value of changedDigits(game[field])) await expectWrong({ ...game, [field]: value }, 'game', value)
-  }
-  await expectWrong({ ...game, winner: game.losers[0] }, 'winner', 'a loser')
 })
 
 test('the examples of the documents are valid without a request', async (t) => {
@@ -290,24 +332,6 @@ test('bad input is answered with a sentence', async (t) => {
   )
 })
 
-test('a draw whose odds table does not arrive is neither valid nor not valid', async (t) => {
-  const away: FetchOdds = async () => ({ fault: 'oddsUnreachable' })
-  const other: FetchOdds = async () => ({ text: '<html>' })
-  const { draws, chains } = await drawn(t)
-  for (const fetchOdds of [away, other]) {
-    const verdict = await verify(draws, chains, fetchOdds)
-    t.match(verdict, { verdict: 'unchecked', isComplete: false })
-    t.same(stepsThatAre('wrong', verdict), [])
-    t.same(stepsThatAre('unchecked', verdict), ['odds'])
-    t.match(inEnglish(verdict), /^Could not be checked: the odds table could not be fetched.*check again/)
-    t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: .*جدول الاحتمالات/)
-  }
-  const forged = draws.replace(/"link":"(.)/, (_, digit: string) => `"link":"${digit === '1' ? '2' : '1'}`)
-  const verdict = await verify(forged, chains, away)
-  t.match(inEnglish(verdict), /^Not valid: /, 'what can be checked is')
-  t.match(verdict, { verdict: 'notValid' })
-})
-
 test('a browser that cannot compute says so, and nothing against the draw', (t) => {
   for (const fault of ['noCrypto', 'inexact', 'failed', 'oddsUnreachable'] as const) {
     const verdict = { verdict: 'unchecked', fault: { fault }, isComplete: false, checked: [] } as const
@@ -315,33 +339,6 @@ test('a browser that cannot compute says so, and nothing against the draw', (t) 
     t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: \S/)
   }
   t.end()
-})
-
-test('the page shows the odds in force in both languages, and stays open during maintenance', async (t) => {
-  const { app, operator, draws } = await drawnFixture(t)
-  t.match((await app.inject('/fairness')).body, /<h3>Lucky clover<\/h3>\n<p>.*: <bdi>70%<\/bdi>/)
-  await operator('PUT', '/admin/v1/decorations/3', {
-    name: { en: '<b>Clover & "more"', ar: 'برسيم' },
-    odds: [
-      { multiplier: 0, weight: 3 },
-      { multiplier: 1.5, weight: 1 },
-    ],
-  })
-  const maintenance = { maintenance: true, title: { en: 'Closed', ar: 'مغلق' }, message: { en: 'Soon', ar: 'قريبًا' } }
-  t.equal((await operator('PUT', '/admin/v1/app-mode', maintenance)).status, 200)
-  const english = await app.inject('/fairness')
-  t.match(english.headers, { 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
-  t.match(english.headers['content-security-policy'], /default-src 'none'.*form-action 'none'/)
-  t.match(english.body, '<h3>&lt;b>Clover &amp; &quot;more&quot;</h3>')
-  t.match(english.body, 'long run: <bdi>37.5%</bdi>')
-  t.notMatch(english.body, /<script>|<style|style=|\son\w+=/)
-  for (const request of [{ url: '/fairness?lang=ar' }, { url: '/fairness', headers: { 'accept-language': 'ar-EG' } }]) {
-    t.match((await app.inject(request)).body, /<html lang="ar" dir="rtl">[^]*<h3>برسيم<\/h3>/)
-  }
-  const hash = Object(JSON.parse(draws)).data[0].odds_hash
-  t.equal((await app.inject(`/fairness/odds/${hash}`)).statusCode, 200, 'a former table')
-  t.equal((await app.inject(`/fairness/odds/${'ab'.repeat(32)}`)).statusCode, 404)
-  t.equal((await app.inject('/fairness/odds/%00')).statusCode, 404)
 })
 
 test('each file of the page is served', async (t) => {

@@ -11,134 +11,140 @@ const odds = [
   { multiplier: 0, weight: 4 },
 ]
 
-test('a name may be given in both languages; clients read that of their request, operators what was given', async (t) => {
-  const { app, database, operator } = await createTestApp(t, slices)
+test('names in both languages', async (t) => {
+  const { app, database, operator, user } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
-  const gift = { kind: 'lucky', price: 100, odds }
-  const put = await operator('PUT', '/admin/v1/decorations/1', { ...gift, name: { ...rose, fr: 'Rose' } })
-  t.match(put, { status: 200, body: { data: { name: rose } } })
-  await operator('PUT', '/admin/v1/decorations/2', { ...gift, name: 'Crown' })
-  const same = await operator('PUT', '/admin/v1/decorations/1', { name: rose, price: 100 })
-  t.match(same.body, { data: { name: rose } })
-  t.match(await operator('GET', '/admin/v1/decorations?lang=ar'), {
-    body: {
-      data: [
-        { id: 2, name: 'Crown' },
-        { id: 1, name: rose },
-      ],
+
+  await t.test(
+    'a name may be given in both languages; clients read that of their request, operators what was given',
+    async (t) => {
+      const gift = { kind: 'lucky', price: 100, odds }
+      const put = await operator('PUT', '/admin/v1/decorations/1', { ...gift, name: { ...rose, fr: 'Rose' } })
+      t.match(put, { status: 200, body: { data: { name: rose } } })
+      await operator('PUT', '/admin/v1/decorations/2', { ...gift, name: 'Crown' })
+      const same = await operator('PUT', '/admin/v1/decorations/1', { name: rose, price: 100 })
+      t.match(same.body, { data: { name: rose } })
+      t.match(await operator('GET', '/admin/v1/decorations?lang=ar'), {
+        body: {
+          data: [
+            { id: 2, name: 'Crown' },
+            { id: 1, name: rose },
+          ],
+        },
+      })
+      t.same(
+        await queryRows(
+          database,
+          `select version, data::json -> 'name' as name from ledger_events where type = 'decoration-defined'`,
+        ),
+        [
+          { version: '2', name: JSON.stringify(rose) },
+          { version: '2', name: '"Crown"' },
+        ],
+        'the same definition writes no event',
+      )
+
+      const list = async (headers: Record<string, string>) => {
+        const authorization = `Bearer ${app.jwt.sign({ sub: '1' }, { expiresIn: '1h' })}`
+        const answer = await app.inject({ url: '/api/v1/decorations', headers: { authorization, ...headers } })
+        const body: unknown = answer.payload === '' ? null : answer.json()
+        return { status: answer.statusCode, headers: answer.headers, body, etag: String(answer.headers.etag) }
+      }
+      const english = await list({})
+      const arabic = await list({ 'accept-language': 'ar-EG' })
+      t.match(english.body, {
+        data: [
+          { id: 2, name: 'Crown' },
+          { id: 1, name: 'Rose' },
+        ],
+      })
+      t.match(arabic.body, {
+        data: [
+          { id: 2, name: 'Crown' },
+          { id: 1, name: 'وردة' },
+        ],
+      })
+      t.not(arabic.etag, english.etag)
+      t.match(arabic.headers, { vary: 'Accept-Encoding, Accept-Language, Lang' })
+      t.equal((await list({ 'if-none-match': english.etag })).status, 304)
+      t.equal((await list({ 'if-none-match': english.etag, lang: 'ar' })).status, 200)
+      t.equal((await list({ 'if-none-match': arabic.etag, lang: 'ar' })).status, 304)
+      const hashOf = ({ body }: { readonly body: unknown }) => JSON.stringify(body).match(/[0-9a-f]{64}/g)
+      t.same(hashOf(arabic), hashOf(english), 'the odds have one hash')
+
+      t.match((await operator('PUT', '/admin/v1/decorations/1', { name: 'Rosebud' })).body, {
+        data: { name: 'Rosebud' },
+      })
+      t.match(
+        (await list({ lang: 'ar' })).body,
+        { data: [{ name: 'Crown' }, { name: 'Rosebud' }] },
+        'one name for all again',
+      )
     },
-  })
-  t.same(
-    await queryRows(
-      database,
-      `select version, data::json -> 'name' as name from ledger_events where type = 'decoration-defined'`,
-    ),
-    [
-      { version: '2', name: JSON.stringify(rose) },
-      { version: '2', name: '"Crown"' },
-    ],
-    'the same definition writes no event',
   )
 
-  const list = async (headers: Record<string, string>) => {
-    const authorization = `Bearer ${app.jwt.sign({ sub: '1' }, { expiresIn: '1h' })}`
-    const answer = await app.inject({ url: '/api/v1/decorations', headers: { authorization, ...headers } })
-    const body: unknown = answer.payload === '' ? null : answer.json()
-    return { status: answer.statusCode, headers: answer.headers, body, etag: String(answer.headers.etag) }
-  }
-  const english = await list({})
-  const arabic = await list({ 'accept-language': 'ar-EG' })
-  t.match(english.body, {
-    data: [
-      { id: 2, name: 'Crown' },
-      { id: 1, name: 'Rose' },
-    ],
-  })
-  t.match(arabic.body, {
-    data: [
-      { id: 2, name: 'Crown' },
-      { id: 1, name: 'وردة' },
-    ],
-  })
-  t.not(arabic.etag, english.etag)
-  t.match(arabic.headers, { vary: 'Accept-Encoding, Accept-Language, Lang' })
-  t.equal((await list({ 'if-none-match': english.etag })).status, 304)
-  t.equal((await list({ 'if-none-match': english.etag, lang: 'ar' })).status, 200)
-  t.equal((await list({ 'if-none-match': arabic.etag, lang: 'ar' })).status, 304)
-  const hashOf = ({ body }: { readonly body: unknown }) => JSON.stringify(body).match(/[0-9a-f]{64}/g)
-  t.same(hashOf(arabic), hashOf(english), 'the odds have one hash')
-
-  t.match((await operator('PUT', '/admin/v1/decorations/1', { name: 'Rosebud' })).body, { data: { name: 'Rosebud' } })
-  t.match(
-    (await list({ lang: 'ar' })).body,
-    { data: [{ name: 'Crown' }, { name: 'Rosebud' }] },
-    'one name for all again',
-  )
-})
-
-test('names of packages and countries', async (t) => {
-  const { operator, user } = await createTestApp(t, slices)
-  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
-  const gold = { en: 'Gold', ar: 'ذهبي' }
-  const egypt = { en: 'Egypt', ar: 'مصر' }
-  t.match(await operator('PUT', '/admin/v1/privilege-packages/1', { name: gold, rank: 1, valid_days: 5 }), {
-    status: 200,
-    body: { data: { name: gold } },
-  })
-  t.match(await operator('PUT', '/admin/v1/countries/1', { name: egypt }), { body: { data: { name: egypt } } })
-  t.match(await operator('PUT', '/admin/v1/countries/1', {}), { body: { data: { name: egypt } } })
-  t.match(await operator('GET', '/admin/v1/countries/1'), { body: { data: { name: egypt } } })
-  t.match(await operator('GET', '/admin/v1/privilege-packages/1'), { body: { data: { name: gold } } })
-  const grant = { privilege_package_id: 1, quantity: 1, reason: 'test' }
-  await operator('POST', '/admin/v1/users/1/cards', grant)
-  t.match(await user(1)('GET', '/v1/privilege-wallet'), { body: { data: [{ privilege_package_name: 'Gold' }] } })
-  t.match(await user(1)('GET', '/v1/privilege-wallet?lang=ar'), {
-    body: { data: [{ privilege_package_name: 'ذهبي' }] },
-  })
-  const both = await Promise.all(['en', 'ar'].map((lang) => user(1)('GET', `/api/v1/countries?lang=${lang}`)))
-  t.match(both, [{ body: { data: [{ id: 1, name: 'Egypt' }] } }, { body: { data: [{ id: 1, name: 'مصر' }] } }])
-  const listed = await user(1)('GET', '/api/v1/privilege-packages?lang=ar')
-  t.match(listed, { body: { data: [{ name: 'ذهبي' }] } })
-  await operator('PUT', '/admin/v1/users/4', {
-    charging_agent: 1,
-    allow_receive_withdraw_requests: 1,
-    agency_countries: [{ country_id: 1 }],
-  })
-  t.match(await user(1)('GET', '/api/v1/agency/target-withdraw-requests/charging-agents?lang=ar'), {
-    body: { data: [{ countries: [{ id: 1, name: 'مصر' }] }] },
-  })
-  await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'test' })
-  const withdrawal = {
-    type: 'gold_agent',
-    target_user_id: 4,
-    beneficiary_user_id: 1,
-    amount_in_dollars: 1,
-    country_id: 1,
-  }
-  const requests = '/api/v1/agency/target-withdraw-requests'
-  t.match(await user(1)('POST', `${requests}/request?lang=ar`, withdrawal), {
-    status: 201,
-    body: { data: { country: { id: 1, name: 'مصر' } } },
-  })
-  t.match(await user(1)('GET', requests), { body: { data: [{ country: { id: 1, name: 'Egypt' } }] } })
-  t.match(await user(1)('GET', `${requests}?lang=ar`), { body: { data: [{ country: { id: 1, name: 'مصر' } }] } })
-  const [card] = Object(await user(1)('GET', '/v1/privilege-wallet')).body.data
-  await user(1)('POST', `/v1/privilege-wallet/${card.id}/activate`)
-  await operator('PUT', '/admin/v1/decorations/1', { name: rose, kind: 'standard', price: 100 })
-  await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 1, quantity: 2, reason: 'test' })
-  t.match(await user(1)('GET', '/api/v1/wallet?lang=ar'), {
-    body: { data: { privilege: { name: 'ذهبي' }, bag: [{ name: 'وردة' }] } },
-  })
-  t.match(await user(1)('GET', '/api/v1/wallet'), {
-    body: { data: { privilege: { name: 'Gold' }, bag: [{ name: 'Rose' }] } },
-  })
-  t.match(await user(1)('GET', '/api/v1/bag?lang=ar'), { body: { data: [{ name: 'وردة', quantity: 2 }] } })
-  t.match(await operator('PUT', '/admin/v1/countries/2?lang=ar', { name: { en: 'Iraq' } }), {
-    status: 422,
-    body: { errors: { 'name.ar': ['هذا الحقل مطلوب.'] } },
-  })
-  t.match(await operator('PUT', '/admin/v1/countries/2?lang=ar', { name: 7 }), {
-    status: 422,
-    body: { errors: { name: ['يجب أن تكون القيمة اسمًا، أو كائنًا فيه الاسمان en وar.'] } },
+  await t.test('names of packages and countries', async (t) => {
+    const gold = { en: 'Gold', ar: 'ذهبي' }
+    const egypt = { en: 'Egypt', ar: 'مصر' }
+    t.match(await operator('PUT', '/admin/v1/privilege-packages/1', { name: gold, rank: 1, valid_days: 5 }), {
+      status: 200,
+      body: { data: { name: gold } },
+    })
+    t.match(await operator('PUT', '/admin/v1/countries/1', { name: egypt }), { body: { data: { name: egypt } } })
+    t.match(await operator('PUT', '/admin/v1/countries/1', {}), { body: { data: { name: egypt } } })
+    t.match(await operator('GET', '/admin/v1/countries/1'), { body: { data: { name: egypt } } })
+    t.match(await operator('GET', '/admin/v1/privilege-packages/1'), { body: { data: { name: gold } } })
+    const grant = { privilege_package_id: 1, quantity: 1, reason: 'test' }
+    await operator('POST', '/admin/v1/users/1/cards', grant)
+    t.match(await user(1)('GET', '/v1/privilege-wallet'), { body: { data: [{ privilege_package_name: 'Gold' }] } })
+    t.match(await user(1)('GET', '/v1/privilege-wallet?lang=ar'), {
+      body: { data: [{ privilege_package_name: 'ذهبي' }] },
+    })
+    const both = await Promise.all(['en', 'ar'].map((lang) => user(1)('GET', `/api/v1/countries?lang=${lang}`)))
+    t.match(both, [{ body: { data: [{ id: 1, name: 'Egypt' }] } }, { body: { data: [{ id: 1, name: 'مصر' }] } }])
+    const listed = await user(1)('GET', '/api/v1/privilege-packages?lang=ar')
+    t.match(listed, { body: { data: [{ name: 'ذهبي' }] } })
+    await operator('PUT', '/admin/v1/users/4', {
+      charging_agent: 1,
+      allow_receive_withdraw_requests: 1,
+      agency_countries: [{ country_id: 1 }],
+    })
+    t.match(await user(1)('GET', '/api/v1/agency/target-withdraw-requests/charging-agents?lang=ar'), {
+      body: { data: [{ countries: [{ id: 1, name: 'مصر' }] }] },
+    })
+    await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'test' })
+    const withdrawal = {
+      type: 'gold_agent',
+      target_user_id: 4,
+      beneficiary_user_id: 1,
+      amount_in_dollars: 1,
+      country_id: 1,
+    }
+    const requests = '/api/v1/agency/target-withdraw-requests'
+    t.match(await user(1)('POST', `${requests}/request?lang=ar`, withdrawal), {
+      status: 201,
+      body: { data: { country: { id: 1, name: 'مصر' } } },
+    })
+    t.match(await user(1)('GET', requests), { body: { data: [{ country: { id: 1, name: 'Egypt' } }] } })
+    t.match(await user(1)('GET', `${requests}?lang=ar`), { body: { data: [{ country: { id: 1, name: 'مصر' } }] } })
+    const [card] = Object(await user(1)('GET', '/v1/privilege-wallet')).body.data
+    await user(1)('POST', `/v1/privilege-wallet/${card.id}/activate`)
+    await operator('PUT', '/admin/v1/decorations/3', { name: rose, kind: 'standard', price: 100 })
+    await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 3, quantity: 2, reason: 'test' })
+    t.match(await user(1)('GET', '/api/v1/wallet?lang=ar'), {
+      body: { data: { privilege: { name: 'ذهبي' }, bag: [{ name: 'وردة' }] } },
+    })
+    t.match(await user(1)('GET', '/api/v1/wallet'), {
+      body: { data: { privilege: { name: 'Gold' }, bag: [{ name: 'Rose' }] } },
+    })
+    t.match(await user(1)('GET', '/api/v1/bag?lang=ar'), { body: { data: [{ name: 'وردة', quantity: 2 }] } })
+    t.match(await operator('PUT', '/admin/v1/countries/2?lang=ar', { name: { en: 'Iraq' } }), {
+      status: 422,
+      body: { errors: { 'name.ar': ['هذا الحقل مطلوب.'] } },
+    })
+    t.match(await operator('PUT', '/admin/v1/countries/2?lang=ar', { name: 7 }), {
+      status: 422,
+      body: { errors: { name: ['يجب أن تكون القيمة اسمًا، أو كائنًا فيه الاسمان en وar.'] } },
+    })
   })
 })

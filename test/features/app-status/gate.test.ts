@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { until } from '../../harness/until.ts'
 
 const { slices } = await loadSlices()
 
@@ -30,24 +30,30 @@ interface GateSetup extends TestApp {
   readonly ask: (url: string, headers?: Record<string, string>, options?: InjectOptions) => Promise<unknown[]>
   readonly bearer: (claims: object) => { authorization: string }
   readonly set: (path: string, body?: unknown) => Promise<void>
+  /** Android has release 2.1 and minimum 1.5, ios release 3 and no minimum, flutter none; no mode is on. */
+  readonly reset: () => Promise<void>
 }
 
-/** Users 1 and 2; android has release 2.1 and minimum 1.5, ios release 3 and no minimum, flutter none. */
+/** Users 1 to 4. */
 async function gateSetup(t: Test): Promise<GateSetup> {
   const open = await createTestApp(t, slices)
   const { app, operator } = open
-  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map((id) => ({ id })) })
   const set: GateSetup['set'] = async (path, body) => {
     const { status, text } = await operator('PUT', `/admin/v1${path}`, body)
     if (status !== 200) throw new Error(text)
   }
   const words = { store_link: STORE, title, message }
-  await set('/releases/android', { version: '2.1', minimum_version: '1.5', ...words })
-  await set('/releases/ios', { version: '3', ...words })
-  await set('/app-mode', maintained)
+  const reset = async (): Promise<void> => {
+    await set('/releases/android', { version: '2.1', minimum_version: '1.5', ...words })
+    await set('/releases/ios', { version: '3', minimum_version: null, ...words })
+    await set('/app-mode', { ...maintained, maintenance: false, block_unidentified: null })
+  }
+  await reset()
   return {
     ...open,
     set,
+    reset,
     ask: async (url, headers = {}, options = {}) => {
       const response = await app.inject({ url, headers, ...options })
       return [response.statusCode, response.json()]
@@ -57,10 +63,9 @@ async function gateSetup(t: Test): Promise<GateSetup> {
 }
 
 test('modes and releases', async (t) => {
-  const shared = await gateSetup(t)
+  const { ask, set, reset, bearer, app, operator, database } = await gateSetup(t)
 
   await t.test('app-status: every case, in headers and in the query', async (t) => {
-    const { ask, set, app } = shared
     const rows: readonly (readonly [
       type: string | null,
       version: string | null,
@@ -131,7 +136,6 @@ test('modes and releases', async (t) => {
   })
 
   await t.test('maintenance closes every client route before all other checks, and no other route', async (t) => {
-    const { ask, set, bearer, app, operator } = shared
     const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
     const closed: readonly (readonly [string, Record<string, string>, InjectOptions?])[] = [
       ['/api/v1/wallet', {}],
@@ -188,7 +192,6 @@ test('modes and releases', async (t) => {
   })
 
   await t.test('unknown fields of a text do not change the request', async (t) => {
-    const { operator } = shared
     const key = { 'idempotency-key': 'deep' }
     const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
     t.match(first, { status: 200, body: { data: { title: { en: 'Closed' } } } })
@@ -197,7 +200,6 @@ test('modes and releases', async (t) => {
   })
 
   await t.test('a forced update refuses those whose type is known and whose version is too old', async (t) => {
-    const { ask, set, bearer, operator } = shared
     const me = bearer({})
     const passes = async (headers: Record<string, string>, name: string) =>
       t.equal((await ask('/v1/wallet', { ...me, ...headers }))[0], 200, name)
@@ -237,78 +239,80 @@ test('modes and releases', async (t) => {
     await operator('DELETE', '/admin/v1/releases/android')
     t.same(await ask('/v1/app-status', android('0.1')), [200, noUpdate])
   })
-})
 
-test('what a token reported to app-status applies to its requests without hints', async (t) => {
-  const { ask, set, bearer, app, database } = await gateSetup(t)
-  const [mine, other] = [bearer({}), bearer({ jti: 'another token of the same user' })]
-  const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
-  const tell = (headers: Record<string, string>, version: string, type = 'android') =>
-    ask('/v1/app-status', { ...headers, 'client-type': type, 'client-version': version })
-  const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', headers))[0]
+  await t.test('what a token reported to app-status applies to its requests without hints', async (t) => {
+    await reset()
+    const [mine, other] = [bearer({}), bearer({ jti: 'another token of the same user' })]
+    const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
+    const tell = (headers: Record<string, string>, version: string, type = 'android') =>
+      ask('/v1/app-status', { ...headers, 'client-type': type, 'client-version': version })
+    const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', headers))[0]
 
-  t.equal(await status(mine), 200)
-  await tell(mine, '1.4')
-  t.same(await ask('/v1/wallet', { ...mine, 'accept-language': 'ar' }), [426, update(true, 'ar')])
-  t.equal(await status(other), 426, 'another token of the user, for which nothing is stored')
-  t.equal(await status(bearer({ sub: '2' })), 200, 'of another user')
-  t.equal(
-    await status({ ...mine, 'client-type': 'android', 'client-version': '2' }),
-    200,
-    'its own hints take precedence',
-  )
-  await ask('/v1/app-status', mine)
-  t.equal(await status(mine), 426, 'a request without hints deletes nothing')
-  await tell(mine, '1.6')
-  t.equal(await status(mine), 200)
-  await tell(mine, '0.1', 'windows')
-  t.equal(await status(mine), 200)
-  await tell(mine, 'nonsense')
-  t.equal(await status(mine), 426)
-  await tell(expired, '1')
-  t.equal(await status(expired), 426, 'not 440: it must keep its token')
-  await tell({ authorization: 'Bearer forged' }, '1')
-  t.equal(await status({ authorization: 'Bearer forged' }), 401, 'nothing is stored for forged tokens')
+    t.equal(await status(mine), 200)
+    await tell(mine, '1.4')
+    t.same(await ask('/v1/wallet', { ...mine, 'accept-language': 'ar' }), [426, update(true, 'ar')])
+    t.equal(await status(other), 426, 'another token of the user, for which nothing is stored')
+    t.equal(await status(bearer({ sub: '2' })), 200, 'of another user')
+    t.equal(
+      await status({ ...mine, 'client-type': 'android', 'client-version': '2' }),
+      200,
+      'its own hints take precedence',
+    )
+    await ask('/v1/app-status', mine)
+    t.equal(await status(mine), 426, 'a request without hints deletes nothing')
+    await tell(mine, '1.6')
+    t.equal(await status(mine), 200)
+    await tell(mine, '0.1', 'windows')
+    t.equal(await status(mine), 200)
+    await tell(mine, 'nonsense')
+    t.equal(await status(mine), 426)
+    await tell(expired, '1')
+    t.equal(await status(expired), 426, 'not 440: it must keep its token')
+    await tell({ authorization: 'Bearer forged' }, '1')
+    t.equal(await status({ authorization: 'Bearer forged' }), 401, 'nothing is stored for forged tokens')
 
-  await set('/app-mode', { block_unidentified: 'android' })
-  t.equal(await status(other), 426)
-  await tell(other, '2.1')
-  t.equal(await status(other), 200)
-  t.equal(await status({ authorization: 'Bearer forged' }), 426)
+    await set('/app-mode', { block_unidentified: 'android' })
+    t.equal(await status(other), 426)
+    await tell(other, '2.1')
+    t.equal(await status(other), 200)
+    t.equal(await status({ authorization: 'Bearer forged' }), 426)
 
-  // Another instance reads it from the database.
-  const second = await createTestApp(t, slices, { database })
-  const there = async (headers: Record<string, string>) =>
-    (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
-  while ((await there(mine)) !== 426) await pause(5)
-  t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what is stored for the user')
-  t.same([await there(mine), await there(other), await there(expired)], [426, 200, 426])
-})
+    // Another instance reads it from the database.
+    const second = await createTestApp(t, slices, { database })
+    const there = async (headers: Record<string, string>) =>
+      (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
+    await until(async () => (await there(mine)) === 426)
+    t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what is stored for the user')
+    t.same([await there(mine), await there(other), await there(expired)], [426, 200, 426])
+  })
 
-test('a type without a version is judged by the version that is stored', async (t) => {
-  const { ask, bearer, set } = await gateSetup(t)
-  const tell = (headers: Record<string, string>, version: string) =>
-    ask('/v1/app-status', { ...headers, 'client-type': 'android', 'client-version': version })
-  const android = { 'client-type': 'android' }
-  const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', { ...headers, ...android }))[0]
-  const [mine, other, stranger] = [bearer({}), bearer({ jti: 'another' }), bearer({ sub: '2' })]
+  await t.test('a type without a version is judged by the version that is stored', async (t) => {
+    await reset()
+    const tell = (headers: Record<string, string>, version: string) =>
+      ask('/v1/app-status', { ...headers, 'client-type': 'android', 'client-version': version })
+    const android = { 'client-type': 'android' }
+    const status = async (headers: Record<string, string>) => (await ask('/v1/wallet', { ...headers, ...android }))[0]
+    const [mine = {}, other = {}, stranger = {}] = [3, 3, 4].map((id, i) =>
+      bearer({ sub: String(id), jti: `token ${i}` }),
+    )
 
-  t.equal(await status(mine), 426, 'nothing is stored')
-  await tell(mine, '1.6')
-  t.equal(await status(mine), 200)
-  t.equal(await status(other), 200, 'by what its user showed with another token')
-  await tell(other, '1.4')
-  t.equal(await status(other), 426)
-  t.equal(await status(mine), 200, 'its own word counts first')
-  t.equal(await status(stranger), 426)
-  t.equal((await ask('/v1/wallet', android))[0], 426, 'without a token')
-  const ios = { ...other, 'client-type': 'ios' }
-  t.equal((await ask('/v1/wallet', ios))[0], 200, 'no minimum for its type')
-  await set('/releases/ios', { minimum_version: '1.5' })
-  t.equal((await ask('/v1/wallet', ios))[0], 426)
-  t.equal(
-    (await ask('/v1/wallet', { ...mine, ...android, 'client-version': '1.4' }))[0],
-    426,
-    'a version that is shown',
-  )
+    t.equal(await status(mine), 426, 'nothing is stored')
+    await tell(mine, '1.6')
+    t.equal(await status(mine), 200)
+    t.equal(await status(other), 200, 'by what its user showed with another token')
+    await tell(other, '1.4')
+    t.equal(await status(other), 426)
+    t.equal(await status(mine), 200, 'its own word counts first')
+    t.equal(await status(stranger), 426)
+    t.equal((await ask('/v1/wallet', android))[0], 426, 'without a token')
+    const ios = { ...other, 'client-type': 'ios' }
+    t.equal((await ask('/v1/wallet', ios))[0], 200, 'no minimum for its type')
+    await set('/releases/ios', { minimum_version: '1.5' })
+    t.equal((await ask('/v1/wallet', ios))[0], 426)
+    t.equal(
+      (await ask('/v1/wallet', { ...mine, ...android, 'client-version': '1.4' }))[0],
+      426,
+      'a version that is shown',
+    )
+  })
 })

@@ -57,39 +57,29 @@ test('a mode is changed field by field and language by language', (t) => {
 })
 
 test('a release is defined, changed and removed', (t) => {
-  const rows: readonly (readonly [given: Partial<typeof first> | null, Omit<DefineRelease, 'client_type'>, unknown])[] =
-    [
-      [null, {}, { version: ['is required'] }],
-      [null, { minimum_version: '1' }, { version: ['is required'] }],
-      [null, { version: '2.x', minimum_version: 'y' }, { version: ['cannot be read'] }],
-      [null, { version: '2', minimum_version: 'y' }, { minimum_version: ['cannot be read'] }],
-      [null, { version: '2', minimum_version: '2.0.1' }, { minimum_version: ['must not be above version'] }],
-      [null, { version: '2-rc.1', minimum_version: '2' }, { minimum_version: ['must not be above version'] }],
-      [{ minimum_version: '1.5' }, { version: '1.4' }, { minimum_version: ['must not be above version'] }],
-      [null, { version: '2.0' }, { store_link: ['must be an address that begins with https://'] }],
-      [{ store_link: '' }, { version: '2' }, { store_link: ['must be an address that begins with https://'] }],
-      [
-        null,
-        { version: '2', store_link: 'https://?' },
-        { store_link: ['must be an address that begins with https://'] },
-      ],
-      [null, { version: '2.0', store_link }, defined()],
-      [
-        null,
-        { version: '2', minimum_version: '2.0.0', store_link },
-        defined({ version: '2', minimum_version: '2.0.0' }),
-      ],
-      [{}, { version: '2.0.0' }, defined({ version: '2.0.0' })],
-      [{}, { minimum_version: '1' }, defined({ minimum_version: '1' })],
-      [{ minimum_version: '1' }, { minimum_version: null }, defined()],
-      [
-        { minimum_version: '1' },
-        { store_link: 'https://a' },
-        defined({ minimum_version: '1', store_link: 'https://a' }),
-      ],
-      [{}, { title: { en: 'New' } }, defined({ title: { en: 'New', ar: first.title.ar } })],
-      [{}, { title: { ...first.title }, version: '2.0' }, null],
-    ]
+  const above = { minimum_version: ['must not be above version'] }
+  const address = { store_link: ['must be an address that begins with https://'] }
+  type Change = Omit<DefineRelease, 'client_type'>
+  const rows: readonly (readonly [given: Partial<typeof first> | null, input: Change, unknown])[] = [
+    [null, {}, { version: ['is required'] }],
+    [null, { minimum_version: '1' }, { version: ['is required'] }],
+    [null, { version: '2.x', minimum_version: 'y' }, { version: ['cannot be read'] }],
+    [null, { version: '2', minimum_version: 'y' }, { minimum_version: ['cannot be read'] }],
+    [null, { version: '2', minimum_version: '2.0.1' }, above],
+    [null, { version: '2-rc.1', minimum_version: '2' }, above],
+    [{ minimum_version: '1.5' }, { version: '1.4' }, above],
+    [null, { version: '2.0' }, address],
+    [{ store_link: '' }, { version: '2' }, address],
+    [null, { version: '2', store_link: 'https://?' }, address],
+    [null, { version: '2.0', store_link }, defined()],
+    [null, { version: '2', minimum_version: '2.0.0', store_link }, defined({ version: '2', minimum_version: '2.0.0' })],
+    [{}, { version: '2.0.0' }, defined({ version: '2.0.0' })],
+    [{}, { minimum_version: '1' }, defined({ minimum_version: '1' })],
+    [{ minimum_version: '1' }, { minimum_version: null }, defined()],
+    [{ minimum_version: '1' }, { store_link: 'https://a' }, defined({ minimum_version: '1', store_link: 'https://a' })],
+    [{}, { title: { en: 'New' } }, defined({ title: { en: 'New', ar: first.title.ar } })],
+    [{}, { title: { ...first.title }, version: '2.0' }, null],
+  ]
   for (const [before, input, expected] of rows) {
     const { given, when } = statusRules()
     if (before !== null) given(defined(before))

@@ -24,33 +24,19 @@ const fair = [
 const clover: DefineDecoration = { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100, odds: fair }
 
 test('invalid gifts are refused', (t) => {
+  const withOdds = (...odds: readonly (readonly [multiplier: number, weight: number])[]): DefineDecoration => ({
+    ...clover,
+    odds: odds.map(([multiplier, weight]) => ({ multiplier, weight })),
+  })
   const rows: readonly (readonly [string, DefineDecoration, readonly string[]])[] = [
     ['a new gift without required fields', { decoration_id: 5 }, ['name', 'kind', 'price']],
-    ['5 decimals', { ...clover, odds: [{ multiplier: 0.00001, weight: 1 }] }, ['odds.0.multiplier']],
-    [
-      'beyond 10,000',
-      { ...clover, odds: [fair[0], { multiplier: 10_000.5, weight: 1 }].flatMap((x) => x ?? []) },
-      ['odds.1.multiplier'],
-    ],
+    ['5 decimals', withOdds([0.00001, 1]), ['odds.0.multiplier']],
+    ['beyond 10,000', withOdds([0, 3], [10_000.5, 1]), ['odds.1.multiplier']],
     ['a standard gift with odds', { ...clover, kind: 'standard' }, ['odds']],
-    ['a lucky gift without odds', { ...clover, odds: [] }, ['odds']],
+    ['a lucky gift without odds', withOdds(), ['odds']],
     ['a new lucky gift without odds', { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100 }, ['odds']],
-    [
-      'too much weight',
-      {
-        ...clover,
-        odds: [
-          { multiplier: 0, weight: 999_999_999 },
-          { multiplier: 1, weight: 2 },
-        ],
-      },
-      ['odds'],
-    ],
-    [
-      'a return of 0.9001, with 0.1 to the receiver',
-      { ...clover, odds: [{ multiplier: 0.9001, weight: 7 }] },
-      ['odds'],
-    ],
+    ['too much weight', withOdds([0, 999_999_999], [1, 2]), ['odds']],
+    ['a return of 0.9001, with 0.1 to the receiver', withOdds([0.9001, 7]), ['odds']],
   ]
   for (const [name, input, fields] of rows) {
     const { refusal, events } = givenWhen(evolveDecorations).when(defineDecoration, input)

@@ -1,19 +1,23 @@
+import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
+import { splitStatements } from '../../../src/db/migrations/split-statements.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
-import { verifyDatabase } from '../../audit/verify-database.ts'
+import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { transfers } from '../agency/agency-fixture.ts'
 import { inbox, inboxApp } from './inbox-fixture.ts'
 
 const { notifier } = await loadSlices()
 
-test('an inbox is read', async (t) => {
-  const app = await inboxApp(t)
+const migration = new URL('../../../sql/0025-notifications.sql', import.meta.url)
+const tables = ['notifications', 'notification_counts', 'notification_marks', 'notification_reads']
+
+test('an inbox', async (t) => {
+  const { list, mark, user, operator, first, second, db, database, ledger } = await inboxApp(t)
 
   await t.test('everybody reads what concerns them, newest first, page by page', async (t) => {
-    const { user, list, first, database, ledger } = app
     const whole = await list(4)
     t.same(
       whole.data.map(({ body }) => body),
@@ -63,11 +67,9 @@ test('an inbox is read', async (t) => {
       t.match(await user(4)('GET', `${inbox}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
     }
     t.same((await verifyDatabase(database)).findings, [])
-    t.same([...ledger.bugs, ...ledger.failures], [])
   })
 
   await t.test('a page goes on after notifications that can no longer be rendered', async (t) => {
-    const { list, database } = app
     const whole = await list(4)
     await queryRows(
       database,
@@ -77,23 +79,18 @@ test('an inbox is read', async (t) => {
     t.same(first.data, [])
     t.same((await list(4, `?limit=6&cursor=${first.meta.next_cursor}`)).data, whole.data)
     t.same((await list(4)).data, whole.data)
+    await queryRows(database, 'delete from notifications where number > 100')
   })
 
   await t.test('in the language of the request, with names as they are', async (t) => {
-    const { list, operator } = app
     const arabic = 'وصلك امتياز \u2068Gold\u2069 من \u2068User 1\u2069، وتجده في محفظة امتيازاتك.'
     t.equal((await list(4, '', { 'accept-language': 'ar' })).data[5]?.body, arabic)
     t.equal((await list(4, '?lang=ar', { 'accept-language': 'en' })).data[5]?.body, arabic)
     await operator('PUT', '/admin/v1/users/1', { name: 'Amina' })
     t.equal((await list(4)).data[5]?.body, 'Amina sent Gold to your privilege wallet.')
   })
-})
-
-test('an inbox is marked as read', async (t) => {
-  const app = await inboxApp(t)
 
   await t.test('notifications are marked as read up to one, once for each key', async (t) => {
-    const { list, mark, user, first, second, database, ledger } = app
     const readAt = async (): Promise<(string | null)[]> => (await list(4)).data.map(({ read_at }) => read_at)
     t.same(await mark(4, 1), { meta: { unread: 6 } }, 'older than all of them')
     const key = { 'idempotency-key': 'mark' }
@@ -123,41 +120,70 @@ test('an inbox is marked as read', async (t) => {
       t.match(await user(4)('POST', `${inbox}/read`, body), { status: 422, body: { code: 'validation_failed' } })
     }
     t.same((await verifyDatabase(database)).findings, [])
-    t.same([...ledger.bugs, ...ledger.failures], [])
   })
 
-  await t.test(
-    'who was forgotten is without a name in the inboxes of others, and what they have read is gone',
-    async (t) => {
-      const { list, mark, ledger, db, database, user } = app
-      await user(3)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
-      await user(4)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
-      await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
-      await mark(3, Number.MAX_SAFE_INTEGER)
-      await mark(4, Number.MAX_SAFE_INTEGER)
-      await eraseUser(ledger.executor, db, 3, { actor: 'staff:root', revocationDelayMs: 0, notifier })
-      t.equal((await list(4)).data[0]?.body, 'Somebody sent you 13,000 diamonds.')
-      t.equal((await list(4, '', { lang: 'ar' })).data[0]?.body, 'وصلتك 13,000 ماسة.')
-      for (const table of ['notification_marks', 'notification_reads']) {
-        t.same(await queryRows(database, `select from ${table} where user_id = 3`), [], table)
-        t.not((await queryRows(database, `select from ${table} where user_id = 4`)).length, 0, table)
-      }
-      t.same((await verifyDatabase(database)).findings, [])
-    },
-  )
-})
+  await t.test('who was forgotten has no name in the inboxes of others, and what they read is gone', async (t) => {
+    await user(3)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
+    await user(4)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
+    await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
+    await mark(3, Number.MAX_SAFE_INTEGER)
+    await mark(4, Number.MAX_SAFE_INTEGER)
+    await eraseUser(ledger.executor, db, 3, { actor: 'staff:root', revocationDelayMs: 0, notifier })
+    t.equal((await list(4)).data[0]?.body, 'Somebody sent you 13,000 diamonds.')
+    t.equal((await list(4, '', { lang: 'ar' })).data[0]?.body, 'وصلتك 13,000 ماسة.')
+    for (const table of ['notification_marks', 'notification_reads']) {
+      t.same(await queryRows(database, `select from ${table} where user_id = 3`), [], table)
+      t.not((await queryRows(database, `select from ${table} where user_id = 4`)).length, 0, table)
+    }
+    t.same((await verifyDatabase(database)).findings, [])
+  })
 
-test('a rebuild lists the same, and keeps what was read', async (t) => {
-  const { list, mark, first, database, user } = await inboxApp(t)
-  await mark(4, first)
-  const before = await list(4)
-  await queryRows(database, 'delete from notifications where user_id = 4')
-  await queryRows(database, 'delete from notification_counts where user_id = 4')
-  t.equal((await verifyDatabase(database)).findings.length, 7)
-  const options = { progress: () => {}, signal: new AbortController().signal }
-  await rebuild(database.ownerUrl, options)
-  t.same(await list(4), before)
-  t.same((await verifyDatabase(database)).findings, [])
-  await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
-  t.equal((await list(4)).meta.unread, 4)
+  await t.test('a rebuild lists the same, and keeps what was read', async (t) => {
+    const before = await list(4)
+    await queryRows(database, 'delete from notifications where user_id = 4')
+    await queryRows(database, 'delete from notification_counts where user_id = 4')
+    t.equal((await verifyDatabase(database)).findings.length, before.data.length + 1)
+    const options = { progress: () => {}, signal: new AbortController().signal }
+    await rebuild(database.ownerUrl, options)
+    t.same(await list(4), before)
+    t.same((await verifyDatabase(database)).findings, [])
+    await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
+    t.equal((await list(4)).meta.unread, before.meta.unread + 1)
+  })
+
+  await t.test('an upgrade lists what a rebuild of the same ledger would, as read', async (t) => {
+    const before = await list(4)
+    // The ledger as the previous version wrote it.
+    await tamper(
+      database,
+      `update ledger_events set version = 1, data = regexp_replace(data, ',"by":"[a-z]+"', '')
+       where type = 'withdrawal-status-changed'`,
+      ...tables.map((table) => `delete from ${table}`),
+    )
+    await rechain(database)
+    const [{ former } = {}] = await queryRows(
+      database,
+      `select count(*) as former from ledger_events where version = 1 and data like '%"from"%' and data not like '%"by"%'`,
+    )
+    t.equal(former, '4')
+
+    const statements = splitStatements(await readFile(migration, 'utf8')).filter((text) =>
+      /^(--.*\n)*insert /.test(text),
+    )
+    t.equal(statements.length, 4)
+    await tamper(database, ...statements)
+    t.same((await verifyDatabase(database)).findings, [])
+    const after = await list(4)
+    t.same(after.meta, { next_cursor: null, unread: 0 })
+    t.same(
+      after.data.map(({ read_at, ...rest }) => ({ ...rest, read_at: read_at === null })),
+      before.data.map((one) => ({ ...one, read_at: false })),
+    )
+    t.same(
+      await Promise.all([1, 2, 7, 9].map(async (id) => (await list(id)).data.length)),
+      [2, 1, 1, 0],
+      'those who did something are not notified of it',
+    )
+  })
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })

@@ -36,107 +36,47 @@ const running = (privilege_package_id: number, days: number, rank = privilege_pa
   movements: [],
 })
 
-interface Row {
-  readonly name: string
-  readonly runs?: LedgerEvent
-  readonly card: LedgerEvent<'card-granted'>
-  /** Percent of the days; null when the old privilege is cancelled. */
-  readonly percent: number | null
-  readonly days: number
-  /** Of the privilege afterwards. */
-  readonly holds: number
-  readonly until: number
-  /** Seconds after FIXED_NOW at which the card is activated. */
-  readonly at?: number
-}
-
 const card = (of: number, days: number) => cardGranted(1, of, days)
 
-const table: readonly Row[] = [
-  { name: 'no privilege', card: card(THIRD, 30), percent: 100, days: 30, holds: THIRD, until: 30 },
-  { name: 'one day', card: card(THIRD, 1), percent: 100, days: 1, holds: THIRD, until: 1 },
-  {
-    name: 'one that has just expired, of a higher rank',
-    runs: running(TOP, 10),
-    at: 10 * DAY,
-    card: card(1, 30),
-    percent: 100,
-    days: 30,
-    holds: 1,
-    until: 40,
-  },
-  {
-    name: 'one that ends in a second',
-    runs: running(TOP, 10),
-    at: 10 * DAY - 1,
-    card: card(1, 30),
-    percent: 10,
-    days: 3,
-    holds: TOP,
-    until: 13,
-  },
-  {
-    name: 'the same package',
-    runs: running(THIRD, 10),
-    card: card(THIRD, 30),
-    percent: 100,
-    days: 30,
-    holds: THIRD,
-    until: 40,
-  },
-  {
-    name: 'the same rank in another package',
-    runs: running(THIRD, 10),
-    card: card(OTHER_THIRD, 7),
-    percent: 100,
-    days: 7,
-    holds: THIRD,
-    until: 17,
-  },
-  {
-    name: 'a higher rank',
-    runs: running(THIRD, 100),
-    card: card(4, 30),
-    percent: null,
-    days: 30,
-    holds: 4,
-    until: 30,
-  },
-  {
-    name: 'a much higher one',
-    runs: running(1, 100),
-    card: card(TOP, 1),
-    percent: null,
-    days: 1,
-    holds: TOP,
-    until: 1,
-  },
-  { name: '1 step lower', runs: running(TOP, 10), card: card(4, 30), percent: 45, days: 13, holds: TOP, until: 23 },
-  { name: '1 step lower, 3 days', runs: running(4, 10), card: card(3, 3), percent: 45, days: 1, holds: 4, until: 11 },
-  { name: '2 steps lower', runs: running(TOP, 10), card: card(3, 30), percent: 25, days: 7, holds: TOP, until: 17 },
-  { name: '2 steps lower, 4 days', runs: running(4, 10), card: card(2, 4), percent: 25, days: 1, holds: 4, until: 11 },
-  { name: '3 steps lower', runs: running(TOP, 10), card: card(2, 30), percent: 10, days: 3, holds: TOP, until: 13 },
-  { name: '4 steps lower', runs: running(TOP, 10), card: card(1, 19), percent: 10, days: 1, holds: TOP, until: 11 },
-  {
-    name: 'a thousand steps lower',
-    runs: running(TOP, 10, 1_003),
-    card: card(3, 100),
-    percent: 10,
-    days: 10,
-    holds: TOP,
-    until: 20,
-  },
+/** What runs, the card, then percent (null: the old privilege is cancelled), days, and package and end afterwards. */
+const table: readonly (readonly [
+  name: string,
+  runs: LedgerEvent | null,
+  card: LedgerEvent<'card-granted'>,
+  percent: number | null,
+  days: number,
+  holds: number,
+  until: number,
+  at?: number,
+])[] = [
+  ['no privilege', null, card(THIRD, 30), 100, 30, THIRD, 30],
+  ['one day', null, card(THIRD, 1), 100, 1, THIRD, 1],
+  ['one that has just expired, of a higher rank', running(TOP, 10), card(1, 30), 100, 30, 1, 40, 10 * DAY],
+  ['one that ends in a second', running(TOP, 10), card(1, 30), 10, 3, TOP, 13, 10 * DAY - 1],
+  ['the same package', running(THIRD, 10), card(THIRD, 30), 100, 30, THIRD, 40],
+  ['the same rank in another package', running(THIRD, 10), card(OTHER_THIRD, 7), 100, 7, THIRD, 17],
+  ['a higher rank', running(THIRD, 100), card(4, 30), null, 30, 4, 30],
+  ['a much higher one', running(1, 100), card(TOP, 1), null, 1, TOP, 1],
+  ['1 step lower', running(TOP, 10), card(4, 30), 45, 13, TOP, 23],
+  ['1 step lower, 3 days', running(4, 10), card(3, 3), 45, 1, 4, 11],
+  ['2 steps lower', running(TOP, 10), card(3, 30), 25, 7, TOP, 17],
+  ['2 steps lower, 4 days', running(4, 10), card(2, 4), 25, 1, 4, 11],
+  ['3 steps lower', running(TOP, 10), card(2, 30), 10, 3, TOP, 13],
+  ['4 steps lower', running(TOP, 10), card(1, 19), 10, 1, TOP, 11],
+  ['a thousand steps lower', running(TOP, 10, 1_003), card(3, 100), 10, 10, TOP, 20],
 ]
 
 test('activation starts, extends or replaces a privilege, by the ranks', (t) => {
-  for (const { name, runs, card, percent, days, holds, until, at = 0 } of table) {
-    const ledger = privilegeRules(card, ...(runs === undefined ? [] : [runs]))
+  for (const [name, runs, card, percent, days, holds, until, at = 0] of table) {
+    const ledger = privilegeRules(card, ...(runs === null ? [] : [runs]))
     const before = ledger.state.get(privileges, '1')
     const input = { caller_id: 1, card_id: FIRST }
     const { events, answer } = ledger.when(activateCard, input, { now: FIXED_NOW + at * 1_000_000 })
     const { privilege_package_id, valid_days } = card.data
     const rank = privilege_package_id === OTHER_THIRD ? 3 : privilege_package_id
-    const made = { user_id: 1, card_id: FIRST, days, valid_until: day(until) }
+    const data = { user_id: 1, card_id: FIRST, days, valid_until: day(until), privilege_package_id: holds }
+    const isRunning = before !== undefined && at < 10 * DAY
+    const { privilege_package_id: package_id, rank: former, valid_until } = before ?? {}
     t.same(
       events.map(({ type, data }) => ({ type, data })),
       [
@@ -144,26 +84,9 @@ test('activation starts, extends or replaces a privilege, by the ranks', (t) => 
         percent === null
           ? {
               type: 'privilege-replaced',
-              data: {
-                ...made,
-                privilege_package_id: holds,
-                rank: holds,
-                replaced: {
-                  privilege_package_id: before?.privilege_package_id,
-                  rank: before?.rank,
-                  valid_until: before?.valid_until,
-                },
-              },
+              data: { ...data, rank, replaced: { privilege_package_id: package_id, rank: former, valid_until } },
             }
-          : {
-              type: 'privilege-days-added',
-              data: {
-                ...made,
-                percent,
-                privilege_package_id: holds,
-                rank: at < 10 * DAY ? (before?.rank ?? holds) : rank,
-              },
-            },
+          : { type: 'privilege-days-added', data: { ...data, percent, rank: isRunning ? former : rank } },
       ],
       name,
     )

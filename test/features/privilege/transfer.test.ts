@@ -19,14 +19,8 @@ const used: LedgerEvent = {
 /** Users 1 and 2, package 3, and of user 1 the stored card 4 and the activated card 5. */
 function privilegeRules() {
   const ledger = givenWhen(evolveUsers, evolvePackages, evolveCards)
-  ledger.given(
-    userDefined(1),
-    userDefined(2),
-    packageDefined(3, 3, 30),
-    cardGranted(1, 3, 30),
-    cardGranted(1, 3, 30),
-    used,
-  )
+  const stored = cardGranted(1, 3, 30)
+  ledger.given(userDefined(1), userDefined(2), packageDefined(3, 3, 30), stored, stored, used)
   return ledger
 }
 
@@ -121,29 +115,16 @@ test('a package is created and changed field by field; an identical definition w
     refusal: 'validation_failed',
     errors: { name: ['is required'], rank: ['is required'], valid_days: ['is required'] },
   })
-  t.same(
-    Object.keys(ledger.when(definePackage, { privilege_package_id: 3, rank: 0, name: 'VIP' }).refusal?.errors ?? {}),
-    ['valid_days'],
-  )
+  const { refusal } = ledger.when(definePackage, { privilege_package_id: 3, rank: 0, name: 'VIP' })
+  t.same(Object.keys(refusal?.errors ?? {}), ['valid_days'])
   const vip = { privilege_package_id: 3, name: 'VIP', rank: 0, valid_days: 30 }
   const made = ledger.when(definePackage, vip)
   t.match(made.events, [{ type: 'privilege-package-defined', data: { ...vip, icon_path: '' } }])
-  const record = {
-    id: 3,
-    name: 'VIP',
-    rank: 0,
-    valid_days: 30,
-    icon_path: '',
-    icon_url: '',
-    created_at: '2026-11-21T08:00:00.000000Z',
-  }
+  const { privilege_package_id: id, ...fields } = vip
+  const record = { id, ...fields, icon_path: '', icon_url: '', created_at: '2026-11-21T08:00:00.000000Z' }
   t.same(made.answer && packageRecord(made.answer, 'http://assets.test'), record)
   const later = { now: FIXED_NOW + 1 }
-  t.same(
-    ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,
-    [],
-    'an identical definition writes no event',
-  )
+  t.same(ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events, [])
   for (const change of [{ name: 'Gold' }, { rank: -1 }, { valid_days: 1 }, { icon_path: 'a.png' }]) {
     const changed = ledger.when(definePackage, { privilege_package_id: 3, ...change }, later)
     t.match(changed, { events: [{ data: change }], answer: { ...change, created_at: FIXED_NOW } })

@@ -29,29 +29,13 @@ test('omitted fields of a new user get defaults', (t) => {
   const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
   t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
+  const profile = { uid: 'u7', name: 'User 7', avatar: '' }
+  const { user_id: id, ...roles } = userDefined(7).data
   t.same(answer && userRecords(answer, 'http://assets.test'), [
-    {
-      id: 7,
-      uid: 'u7',
-      name: 'User 7',
-      avatar: '',
-      avatar_url: '',
-      charging_agent: 0,
-      allow_receive_withdraw_requests: 0,
-      business_manager: 0,
-      agency_countries: [],
-      created_at: '2026-11-21T08:00:00.000000Z',
-    },
+    { id, ...profile, avatar_url: '', ...roles, created_at: '2026-11-21T08:00:00.000000Z' },
   ])
-  t.same(state.get(userProfiles, '7'), {
-    user_id: 7,
-    uid: 'u7',
-    name: 'User 7',
-    avatar: '',
-    created_at: FIXED_NOW,
-    updated_at: FIXED_NOW,
-    updated_by: 'staff:ann',
-  })
+  const noted = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
+  t.same(state.get(userProfiles, '7'), { user_id: 7, ...profile, ...noted })
   t.end()
 })
 
@@ -75,41 +59,21 @@ test('flags and rates write events, profile data does not', (t) => {
 test('omitted fields keep their values', (t) => {
   const { when, state } = userRules()
   const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]
-  when(
-    defineUsers,
-    one(1, {
-      name: 'Aya',
-      avatar: 'a/1.png',
-      charging_agent: true,
-      allow_receive_withdraw_requests: true,
-      agency_countries,
-    }),
-  )
+  const agent = { charging_agent: true, allow_receive_withdraw_requests: true }
+  when(defineUsers, one(1, { name: 'Aya', avatar: 'a/1.png', ...agent, agency_countries }))
   const later = { now: FIXED_NOW + 5_000_000, actor: 'staff:bob' }
   const { events, answer } = when(defineUsers, one(1, { business_manager: true }), later)
-  t.same(events[0]?.data, {
-    user_id: 1,
-    charging_agent: 1,
-    allow_receive_withdraw_requests: 1,
-    business_manager: 1,
-    agency_countries,
-  })
+  const all = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 } as const
+  t.same(events[0]?.data, userDefined(1, { ...all, agency_countries }).data)
   t.match(answer && userRecords(answer, 'http://assets.test'), [
     { uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' },
   ])
-  t.match(
-    state.get(userProfiles, '1'),
-    { updated_at: FIXED_NOW, updated_by: 'staff:ann' },
-    'the profile did not change',
-  )
+  const before = { updated_at: FIXED_NOW, updated_by: 'staff:ann' }
+  t.match(state.get(userProfiles, '1'), before, 'the profile did not change')
 
   t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a new name writes no event')
-  t.match(state.get(userProfiles, '1'), {
-    name: 'Aya B',
-    created_at: FIXED_NOW,
-    updated_at: later.now,
-    updated_by: 'staff:bob',
-  })
+  const after = { name: 'Aya B', created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' }
+  t.match(state.get(userProfiles, '1'), after)
   t.end()
 })
 
@@ -161,19 +125,22 @@ test('users of a list may swap uids', (t) => {
 test('refusals of users, in order', (t) => {
   const unknown = [{ country_id: 40, diamonds_per_dollar: 1 }]
   const known = { country_id: 20, diamonds_per_dollar: 1 }
+  const country = (user: number, i: number, error: string[]) => ({
+    [`users.${user}.agency_countries.${i}.country_id`]: error,
+  })
+  const [knownTwice, ofThem] = [
+    [known, known],
+    [known, known, ...unknown],
+  ]
   const rows: readonly [string, DefineUsers, Record<string, string[]>][] = [
     ['taken', list({ id: 3, uid: 'a', agency_countries: unknown }, { id: 3 }), { 'users.0.uid': taken }],
     ['twice in the list', list({ id: 3, uid: 'x' }, { id: 3, agency_countries: unknown }), { 'users.1.id': twice }],
     [
       'unknown countries',
-      list({ id: 3 }, { id: 4, agency_countries: [known, known, ...unknown] }),
-      { 'users.1.agency_countries.2.country_id': ['is not a known country'] },
+      list({ id: 3 }, { id: 4, agency_countries: ofThem }),
+      country(1, 2, ['is not a known country']),
     ],
-    [
-      'countries twice',
-      list({ id: 3, agency_countries: [known, known] }),
-      { 'users.0.agency_countries.1.country_id': twice },
-    ],
+    ['countries twice', list({ id: 3, agency_countries: knownTwice }), country(0, 1, twice)],
   ]
   for (const [name, input, errors] of rows) {
     t.same(userRules().when(defineUsers, input), { events: [], answer: undefined, refusal: invalid(errors) }, name)
@@ -182,25 +149,14 @@ test('refusals of users, in order', (t) => {
 })
 
 test('conflicts of uids', (t) => {
+  const both = { 'users.0.uid': taken, 'users.1.uid': taken }
   const rows: readonly [string, DefineUsers, Record<string, string[]> | undefined][] = [
     ["another's", one(3, { uid: 'a' }), { uid: taken }],
     ['one’s own', one(1, { uid: 'a' }), undefined],
-    [
-      'the same uid twice in a list',
-      list({ id: 3, uid: 'x' }, { id: 4, uid: 'x' }),
-      { 'users.0.uid': taken, 'users.1.uid': taken },
-    ],
-    [
-      'one that another user of the list keeps',
-      list({ id: 3, uid: 'a' }, { id: 1 }),
-      { 'users.0.uid': taken, 'users.1.uid': taken },
-    ],
+    ['the same uid twice in a list', list({ id: 3, uid: 'x' }, { id: 4, uid: 'x' }), both],
+    ['one that another user of the list keeps', list({ id: 3, uid: 'a' }, { id: 1 }), both],
     ['one that another user of the list releases', list({ id: 3, uid: 'a' }, { id: 1, uid: 'z' }), undefined],
-    [
-      'the default uid of another user of the list',
-      list({ id: 3, uid: 'u4' }, { id: 4 }),
-      { 'users.0.uid': taken, 'users.1.uid': taken },
-    ],
+    ['the default uid of another user of the list', list({ id: 3, uid: 'u4' }, { id: 4 }), both],
     ['the default uid of an existing user who has another', list({ id: 3, uid: 'u1' }, { id: 1 }), undefined],
     ['in upper case', one(3, { uid: 'A' }), undefined],
   ]
