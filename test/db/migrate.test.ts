@@ -160,7 +160,9 @@ test('a role that may change the ledger is detected', async (t) => {
     await grantService(ownerUrl, 'economy_service')
     t.equal(await canChangeLedger(service), false)
   }
-  await t.rejects(connect((await emptyDatabase()).ownerUrl, 'test').then(canChangeLedger), /was not migrated/)
+  const empty = await connect((await emptyDatabase()).ownerUrl, 'test')
+  t.teardown(() => empty.end())
+  await t.rejects(canChangeLedger(empty), /was not migrated/)
 })
 
 test('durability settings that are off are reported', async (t) => {

@@ -44,20 +44,26 @@ const env = {
   ...(values.grep !== undefined && { TAP_GREP: `${values.grep}|${END_OF_FILE}` }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
 }
-const queue = [...files]
+/** Those of the full run judge services that take all of the machine: they run one after the other, when all else has. */
+const isLast = (file: string): boolean => isFullRun && /^test\/(faults|hostile)\//.test(file)
+const queue = files.filter((file) => !isLast(file))
 const results: FileResult[] = []
+let isInterrupted = false
 /** Of a single file everything is shown that it prints. */
 const output = files.length === 1 ? 'inherit' : 'ignore'
 process.once('SIGINT', stop)
 process.once('SIGTERM', stop)
 
-await Promise.all(Array.from({ length: Math.min(Number(values.jobs), files.length) }, runFiles))
+await Promise.all(Array.from({ length: Math.min(Number(values.jobs), queue.length) }, runFiles))
+if (!isInterrupted) queue.push(...files.filter(isLast))
+await runFiles()
 const postgresMs = cluster.cpuMs()
 await removeTestCluster(process.pid)
 console.log(report(results, { wallMs: performance.now() - startedAt, postgresMs }))
 process.exitCode = results.every(({ failures }) => failures.length === 0) ? 0 : 1
 
 function stop(): void {
+  isInterrupted = true
   queue.length = 0
   add({ file: 'test/run/main.ts', failures: [{ name: 'interrupted', details: '' }] })
 }

@@ -58,12 +58,13 @@ function nextFile(): Promise<string | null> {
   })
 }
 
-/** What keeps the process running now is printed. What failed is reported, so that the exit code says nothing of it. */
+/** What keeps the process running now is a fault of a test. What failed is reported, so that the exit code says no more. */
 function end(): void {
   process.disconnect()
-  process.once('exit', () => (process.exitCode = 0))
+  let code = 0
+  process.once('exit', () => (process.exitCode = code))
   setTimeout(() => {
     console.error(`Tests left open: ${process.getActiveResourcesInfo().join(', ')}`)
-    process.exit()
+    process.exit((code = 1))
   }, LEAK_MS).unref()
 }

@@ -1,6 +1,5 @@
-import { type Client, escapeIdentifier } from 'pg'
+import { escapeIdentifier, Pool } from 'pg'
 import tap from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { ledgerUrl } from '../../../src/db/ledger-url.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
@@ -23,8 +22,8 @@ const strategy = isInMemory ? 'file_copy' : 'wal_log'
 
 interface Source {
   readonly cluster: TestCluster
-  /** One connection for all databases that this process makes. */
-  readonly admin: Client
+  /** One connection for all databases that this process makes; it does not keep the process running. */
+  readonly admin: Pool
 }
 
 let source: Promise<Source> | undefined
@@ -68,31 +67,28 @@ function connectSource(): Promise<Source> {
 
 async function openSource(): Promise<Source> {
   const owner = process.env['TEST_CLUSTER']
+  if (owner === undefined) tap.teardown(() => removeTestCluster(process.pid))
   const cluster = await (owner === undefined ? startTestCluster(process.pid) : findTestCluster(Number(owner)))
-  const admin = await connect(cluster.url('postgres', 'postgres'), 'economy tests')
-  if (owner === undefined) {
-    tap.teardown(async () => {
-      await admin.end()
-      await removeTestCluster(process.pid)
-    })
-  } else {
-    // The process of tests disconnects from the one that started it when it has run its last file.
-    process.once('disconnect', () => void admin.end())
-  }
+  const url = cluster.url('postgres', 'postgres')
+  const admin = new Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+  // The cluster may end before this process does.
+  admin.on('error', () => {})
   return { cluster, admin }
 }
 
 /** `datistemplate` is set last, so that an unfinished template is recognised and created again. */
 async function ensureTemplate({ cluster, admin }: Source): Promise<void> {
-  await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
-  const finished = await admin.query('select from pg_database where datname = $1 and datistemplate', [TEMPLATE])
+  const client = await admin.connect()
+  await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
+  const finished = await client.query('select from pg_database where datname = $1 and datistemplate', [TEMPLATE])
   if (finished.rowCount === 0) {
-    await admin.query(`drop database if exists ${TEMPLATE}`)
-    await admin.query(`create database ${TEMPLATE} template template0 owner economy_owner`)
+    await client.query(`drop database if exists ${TEMPLATE}`)
+    await client.query(`create database ${TEMPLATE} template template0 owner economy_owner`)
     const url = inTestSchema(cluster.url('economy_owner', TEMPLATE))
     await migrate(url)
     await grantService(url, 'economy_service')
-    await admin.query(`alter database ${TEMPLATE} is_template true`)
+    await client.query(`alter database ${TEMPLATE} is_template true`)
   }
-  await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+  await client.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+  client.release()
 }
