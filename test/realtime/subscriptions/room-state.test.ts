@@ -11,8 +11,8 @@ const { createLookups, createRoomStates, slices } = await loadSlices()
 
 type Json = ReturnType<typeof Object>
 
-/** Users 1 to 4 with coins, members of the rooms R1 to R`rooms`. */
-async function startRooms(t: Test, rooms: number) {
+/** Users 1 to 4 with coins, members of the rooms R1 to R3. */
+async function startRooms(t: Test) {
   const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
@@ -41,7 +41,7 @@ async function startRooms(t: Test, rooms: number) {
     const amount = 10_000_000
     await ask('ann', 'POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount, reason: 'test' })
   }
-  for (let room = 1; room <= rooms; room += 1) {
+  for (const room of [1, 2, 3]) {
     const fields = { uid: `R${room}`, name: `Room ${room}`, owner_id: 4, cover_url: `rooms/${room}.png` }
     await ask('ann', 'PUT', `/admin/v1/rooms/${room}`, fields)
     for (const { id } of people) await ask(id, 'GET', `/v1/rooms/R${room}/join`)
@@ -51,40 +51,6 @@ async function startRooms(t: Test, rooms: number) {
 
 const ROOM = 'one-to-room:R1'
 const GAMES = '/v1/rooms/R1/games/roulette'
-
-test("a room's first screen needs one frame: the state is what GET answers", async (t) => {
-  const { instance, ask } = await startRooms(t, 3)
-  const { data: game } = await ask(1, 'POST', `${GAMES}/create`, { game_price: 50, max_players: 5, join_admin: 1 })
-  await ask(2, 'POST', `${GAMES}/join/${game.id}`)
-  const client = await connectAs(t, instance.origin, 3)
-  client.send({ t: 'sub', i: 1, ch: ROOM, state: true })
-  const subbed = await client.waitForFrame('subbed', 1)
-  const { data: room } = await ask(3, 'GET', '/v1/rooms/R1')
-  t.same(subbed['state'], room)
-  t.match(room, {
-    cover_url: 'http://assets.test/rooms/1.png',
-    active_roulette_game: { id: game.id, players_count: 2 },
-  })
-
-  const chs = ['R2', 'R1', 'R9', 'R3'].map((uid) => ({ ch: `one-to-room:${uid}`, state: true }))
-  const statements = recordStatements(t)
-  client.send({ t: 'sub', i: 2, chs: [...chs, { ch: 'user:3', state: true }] })
-  const answers = await client.waitFor(({ frames }) => {
-    const found = frames.filter((frame) => frame['i'] === 2)
-    return found.length === 5 ? found : undefined
-  })
-  t.equal(statements.filter((name) => name === 'rooms as users see them, with the position').length, 1)
-  for (const uid of ['R1', 'R2', 'R3']) {
-    const { data } = await ask(3, 'GET', `/v1/rooms/${uid}`)
-    t.same(answers.find(({ ch }) => ch === `one-to-room:${uid}`)?.['state'], data)
-  }
-  t.match(
-    answers.find(({ ch }) => ch === 'one-to-room:R9'),
-    { t: 'err', code: 'not_room_member' },
-  )
-  t.notOk('state' in (answers.find(({ ch }) => ch === 'user:3') ?? {}))
-  t.same(instance.log, [])
-})
 
 /** A room's game as a client keeps it. */
 interface Screen {
@@ -138,55 +104,94 @@ function changed({ game, players }: Screen, frame: Frame): Screen {
   }
 }
 
-test('a state and the events after it give what GET answers, whatever is committed meanwhile', async (t) => {
-  const { instance, ask, send } = await startRooms(t, 1)
-  let isDone = false
-  /** Plays without a pause: each operation may be refused. */
-  const play = async (user: number): Promise<void> => {
-    for (let n = 0; !isDone; n += 1) {
-      const [, { data: game }] = await send(user, 'GET', GAMES)
-      if (game === null)
-        await send(user, 'POST', `${GAMES}/create`, { game_price: 1, max_players: 4, join_admin: n % 2 })
-      else if (n % 7 === 6) await send(user, 'POST', `${GAMES}/finish/${game.id}`)
-      else if (n % 11 === 10) await send(user, 'DELETE', `${GAMES}/${game.id}`)
-      else await send(user, 'POST', `${GAMES}/${n % 3 === 2 ? 'leave' : 'join'}/${game.id}`)
+test('states of rooms', async (all) => {
+  const { instance, ask, send } = await startRooms(all)
+
+  await all.test("a room's first screen needs one frame: the state is what GET answers", async (t) => {
+    const { data: game } = await ask(1, 'POST', `${GAMES}/create`, { game_price: 50, max_players: 5, join_admin: 1 })
+    await ask(2, 'POST', `${GAMES}/join/${game.id}`)
+    const client = await connectAs(t, instance.origin, 3)
+    client.send({ t: 'sub', i: 1, ch: ROOM, state: true })
+    const subbed = await client.waitForFrame('subbed', 1)
+    const { data: room } = await ask(3, 'GET', '/v1/rooms/R1')
+    t.same(subbed['state'], room)
+    t.match(room, {
+      cover_url: 'http://assets.test/rooms/1.png',
+      active_roulette_game: { id: game.id, players_count: 2 },
+    })
+
+    const chs = ['R2', 'R1', 'R9', 'R3'].map((uid) => ({ ch: `one-to-room:${uid}`, state: true }))
+    const statements = recordStatements(t)
+    client.send({ t: 'sub', i: 2, chs: [...chs, { ch: 'user:3', state: true }] })
+    const answers = await client.waitFor(({ frames }) => {
+      const found = frames.filter((frame) => frame['i'] === 2)
+      return found.length === 5 ? found : undefined
+    })
+    t.equal(statements.filter((name) => name === 'rooms as users see them, with the position').length, 1)
+    for (const uid of ['R1', 'R2', 'R3']) {
+      const { data } = await ask(3, 'GET', `/v1/rooms/${uid}`)
+      t.same(answers.find(({ ch }) => ch === `one-to-room:${uid}`)?.['state'], data)
     }
-  }
-  const players = [1, 2, 3].map(play)
-  const clients: TestClient[] = []
-  const watch = async (n: number): Promise<void> => {
-    const client = await connectAs(t, instance.origin, 1 + (n % 4))
-    clients.push(client)
-    // Every other one is live before it asks for a state, and asks again.
-    if (n % 2 === 1) client.send({ t: 'sub', i: 1, ch: ROOM })
-    for (let i = 2; i < 7; i += 1) {
-      client.send({ t: 'sub', i, ch: ROOM, state: true })
-      await client.waitForFrame('subbed', i)
-    }
-  }
-  for (let n = 0; n < 20; n += 2) await Promise.all([watch(n), watch(n + 1)])
-  isDone = true
-  await Promise.all(players)
-  const { data: last } = await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
-  t.ok(last)
-  const { data: game } = await ask(1, 'POST', `${GAMES}/create`, { game_price: 1, max_players: 4, join_admin: 1 })
-  const { data: room } = await ask(1, 'GET', '/v1/rooms/R1')
-  t.same(screenOf(room), { game: game.id, players: [1] })
-  for (const [n, client] of clients.entries()) {
-    await client.waitFor((c) => c.eventsOf(ROOM).find(({ position }) => Number(position) > game.id))
-    const answers = client.frames.filter((frame) => frame.t === 'subbed')
-    t.same(screenAfter(client.frames), screenOf(room), `client ${n}`)
-    // A live client hears every event once: each one follows the one before.
-    const events = client.eventsOf(ROOM)
-    t.ok(
-      answers.every(({ resumed }) => resumed === true) &&
-        events.every(({ prev }, at) => at === 0 || prev === events[at - 1]?.['position']),
-      'nothing is missing between its events',
+    t.match(
+      answers.find(({ ch }) => ch === 'one-to-room:R9'),
+      { t: 'err', code: 'not_room_member' },
     )
-  }
-  t.ok(
-    clients.some((client) => client.eventsOf(ROOM).length > 50),
-    'there was much to hear',
+    t.notOk('state' in (answers.find(({ ch }) => ch === 'user:3') ?? {}))
+    t.same(instance.log, [])
+  })
+
+  await all.test(
+    'a state and the events after it give what GET answers, whatever is committed meanwhile',
+    async (t) => {
+      let isDone = false
+      /** Plays without a pause: each operation may be refused. */
+      const play = async (user: number): Promise<void> => {
+        for (let n = 0; !isDone; n += 1) {
+          const [, { data: game }] = await send(user, 'GET', GAMES)
+          if (game === null)
+            await send(user, 'POST', `${GAMES}/create`, { game_price: 1, max_players: 4, join_admin: n % 2 })
+          else if (n % 7 === 6) await send(user, 'POST', `${GAMES}/finish/${game.id}`)
+          else if (n % 11 === 10) await send(user, 'DELETE', `${GAMES}/${game.id}`)
+          else await send(user, 'POST', `${GAMES}/${n % 3 === 2 ? 'leave' : 'join'}/${game.id}`)
+        }
+      }
+      const players = [1, 2, 3].map(play)
+      const clients: TestClient[] = []
+      const watch = async (n: number): Promise<void> => {
+        const client = await connectAs(t, instance.origin, 1 + (n % 4))
+        clients.push(client)
+        // Every other one is live before it asks for a state, and asks again.
+        if (n % 2 === 1) client.send({ t: 'sub', i: 1, ch: ROOM })
+        for (let i = 2; i < 7; i += 1) {
+          client.send({ t: 'sub', i, ch: ROOM, state: true })
+          await client.waitForFrame('subbed', i)
+        }
+      }
+      for (let n = 0; n < 20; n += 2) await Promise.all([watch(n), watch(n + 1)])
+      isDone = true
+      await Promise.all(players)
+      const { data: last } = await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
+      t.ok(last)
+      const { data: game } = await ask(1, 'POST', `${GAMES}/create`, { game_price: 1, max_players: 4, join_admin: 1 })
+      const { data: room } = await ask(1, 'GET', '/v1/rooms/R1')
+      t.same(screenOf(room), { game: game.id, players: [1] })
+      for (const [n, client] of clients.entries()) {
+        await client.waitFor((c) => c.eventsOf(ROOM).find(({ position }) => Number(position) > game.id))
+        const answers = client.frames.filter((frame) => frame.t === 'subbed')
+        t.same(screenAfter(client.frames), screenOf(room), `client ${n}`)
+        // A live client hears every event once: each one follows the one before.
+        const events = client.eventsOf(ROOM)
+        t.ok(
+          answers.every(({ resumed }) => resumed === true) &&
+            events.every(({ prev }, at) => at === 0 || prev === events[at - 1]?.['position']),
+          'nothing is missing between its events',
+        )
+      }
+      t.ok(
+        clients.some((client) => client.eventsOf(ROOM).length > 50),
+        'there was much to hear',
+      )
+      t.same(instance.log, [])
+    },
   )
-  t.same(instance.log, [])
 })
