@@ -30,9 +30,20 @@ const product = files.filter(({ path }) => !path.startsWith('test/'))
 const under = (...folders: string[]) =>
   files.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)))
 
-/** Imports of `file` that none of the patterns allows. */
-const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
-  imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
+/** What is wrong in these files, each with its file. */
+const offenders = (some: readonly File[], find: (file: File) => readonly string[]): readonly string[] =>
+  some.flatMap((file) => find(file).map((found) => `${file.path}: ${found}`))
+
+/** Imports of these files that none of the patterns allows. */
+const foreign = (some: readonly File[], allowed: (file: File) => readonly RegExp[]): readonly string[] =>
+  offenders(some, (file) => {
+    const patterns = allowed(file)
+    return file.imports.filter((name) => !patterns.some((pattern) => pattern.test(name)))
+  })
+
+/** Places of these files that match a pattern. */
+const matching = (some: readonly File[], pattern: RegExp): readonly string[] =>
+  offenders(some, ({ text }) => pattern.exec(text)?.slice(0, 1) ?? [])
 
 /** The layers from the lowest to the highest: a file imports from its own layer and lower ones only. */
 const floors: readonly (readonly string[])[] = [
@@ -58,12 +69,12 @@ const floors: readonly (readonly string[])[] = [
 const floorOf = (path: string): number => floors.findIndex((paths) => paths.some((start) => path.startsWith(start)))
 
 test('every file belongs to a layer and imports nothing of a higher one', (t) => {
-  for (const { path, imports } of under('schema', 'src')) {
+  const found = offenders(under('schema', 'src'), ({ path, imports }) => {
     const floor = floorOf(path)
-    t.ok(floor >= 0, path)
-    const higher = imports.filter((name) => /^(src|schema)\//.test(name) && floorOf(name) > floor)
-    t.same(higher, [], `${path} imports nothing from above`)
-  }
+    if (floor < 0) return ['belongs to no layer']
+    return imports.filter((name) => /^(src|schema)\//.test(name) && floorOf(name) > floor)
+  })
+  t.strictSame(found, [])
   t.end()
 })
 
@@ -80,7 +91,10 @@ test('there is no import cycle', (t) => {
     done.add(path)
     return undefined
   }
-  for (const { path } of product) t.same(circleFrom(path, []) ?? [], [], path)
+  t.strictSame(
+    offenders(product, ({ path }) => circleFrom(path, []) ?? []),
+    [],
+  )
   t.end()
 })
 
@@ -95,147 +109,111 @@ const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\/
 const pureLedger =
   /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|genesis|evolver-balances|bytes\/\w[\w-]*))\.ts$/
 
-test('the schemas import TypeBox only', (t) => {
-  for (const file of under('schema')) t.same(foreign(file, [/^@sinclair\/typebox$/, /^schema\//]), [], file.path)
-  t.end()
-})
-
-test('the ledger imports the schemas and the database, no slice and no HTTP', (t) => {
-  const allowed = [
+test('what the schemas, the languages and the ledger import', (t) => {
+  const schemas = foreign(under('schema'), () => [/^@sinclair\/typebox$/, /^schema\//])
+  const languages = foreign(under('src/language'), () => [/^schema\//, /^src\/language\//])
+  const ledger = foreign(under('src/ledger'), ({ path }) => [
     /^schema\/(account|common|events|languages|max-integer)\.ts$/,
     /^src\/(language|ledger|db)\//,
     /^@sinclair\/typebox/,
     /^node:(crypto|timers\/promises)$/,
     /^pg$/,
     /^pg-(cursor|copy-streams)$/,
-  ]
-  for (const file of under('src/ledger')) {
     // Reads of routes and reports.
-    const reads = file.path.startsWith('src/ledger/indexes/') ? [/^kysely$/] : []
-    t.same(foreign(file, [...allowed, ...reads]), [], file.path)
-  }
-  t.end()
-})
-
-test('the rules of the ledger import no other part of it, and no I/O', (t) => {
-  for (const file of under('src/ledger/rules')) {
-    const crypto = file.path === 'src/ledger/rules/hash.ts' ? [/^node:crypto$/] : []
-    t.same(foreign(file, [/^schema\//, /^src\/language\//, /^src\/ledger\/rules\//, ...crypto]), [], file.path)
-  }
-  t.end()
-})
-
-test('the languages import the schemas only', (t) => {
-  for (const file of under('src/language')) t.same(foreign(file, [/^schema\//, /^src\/language\//]), [], file.path)
+    ...(path.startsWith('src/ledger/indexes/') ? [/^kysely$/] : []),
+  ])
+  // No other part of the ledger, and no I/O.
+  const rulesOfLedger = foreign(under('src/ledger/rules'), ({ path }) => [
+    /^schema\//,
+    /^src\/(language|ledger\/rules)\//,
+    ...(path === 'src/ledger/rules/hash.ts' ? [/^node:crypto$/] : []),
+  ])
+  t.strictSame([...schemas, ...languages, ...ledger, ...rulesOfLedger], [])
   t.end()
 })
 
 test('rules import those of the ledger, languages, schemas, their own slice and the states of users, rooms and fairness', (t) => {
   t.ok(rules.length > 10)
-  for (const file of rules) {
-    const own = new RegExp(`^src/features/${file.path.split('/')[2]}/`)
-    const others = [
-      /^src\/features\/users\/(user|countries\/country)\.ts$/,
-      /^src\/features\/rooms\/(room|room-ref|members\/(member|seats))\.ts$/,
-      /^src\/features\/fairness\//,
-      /^src\/vault\/record\.ts$/,
-      /^src\/notifications\/(event-notification|inbox\/inbox)\.ts$/,
-      // Of what follows from its key alone.
-      /^lru-cache$/,
-    ]
-    t.same(foreign(file, [/^schema\//, /^src\/(language|ledger\/rules)\//, own, ...others]), [], file.path)
-    t.same(
-      file.imports.filter((name) => nonRules.test(name)),
-      [],
-      `${file.path} imports no routes, reads or presenters`,
-    )
-  }
+  const found = foreign(rules, ({ path }) => [
+    /^schema\//,
+    /^src\/(language|ledger\/rules)\//,
+    new RegExp(`^src/features/${path.split('/')[2]}/`),
+    /^src\/features\/users\/(user|countries\/country)\.ts$/,
+    /^src\/features\/rooms\/(room|room-ref|members\/(member|seats))\.ts$/,
+    /^src\/features\/fairness\//,
+    /^src\/vault\/record\.ts$/,
+    /^src\/notifications\/(event-notification|inbox\/inbox)\.ts$/,
+    // It keeps what follows from its key alone.
+    /^lru-cache$/,
+  ])
+  t.strictSame(found, [])
+  const others = offenders(rules, ({ imports }) => imports.filter((name) => nonRules.test(name)))
+  t.strictSame(others, [], 'no routes, reads or presenters')
   t.end()
 })
 
 test('verbs import event schemas, and no schemas of requests or responses', (t) => {
   const verbs = rules.filter(({ text }) => /: Verb</.test(text))
   t.ok(verbs.length > 20)
-  for (const { path, imports } of verbs) {
-    const shapes = imports.filter(
-      (name) =>
-        name.startsWith('schema/') && !/^schema\/(events|agency-events|common|languages|max-integer)\.ts$/.test(name),
-    )
-    t.same(shapes, [], path)
-  }
+  const allowed = /^schema\/(events|agency-events|common|languages|max-integer)\.ts$/
+  const found = offenders(verbs, ({ imports }) =>
+    imports.filter((name) => name.startsWith('schema/') && !allowed.test(name)),
+  )
+  t.strictSame(found, [])
   t.end()
 })
 
 test('rules use no clock and no randomness', (t) => {
   const presenters = under('src/features').filter(({ path }) => path.endsWith('/presenters.ts'))
   const pure = [...rules, ...presenters, ...files.filter(({ path }) => pureLedger.test(path))]
-  for (const { path, text } of pure)
-    t.notMatch(text, /Date\.now|new Date\(\)|Math\.random|randomUUID|randomBytes|performance\./, path)
+  t.strictSame(matching(pure, /Date\.now|new Date\(\)|Math\.random|randomUUID|randomBytes|performance\./), [])
   t.end()
 })
 
 test('a slice imports no other slice, except the states and reads of users and rooms, and fairness', (t) => {
-  for (const slice of slices) {
-    for (const file of under(`src/features/${slice}`)) {
-      const others = slices.filter((other) => other !== slice).map((other) => `src/features/${other}/`)
-      const crossed = file.imports.filter((name) => others.some((other) => name.startsWith(other)))
-      const shared =
-        /^src\/features\/(users\/(user|countries\/country|reads)|rooms\/(room|room-ref|reads|members\/(member|seats))|fairness\/\w[\w-]*)\.ts$/
-      t.same(
-        crossed.filter((name) => !shared.test(name)),
-        [],
-        file.path,
-      )
-    }
-  }
+  const shared =
+    /^src\/features\/(users\/(user|countries\/country|reads)|rooms\/(room|room-ref|reads|members\/(member|seats))|fairness\/\w[\w-]*)\.ts$/
+  const found = slices.flatMap((slice) => {
+    const others = slices.filter((other) => other !== slice).map((other) => `src/features/${other}/`)
+    return offenders(under(`src/features/${slice}`), ({ imports }) =>
+      imports.filter((name) => others.some((other) => name.startsWith(other)) && !shared.test(name)),
+    )
+  })
+  t.strictSame(found, [])
   t.end()
 })
 
 test('frame mappers use only events and profiles', (t) => {
   const mappers = files.filter(({ path }) => /^src\/features\/.*\/frames\.ts$/.test(path))
   t.ok(mappers.length > 3)
-  for (const file of mappers) {
-    const own = new RegExp(`^${dirname(file.path)}/`)
-    const allowed = [
-      /^schema\//,
-      /^src\/ledger\/rules\//,
-      own,
-      /^src\/realtime\/frames\/(frame-mapper|profiles|live-query)\.ts$/,
-      /^src\/notifications\/event-notification\.ts$/,
-    ]
-    t.same(foreign(file, allowed), [], file.path)
-    t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)
-  }
+  const found = foreign(mappers, ({ path }) => [
+    /^schema\//,
+    /^src\/ledger\/rules\//,
+    new RegExp(`^${dirname(path)}/`),
+    /^src\/realtime\/frames\/(frame-mapper|profiles|live-query)\.ts$/,
+    /^src\/notifications\/event-notification\.ts$/,
+  ])
+  t.strictSame([...found, ...matching(mappers, /Date\.now|new Date\(\)|Math\.random|performance\./)], [])
   t.end()
 })
 
 test('there is no `any`, no suppressed type error and no open task', (t) => {
-  for (const { path, text } of product)
-    t.notMatch(text, /(:|<|\bas) any\s*[;,)>\]=|&{]|@ts-ignore|@ts-nocheck|TODO|FIXME/, path)
+  const pattern = /(:|<|\bas) any\s*[;,)>\]=|&{]|@ts-ignore|@ts-nocheck|TODO|FIXME/
+  t.strictSame(matching(product, pattern), [])
+  t.match('const a: any = 1', pattern)
   t.end()
 })
 
-test('src imports neither scripts nor tests, and scripts import only the harness of the tests', (t) => {
-  for (const { path, imports } of files) {
-    const ours = path.startsWith('test/')
-      ? [/^(scripts|test)\//]
-      : path.startsWith('scripts/')
-        ? [/^(scripts|test\/harness)\//]
-        : []
-    const crossed = imports.filter((name) => /^(scripts|test)\//.test(name))
-    t.same(
-      crossed.filter((name) => !ours.some((pattern) => pattern.test(name))),
-      [],
-      path,
-    )
+test('src imports neither scripts nor tests, scripts only the harness, and the harness no tests', (t) => {
+  const allowed = ({ path }: File): RegExp => {
+    if (path.startsWith('test/harness/')) return /^(scripts|test\/harness)\//
+    if (path.startsWith('test/')) return /^(scripts|test)\//
+    return path.startsWith('scripts/') ? /^(scripts|test\/harness)\// : /^$/
   }
-  t.end()
-})
-
-test('the harness imports no tests', (t) => {
-  for (const { path, imports } of under('test/harness')) {
-    const users = imports.filter((name) => name.startsWith('test/') && !name.startsWith('test/harness/'))
-    t.same(users, [], path)
-  }
+  const found = offenders(files, (file) => {
+    const pattern = allowed(file)
+    return file.imports.filter((name) => /^(scripts|test)\//.test(name) && !pattern.test(name))
+  })
+  t.strictSame(found, [])
   t.end()
 })

@@ -14,6 +14,8 @@ test('the page and its files are compressed if the client accepts it, and not se
   const page = (await app.inject('/docs')).body
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
   t.ok(named.includes(BUNDLE))
+  t.equal((await app.inject('/docs/')).statusCode, 200)
+  t.equal((await app.inject('/docs/static/nothing')).statusCode, 404)
   for (const url of [...documents, ...named]) {
     const whole = await app.inject(url)
     t.match(whole, { statusCode: 200, headers: { vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' } }, url)

@@ -1,9 +1,3 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { test } from 'tap'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, serverFrames } from '../../../schema/frames.ts'
@@ -53,15 +47,6 @@ test('the OpenAPI document lists every route once', async (t) => {
   t.same(document.paths['/admin/v1/things']?.['put']?.responses['503'], undefined)
   t.same(document.paths['/healthz']?.['get']?.security, [])
   t.match(document.components.schemas['Error'], { required: ['message', 'code', 'request_id'] })
-
-  const folder = mkdtempSync(join(tmpdir(), 'openapi-'))
-  t.teardown(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'openapi.json')
-  writeFileSync(file, JSON.stringify(document))
-  const redocly = fileURLToPath(new URL('../../../node_modules/.bin/redocly', import.meta.url))
-  const environment = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
-  const linting = promisify(execFile)(process.execPath, [redocly, 'lint', '--extends=spec', file], { env: environment })
-  await t.resolves(linting, 'it is valid')
 })
 
 test('the AsyncAPI document has all frames and events of a socket', async (t) => {
@@ -85,14 +70,6 @@ test('the AsyncAPI document has all frames and events of a socket', async (t) =>
     prev: { anyOf: [{ type: 'string' }, { type: 'null' }] },
     data: { properties: { receiversids: { type: 'array', items: { type: 'string' } } } },
   })
-})
-
-test('the documentation page and its files are served', async (t) => {
-  const { app } = await createMinimalApp(t)
-  for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-ui-bundle.js']) {
-    t.equal((await app.inject(url)).statusCode, 200, url)
-  }
-  t.equal((await app.inject('/docs/static/nothing')).statusCode, 404)
 })
 
 test('health, readiness and metrics need no token', async (t) => {
