@@ -49,7 +49,11 @@ function blocksIn(html: string): ReadonlyMap<string, string> {
   return new Map(blocks.map(([, id = '', text = '']) => [id, unescape(text)]))
 }
 
-async function examplesOf(t: Test) {
+/** What the page shows; read once. */
+let examples: ReturnType<typeof readExamples> | undefined
+const examplesOf = (t: Test) => (examples ??= readExamples(t))
+
+async function readExamples(t: Test) {
   const { app } = await createMinimalApp(t)
   const { body } = await app.inject('/docs/fairness')
   const blocks = blocksIn(body)
