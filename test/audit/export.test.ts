@@ -82,13 +82,12 @@ test('the CSV export has every posting: they sum to zero, and those of an accoun
   t.same(new Map([...held].filter(([, balance]) => balance !== 0)), await balancesOf(database))
 })
 
-test('a text in CSV never begins a formula', (t) => {
+test('a text in CSV never begins a formula', async (t) => {
   const cells = ['=1+1', '＝1', '+1', '-1', '@sum', '\tx', 'a "b", c', 'staff:ann'].map(csvText)
   t.same(cells, ["'=1+1", "'＝1", "'+1", "'-1", "'@sum", `"'\tx"`, '"a ""b"", c"', 'staff:ann'])
   // Where `;` or a tab separates cells, or quotes do not hold a line break.
   const inner = ['Ann;=cmd()', 'Ann\t＠sum', 'a\r\n-1', 'a;b', 'a;"=1', 'a; -1', 'a-1'].map(csvText)
   t.same(inner, [`"Ann;'=cmd()"`, `"Ann\t'＠sum"`, `"a\r\n'-1"`, '"a;b"', `"a;'""=1"`, '"a; -1"', 'a-1'])
-  t.end()
 })
 
 /** Reads a journal and checks all its assertions; returns the balances at its end. */
@@ -164,7 +163,7 @@ test('the check of draws compares them with the odds and reports those that do n
   t.match(faults[0], /^position \d+: order 0 drew \d/)
 })
 
-test("Pearson's test has the known values and finds uneven draws", (t) => {
+test("Pearson's test has the known values and finds uneven draws", async (t) => {
   const even = (counts: readonly number[]) =>
     chiSquare(counts.map((observed) => ({ observed, expected: 1 / counts.length })))
   // R: chisq.test(c(44, 56)), c(89, 37, 30, 28, 2) of 186, c(1000, 1100)
@@ -178,5 +177,4 @@ test("Pearson's test has the known values and finds uneven draws", (t) => {
   t.match(even([5, 4]), { p: null, degrees: 0 }, 'one is expected less than five times: too few for a test')
   t.match(even([100]), { p: null, degrees: 0 }, 'one outcome')
   t.match(even([4, 4, 2]), { p: null, degrees: 0 }, 'merged until one is left')
-  t.end()
 })

@@ -6,7 +6,7 @@ const found = (position: number, message: string): EventFinding => ({
   events: position,
 })
 
-test('a finding that two checks make is reported and counted once', (t) => {
+test('a finding that two checks make is reported and counted once', async (t) => {
   const findings = new Findings()
   const overdrawn = Array.from({ length: MAX_FINDINGS - 1 }, (_, i) => found(i + 1, 'game:5:coins is overdrawn'))
   findings.addAll(overdrawn)
@@ -20,5 +20,4 @@ test('a finding that two checks make is reported and counted once', (t) => {
   findings.addAll([found(7, 'user:1:dollars is overdrawn')])
   t.equal(findings.isFull, true)
   t.same(findings.cutoff, { position: 19, events: 19 })
-  t.end()
 })

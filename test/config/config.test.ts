@@ -130,13 +130,12 @@ test('every variable is read', async (t) => {
   )
 })
 
-test('approvals that are on have limits', (t) => {
+test('approvals that are on have limits', async (t) => {
   t.same(faultyNames({ APPROVALS: 'on' }), ['APPROVAL_LIMITS'])
   t.match(messageOf({ APPROVALS: 'on' }), 'APPROVAL_LIMITS must be given when APPROVALS is on')
   t.same(faultyNames({ APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":-1}' }), ['APPROVAL_LIMITS'])
   t.same(loadConfig({ APPROVALS: 'on', APPROVAL_LIMITS: '{}' }).approvalLimits, {}, 'the limit is 0 for everything')
   t.equal(loadConfig({ APPROVAL_LIMITS: '{"coins":1}' }).approvalLimits, null)
-  t.end()
 })
 
 test('each faulty variable is named once, without its value', async (t) => {

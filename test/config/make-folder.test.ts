@@ -5,7 +5,7 @@ import { makeFolder } from '../../src/config/make-folder.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-test('a folder and its missing parents are created with their modes; existing ones stay', (t) => {
+test('a folder and its missing parents are created with their modes; existing ones stay', async (t) => {
   const root = t.testdir()
   const path = join(root, 'a/b/c')
   makeFolder(path, 0o711)
@@ -18,10 +18,9 @@ test('a folder and its missing parents are created with their modes; existing on
   makeFolder(join(root, 'link/g'))
   t.equal(modeOf(path), 0o711)
   t.ok(['a/d', 'e/f', 'a/b/c/g'].every((made) => statSync(join(root, made)).isDirectory()))
-  t.end()
 })
 
-test('a folder that cannot be created is an error', (t) => {
+test('a folder that cannot be created is an error', async (t) => {
   const root = t.testdir()
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'lost'))
@@ -31,5 +30,4 @@ test('a folder that cannot be created is an error', (t) => {
   t.throws(() => makeFolder(''), { code: 'ENOENT' })
   // Here Node's own `recursive` does not end.
   t.throws(() => makeFolder('/proc/none/such'), { code: 'ENOENT' })
-  t.end()
 })

@@ -5,7 +5,7 @@ import { makeDataDir, readSecret, secretFile } from '../../src/config/secret-fil
 
 const isRoot = process.geteuid?.() === 0
 
-test('a key that others can read or replace is refused, with what to do', (t) => {
+test('a key that others can read or replace is refused, with what to do', async (t) => {
   const folder = join(t.testdir(), 'data')
   const secret = secretFile(folder, 'key')
   const file = join(folder, 'key')
@@ -31,10 +31,9 @@ test('a key that others can read or replace is refused, with what to do', (t) =>
     makeDataDir(folder)
     t.equal(readSecret(folder, 'key'), secret, 'others may pass through')
   }
-  t.end()
 })
 
-test('a key or a folder of another user is refused', { skip: isRoot ? false : 'only root can make one' }, (t) => {
+test('a key or a folder of another user is refused', { skip: isRoot ? false : 'only root can make one' }, async (t) => {
   const folder = join(t.testdir(), 'data')
   mkdirSync(folder, { mode: 0o700 })
   const file = join(folder, 'key')
@@ -49,5 +48,4 @@ test('a key or a folder of another user is refused', { skip: isRoot ? false : 'o
   chownSync(folder, 65_534, 65_534)
   t.throws(() => readSecret(folder, 'key'), foreign(`DATA_DIR ${folder}`, folder))
   t.throws(() => makeDataDir(folder), foreign(`DATA_DIR ${folder}`, folder))
-  t.end()
 })

@@ -38,157 +38,158 @@ const root = process.geteuid?.() === 0
 /** A normal user: `nobody`, or the current one. */
 const user = root ? { uid: 65_534, gid: 65_534 } : {}
 
-test('a data directory is initialised, owned by one process, stopped and started again', async (t) => {
+test('an embedded database', async (t) => {
   const dataDir = newDataDir(t)
-  mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true, mode: 0o711 })
 
-  const starts = await Promise.allSettled([openEmbeddedCluster(t, dataDir), openEmbeddedCluster(t, dataDir)])
-  const embedded = starts
-    .map((start) => (start.status === 'fulfilled' ? start.value : null))
-    .find((one) => one !== null)
-  const refusal: unknown = starts.map((start) => (start.status === 'rejected' ? start.reason : null)).find(Boolean)
-  if (!embedded) throw new Error('both starts failed', { cause: refusal })
-  t.ok(refusal instanceof DataDirInUse, 'of two first starts at once one owns the directory')
-  t.match(String(refusal), `DATABASE_URL=$(cat "${dataDir}/database-url") PORT=3001 npm start`)
+  await t.test('a data directory is initialised, owned by one process, stopped and started again', async (t) => {
+    mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true, mode: 0o711 })
 
-  t.same(
-    readdirSync(dataDir).filter((name) => name.startsWith('postgres-init')),
-    [],
-    'no half-made cluster is left',
-  )
-  for (const name of readdirSync(dataDir)) {
-    t.equal(statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is for its owner alone`)
-  }
-  t.equal(readFileSync(join(dataDir, 'database-url'), 'utf8'), `${embedded.serviceUrl}\n`)
-  t.equal(readFileSync(join(dataDir, 'database-owner-url'), 'utf8'), `${embedded.ownerUrl}\n`)
-  const { port, password } = new URL(embedded.serviceUrl)
-  t.equal(
-    readFileSync(join(dataDir, 'pg_service.conf'), 'utf8'),
-    `[economy]\nhost=127.0.0.1\nport=${port}\ndbname=economy\nuser=economy_service\npassword=${password}\n`,
-  )
+    const starts = await Promise.allSettled([openEmbeddedCluster(t, dataDir), openEmbeddedCluster(t, dataDir)])
+    const embedded = starts
+      .map((start) => (start.status === 'fulfilled' ? start.value : null))
+      .find((one) => one !== null)
+    const refusal: unknown = starts.map((start) => (start.status === 'rejected' ? start.reason : null)).find(Boolean)
+    if (!embedded) throw new Error('both starts failed', { cause: refusal })
+    t.ok(refusal instanceof DataDirInUse, 'of two first starts at once one owns the directory')
+    t.match(String(refusal), `DATABASE_URL=$(cat "${dataDir}/database-url") PORT=3001 npm start`)
 
-  t.same(
-    await queryRows(
-      embedded.serviceUrl,
-      `select current_setting('listen_addresses') as listens,
-              current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-              current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
-              (select datlocprovider::text || ' ' || datlocale from pg_database where datname = current_database()) as locale,
-              (select array_agg(rolname::text order by rolname) from pg_roles where rolcanlogin and rolsuper) as superusers,
-              (select array_agg(rolname::text) from pg_roles where rolcreatedb and not rolsuper) as creators,
-              (select pg_get_userbyid(datdba) from pg_database where datname = current_database()) as owner,
-              current_user as service`,
-    ),
-    [
-      {
-        listens: '127.0.0.1',
-        fsync: 'on',
-        commit: 'on',
-        pages: 'on',
-        encoding: 'UTF8',
-        locale: 'b C.UTF-8',
-        superusers: ['postgres'],
-        creators: null,
-        owner: 'economy_owner',
-        service: 'economy_service',
-      },
-    ],
-  )
-  const pidFile = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
-  t.equal(pidFile[4], '', 'there is no unix socket')
-  await t.rejects(queryRows(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
-  await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
+    t.same(
+      readdirSync(dataDir).filter((name) => name.startsWith('postgres-init')),
+      [],
+      'no half-made cluster is left',
+    )
+    for (const name of readdirSync(dataDir)) {
+      t.equal(statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is for its owner alone`)
+    }
+    t.equal(readFileSync(join(dataDir, 'database-url'), 'utf8'), `${embedded.serviceUrl}\n`)
+    t.equal(readFileSync(join(dataDir, 'database-owner-url'), 'utf8'), `${embedded.ownerUrl}\n`)
+    const { port, password } = new URL(embedded.serviceUrl)
+    t.equal(
+      readFileSync(join(dataDir, 'pg_service.conf'), 'utf8'),
+      `[economy]\nhost=127.0.0.1\nport=${port}\ndbname=economy\nuser=economy_service\npassword=${password}\n`,
+    )
 
-  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse)
-  t.same(
-    await queryRows(embedded.ownerUrl, 'select number from kept'),
-    [{ number: 7 }],
-    'the refused start stopped nothing',
-  )
+    t.same(
+      await queryRows(
+        embedded.serviceUrl,
+        `select current_setting('listen_addresses') as listens,
+                current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+                current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
+                (select datlocprovider::text || ' ' || datlocale from pg_database where datname = current_database()) as locale,
+                (select array_agg(rolname::text order by rolname) from pg_roles where rolcanlogin and rolsuper) as superusers,
+                (select array_agg(rolname::text) from pg_roles where rolcreatedb and not rolsuper) as creators,
+                (select pg_get_userbyid(datdba) from pg_database where datname = current_database()) as owner,
+                current_user as service`,
+      ),
+      [
+        {
+          listens: '127.0.0.1',
+          fsync: 'on',
+          commit: 'on',
+          pages: 'on',
+          encoding: 'UTF8',
+          locale: 'b C.UTF-8',
+          superusers: ['postgres'],
+          creators: null,
+          owner: 'economy_owner',
+          service: 'economy_service',
+        },
+      ],
+    )
+    const pidFile = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
+    t.equal(pidFile[4], '', 'there is no unix socket')
+    await t.rejects(queryRows(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
+    await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
 
-  await Promise.all([embedded.stop(), embedded.stop()])
-  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'stop waits until it is down')
-  await t.rejects(connect(embedded.ownerUrl, 'test'), { code: 'ECONNREFUSED' })
-  await sleep(300)
-  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and it is not restarted')
+    await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse)
+    t.same(
+      await queryRows(embedded.ownerUrl, 'select number from kept'),
+      [{ number: 7 }],
+      'the refused start stopped nothing',
+    )
 
-  const again = await openEmbeddedCluster(t, dataDir)
-  t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
-  t.same(await queryRows(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
-  await again.stop()
-})
+    await Promise.all([embedded.stop(), embedded.stop()])
+    t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'stop waits until it is down')
+    await t.rejects(connect(embedded.ownerUrl, 'test'), { code: 'ECONNREFUSED' })
+    await sleep(300)
+    t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and it is not restarted')
 
-test('a PostgreSQL that was killed while it wrote its process id is started again', async (t) => {
-  const dataDir = newDataDir(t)
-  await (await openEmbeddedCluster(t, dataDir)).stop()
-  const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
-  writeFileSync(pidFile, '')
-  const again = await openEmbeddedCluster(t, dataDir)
-  t.same(await queryRows(again.ownerUrl, 'select 1 as one'), [{ one: 1 }])
-  t.ok(statSync(pidFile).size > 0)
-  await again.stop()
-})
+    const again = await openEmbeddedCluster(t, dataDir)
+    t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
+    t.same(await queryRows(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
+    await again.stop()
+  })
 
-test('PostgreSQL killed under load is restarted', async (t) => {
-  const dataDir = newDataDir(t)
-  const embedded = await openEmbeddedCluster(t, dataDir)
-  const before = pidOf(dataDir)
-  await queryRows(embedded.ownerUrl, 'create table written (number int primary key)')
+  await t.test('a PostgreSQL that was killed while it wrote its process id is started again', async (t) => {
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+    writeFileSync(pidFile, '')
+    const again = await openEmbeddedCluster(t, dataDir)
+    t.same(await queryRows(again.ownerUrl, 'select 1 as one'), [{ one: 1 }])
+    t.ok(statSync(pidFile).size > 0)
+    await again.stop()
+  })
 
-  let confirmed = 0
-  const writer = await connect(embedded.ownerUrl, 'test')
-  const write = async (): Promise<never> => {
-    for (let number = 1; ; number += 1) {
-      await writer.query('insert into written values ($1)', [number])
-      confirmed = number
-      if (number === 50) {
-        process.kill(before, 'SIGKILL')
+  await t.test('PostgreSQL killed under load is restarted', async (t) => {
+    const embedded = await openEmbeddedCluster(t, dataDir)
+    const before = pidOf(dataDir)
+    await queryRows(embedded.ownerUrl, 'create table written (number int primary key)')
+
+    let confirmed = 0
+    const writer = await connect(embedded.ownerUrl, 'test')
+    const write = async (): Promise<never> => {
+      for (let number = 1; ; number += 1) {
+        await writer.query('insert into written values ($1)', [number])
+        confirmed = number
+        if (number === 50) {
+          process.kill(before, 'SIGKILL')
+        }
       }
     }
-  }
-  await t.rejects(write())
-  const rows = await retryUntilSuccess(() => queryRows(embedded.ownerUrl, 'select count(*)::int as count from written'))
-  t.not(pidOf(dataDir), before)
-  t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
-  await retryUntilSuccess(async () => {
-    const locks = await queryRows(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
-    if (locks.length !== 1) throw new Error('no process owns the data directory yet')
+    await t.rejects(write())
+    const rows = await retryUntilSuccess(() =>
+      queryRows(embedded.ownerUrl, 'select count(*)::int as count from written'),
+    )
+    t.not(pidOf(dataDir), before)
+    t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
+    await retryUntilSuccess(async () => {
+      const locks = await queryRows(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
+      if (locks.length !== 1) throw new Error('no process owns the data directory yet')
+    })
+    await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process owns it again')
   })
-  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process owns it again')
-})
 
-test('the next start takes over the PostgreSQL of a killed service', async (t) => {
-  const dataDir = newDataDir(t)
-  const service = await startClusterOwner(t, dataDir)
-  const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
-  await queryRows(url, 'create table kept as select 7 as number')
-  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'while the service lives')
-  const orphan = pidOf(dataDir)
-  await kill(service)
+  await t.test('the next start takes over the PostgreSQL of a killed service', async (t) => {
+    const service = await startClusterOwner(t, dataDir)
+    const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
+    await queryRows(url, 'create table left_behind as select 7 as number')
+    await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'while the service lives')
+    const orphan = pidOf(dataDir)
+    await kill(service)
 
-  await (await leaseEmbedded(dataDir)).close()
-  t.equal(pidOf(dataDir), orphan, 'a tool leaves it as it was')
-  const embedded = await openEmbeddedCluster(t, dataDir)
-  t.equal(pidOf(dataDir), orphan)
-  t.equal(embedded.ownerUrl, url)
-  t.same(await queryRows(url, 'select number from kept'), [{ number: 7 }])
+    await (await leaseEmbedded(dataDir)).close()
+    t.equal(pidOf(dataDir), orphan, 'a tool leaves it as it was')
+    const embedded = await openEmbeddedCluster(t, dataDir)
+    t.equal(pidOf(dataDir), orphan)
+    t.equal(embedded.ownerUrl, url)
+    t.same(await queryRows(url, 'select number from left_behind'), [{ number: 7 }])
 
-  await embedded.stop()
+    await embedded.stop()
 
-  await t.test('a tool starts it and stops it again, unless another session uses it', async (t) => {
-    const first = await leaseEmbedded(dataDir)
-    const second = await leaseEmbedded(dataDir)
-    t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
-    await first.close()
-    t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
-    await second.close()
+    await t.test('a tool starts it and stops it again, unless another session uses it', async (t) => {
+      const first = await leaseEmbedded(dataDir)
+      const second = await leaseEmbedded(dataDir)
+      t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
+      await first.close()
+      t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
+      await second.close()
 
-    await (await openEmbeddedCluster(t, dataDir)).stop()
-    const alone = await leaseEmbedded(dataDir)
-    await alone.close()
-    t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+      await (await openEmbeddedCluster(t, dataDir)).stop()
+      const alone = await leaseEmbedded(dataDir)
+      await alone.close()
+      t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+    })
+    await t.rejects(leaseEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
   })
-  await t.rejects(leaseEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
 })
 
 test('as root', { skip: root ? false : 'needs root' }, async (t) => {

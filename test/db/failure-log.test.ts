@@ -18,7 +18,7 @@ function failureLogAt() {
 
 const failure = new Error('failure')
 
-test('failures are logged when they begin, every half minute, and when they end', (t) => {
+test('failures are logged when they begin, every half minute, and when they end', async (t) => {
   const { logged, clock, failureLog } = failureLogAt()
   failureLog.succeeded('one')
   for (let i = 0; i < 350; i += 1) {
@@ -34,10 +34,9 @@ test('failures are logged when they begin, every half minute, and when they end'
     ['fails', 160, 301, 60],
     ['over', 170, 350, 70],
   ])
-  t.end()
 })
 
-test('failures end when no source fails any more', (t) => {
+test('failures end when no source fails any more', async (t) => {
   const { logged, clock, failureLog } = failureLogAt()
   failureLog.failed(failure, 'one')
   failureLog.failed(failure, 'other')
@@ -46,10 +45,9 @@ test('failures end when no source fails any more', (t) => {
   t.equal(logged.length, 1)
   failureLog.succeeded('other')
   t.same(logged.at(-1), ['over', 3, 2, 3])
-  t.end()
 })
 
-test('intermittent failures are logged every few seconds', (t) => {
+test('intermittent failures are logged every few seconds', async (t) => {
   const { logged, clock, failureLog } = failureLogAt()
   for (let i = 0; i < 120; i += 1) {
     clock.seconds = i / 10
@@ -64,10 +62,9 @@ test('intermittent failures are logged every few seconds', (t) => {
     ['fails', 10, 50, 4.9],
     ['over', 10, 50, 4.9],
   ])
-  t.end()
 })
 
-test('failures without a reported success end once they stop', (t) => {
+test('failures without a reported success end once they stop', async (t) => {
   const { logged, clock, failureLog } = failureLogAt()
   for (let i = 0; i < 1_000; i += 1) {
     clock.seconds = i / 100
@@ -79,5 +76,4 @@ test('failures without a reported success end once they stop', (t) => {
   failureLog.expire(5_000)
   failureLog.expire(5_000)
   t.same(logged.slice(1), [['over', 20, 1_000, 20]])
-  t.end()
 })

@@ -4,7 +4,7 @@ import { channelName, ledgerUrl, lockName, schemaOf, setSearchPath } from '../..
 
 const DATABASE = 'postgres://service:secret@db/economy'
 
-test('a connection string names the schema of its ledger', (t) => {
+test('a connection string names the schema of its ledger', async (t) => {
   t.equal(schemaOf(DATABASE), 'public')
   const market = ledgerUrl(DATABASE, 'market_2')
   t.equal(market, `${DATABASE}?schema=market_2`)
@@ -15,23 +15,20 @@ test('a connection string names the schema of its ledger', (t) => {
   t.equal(schemaOf(secure), 'market_2')
   t.equal(setSearchPath(market), 'set search_path = "market_2", pg_temp')
   t.throws(() => ledgerUrl(market, 'public'), /names schema market_2, and LEDGER_SCHEMA is public/)
-  t.end()
 })
 
-test('names of locks and channels differ between ledgers, and are the bare ones in the default schema', (t) => {
+test('names of locks and channels differ between ledgers, and are the bare ones in the default schema', async (t) => {
   t.same([lockName(DATABASE, 'ledger grants'), channelName(DATABASE, 'ledger')], ['ledger grants', 'ledger'])
   const market = ledgerUrl(DATABASE, 'market_2')
   t.same(
     [lockName(market, 'ledger grants'), channelName(market, 'ledger')],
     ['ledger grants of market_2', 'ledger_market_2'],
   )
-  t.end()
 })
 
-test('commands refuse a schema that the service would refuse', (t) => {
+test('commands refuse a schema that the service would refuse', async (t) => {
   t.equal(readLedgerSchema({}), 'public')
   t.equal(readLedgerSchema({ LEDGER_SCHEMA: '' }), 'public')
   t.equal(readLedgerSchema({ LEDGER_SCHEMA: 'market_2' }), 'market_2')
   t.throws(() => readLedgerSchema({ LEDGER_SCHEMA: 'a"b' }), { message: /^LEDGER_SCHEMA must be 1 to 40 letters/ })
-  t.end()
 })

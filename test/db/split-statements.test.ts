@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { splitStatements } from '../../src/db/migrations/split-statements.ts'
 
-test('a migration is split at the semicolons that end a statement', (t) => {
+test('a migration is split at the semicolons that end a statement', async (t) => {
   const statements = [
     `create table a (b text default ';' -- a comment; it's not over\n)`,
     `/* ; ' */ insert into a values ('it''s; one')`,
@@ -13,10 +13,9 @@ test('a migration is split at the semicolons that end a statement', (t) => {
   t.same(splitStatements(statements.join(';\n')), statements)
   t.same(splitStatements(`${statements.join(' ; ')};\n-- the end; really\n`), statements)
   t.same(splitStatements('\n'), [])
-  t.end()
 })
 
-test('no statement of a migration is lost', (t) => {
+test('no statement of a migration is lost', async (t) => {
   const folder = new URL('../../sql/', import.meta.url)
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
@@ -28,5 +27,4 @@ test('no statement of a migration is lost', (t) => {
     t.equal(bare(statements.join('')), bare(text))
     for (const statement of statements) t.match(statement, /^(--[^\n]*\n|\s)*(create|alter|insert|delete|with)\b/)
   }
-  t.end()
 })

@@ -22,7 +22,7 @@ function assertExact(result: number, exact: bigint): void {
   else assert.ok(result > MAX_AMOUNT)
 }
 
-test('a share is rounded down and never by more', (t) => {
+test('a share is rounded down and never by more', async () => {
   fc.assert(
     fc.property(
       amount,
@@ -36,10 +36,9 @@ test('a share is rounded down and never by more', (t) => {
     ),
     runs(20_000),
   )
-  t.end()
 })
 
-test('a share of one below a multiple is not rounded up', (t) => {
+test('a share of one below a multiple is not rounded up', async () => {
   fc.assert(
     fc.property(amount, fc.nat(200_000_000), (of, less) => {
       const denominator = less + 1
@@ -48,20 +47,18 @@ test('a share of one below a multiple is not rounded up', (t) => {
     }),
     runs(20_000),
   )
-  t.end()
 })
 
-test('a percentage of any amount is exact', (t) => {
+test('a percentage of any amount is exact', async () => {
   fc.assert(
     fc.property(amount, fc.nat(100), (of, percent) => {
       assert.equal(BigInt(percentOf(of, percent)), (BigInt(of) * BigInt(percent)) / 100n)
     }),
     runs(20_000),
   )
-  t.end()
 })
 
-test('a product is exact or nothing', (t) => {
+test('a product is exact or nothing', async () => {
   const factor = fc.oneof(
     fc.integer({ min: 1, max: 10_000 }),
     amount.map((one) => Math.max(one, 1)),
@@ -74,5 +71,4 @@ test('a product is exact or nothing', (t) => {
     }),
     runs(20_000),
   )
-  t.end()
 })

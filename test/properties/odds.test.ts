@@ -22,7 +22,7 @@ const decimal = (held: number): string => {
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '')
 }
 
-test('a multiplier of at most 4 decimals is read as it was written', (t) => {
+test('a multiplier of at most 4 decimals is read as it was written', async () => {
   fc.assert(
     fc.property(fc.nat(100_000_000), (held) => {
       assert.equal(parseMultiplier(held / 10_000), held)
@@ -30,10 +30,9 @@ test('a multiplier of at most 4 decimals is read as it was written', (t) => {
     }),
     runs(20_000),
   )
-  t.end()
 })
 
-test('any other number is not a multiplier', (t) => {
+test('any other number is not a multiplier', async () => {
   const finer = fc
     .tuple(fc.nat(9_999), fc.nat(9_999), fc.integer({ min: 1, max: 9 }))
     .map(([whole, decimals, fifth]) => Number(`${whole}.${String(decimals).padStart(4, '0')}${fifth}`))
@@ -46,10 +45,9 @@ test('any other number is not a multiplier', (t) => {
     }),
     runs(20_000),
   )
-  t.end()
 })
 
-test('the hash of an odds table depends on its rows and gift only', (t) => {
+test('the hash of an odds table depends on its rows and gift only', async () => {
   fc.assert(
     fc.property(decorationId, table, (id, odds) => {
       const turned = odds.map(({ multiplier, weight }) => ({ weight, multiplier }))
@@ -74,10 +72,9 @@ test('the hash of an odds table depends on its rows and gift only', (t) => {
     }),
     runs(1_000),
   )
-  t.end()
 })
 
-test('every row is drawn by as many numbers as its weight', (t) => {
+test('every row is drawn by as many numbers as its weight', async () => {
   const light = fc.array(fc.record({ multiplier: fc.nat(100), weight: fc.integer({ min: 1, max: 30 }) }), {
     minLength: 1,
     maxLength: 6,
@@ -93,10 +90,9 @@ test('every row is drawn by as many numbers as its weight', (t) => {
     }),
     runs(500),
   )
-  t.end()
 })
 
-test('rewards are rounded down and what returns to players is exact', (t) => {
+test('rewards are rounded down and what returns to players is exact', async () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), table, (stake, odds) => {
       for (const one of odds) {
@@ -112,5 +108,4 @@ test('rewards are rounded down and what returns to players is exact', (t) => {
     }),
     runs(3_000),
   )
-  t.end()
 })

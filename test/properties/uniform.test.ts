@@ -16,7 +16,7 @@ function wordsOf(key: Uint8Array, label: string, count: number): bigint[] {
   return Array.from({ length: count }, (_, i) => BigInt(`0x${hex.slice(i * 16, i * 16 + 16)}`))
 }
 
-test('a draw is within its range, and is the remainder of the first word that has no bias', (t) => {
+test('a draw is within its range, and is the remainder of the first word that has no bias', async () => {
   fc.assert(
     fc.property(
       key,
@@ -39,10 +39,9 @@ test('a draw is within its range, and is the remainder of the first word that ha
     ),
     runs(2_000),
   )
-  t.end()
 })
 
-test('a word is accepted below the largest multiple of the range, and rejected above', (t) => {
+test('a word is accepted below the largest multiple of the range, and rejected above', async () => {
   fc.assert(
     fc.property(
       fc.maxSafeNat(),
@@ -59,10 +58,9 @@ test('a word is accepted below the largest multiple of the range, and rejected a
     ),
     runs(2_000),
   )
-  t.end()
 })
 
-test('a rejected word is followed by the next one', (t) => {
+test('a rejected word is followed by the next one', async (t) => {
   // One word in 2,050 is rejected: for no range that a draw can have are there more.
   const size = Number(2n ** 64n / 2_050n) + 1
   const key = new Uint8Array(32)
@@ -79,10 +77,9 @@ test('a rejected word is followed by the next one', (t) => {
     assert.equal(BigInt(r), (stream.at(-1) ?? 0n) % BigInt(size))
   }
   t.ok(rejected > 0)
-  t.end()
 })
 
-test('small ranges are drawn evenly', (t) => {
+test('small ranges are drawn evenly', async () => {
   const draws = 6_000
   fc.assert(
     fc.property(key, fc.integer({ min: 2, max: 20 }), (key, size) => {
@@ -99,5 +96,4 @@ test('small ranges are drawn evenly', (t) => {
     }),
     runs(12),
   )
-  t.end()
 })

@@ -22,10 +22,9 @@ const IDLE = 5
 
 test('a process lowers its priority, also where the system lacks chrt', {
   skip: !existsSync('/proc/self/sched'),
-}, (t) => {
+}, async (t) => {
   const { PATH = '' } = process.env
   const hasChrt = PATH.split(':').some((folder) => existsSync(`${folder}/chrt`))
   if (hasChrt) t.match(loweredPriority(PATH), { policy: IDLE })
   t.same(loweredPriority('/nowhere'), { policy: NORMAL, nice: 19 })
-  t.end()
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { lowerThreadPriority } from '../../../src/audit/priority/thread-priority.ts'
 
-test('the priority of a thread is lowered where threads have priorities, and nowhere else', (t) => {
+test('the priority of a thread is lowered where threads have priorities, and nowhere else', async (t) => {
   const niceAfter = (platform: NodeJS.Platform, nice: number): number => {
     let current = nice
     lowerThreadPriority((before) => before + 5, { platform, get: () => current, set: (lowered) => (current = lowered) })
@@ -12,5 +12,4 @@ test('the priority of a thread is lowered where threads have priorities, and now
   for (const platform of ['darwin', 'win32', 'freebsd'] as const) {
     t.equal(niceAfter(platform, 0), 0, `on ${platform} it would be the whole process`)
   }
-  t.end()
 })

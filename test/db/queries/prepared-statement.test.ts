@@ -20,7 +20,6 @@ test('a prepared statement is prepared once on a connection, other statements ar
   t.same(rows, [{ name: 'double a number', executions: 2 }])
 })
 
-test('two statements cannot have one name', (t) => {
+test('two statements cannot have one name', async (t) => {
   t.throws(() => new PreparedStatement('double a number', 'select 2'), /two statements are named/)
-  t.end()
 })

@@ -74,11 +74,10 @@ test('a failed query gives its slot back', async (t) => {
   t.match(worked, { status: 'fulfilled', value: 2 })
 })
 
-test('lookups of one database share slots, those of another do not', (t) => {
+test('lookups of one database share slots, those of another do not', async (t) => {
   const database = () =>
     queryBuilder({ options: {}, connect: () => Promise.reject(new Error('not connected')), end: async () => {} })
   const [primary, standby] = [database(), database()]
   t.equal(requestLimits(primary).slots, requestLimits(primary).slots)
   t.not(requestLimits(primary).slots, requestLimits(standby).slots)
-  t.end()
 })

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { PreparedStatement } from '../../../src/db/queries/prepared-statement.ts'
 import { nameRepeated } from '../../../src/db/queries/report-database.ts'
 
-test('the first texts that are repeated have names, each its own, and others have none', (t) => {
+test('the first texts that are repeated have names, each its own, and others have none', async (t) => {
   const nameOf = nameRepeated(2)
   t.same(
     ['select 1', 'select 2', 'select 3', 'select 4'].map((text) => nameOf(text)),
@@ -13,12 +13,10 @@ test('the first texts that are repeated have names, each its own, and others hav
   t.equal(nameOf('select 1'), a)
   t.equal(nameOf('select 3'), undefined)
   t.equal(nameOf('select 2'), b)
-  t.end()
 })
 
-test('a prepared statement keeps its name', (t) => {
+test('a prepared statement keeps its name', async (t) => {
   const text = 'select 4 as four'
   t.ok(new PreparedStatement('four', text))
   t.equal(nameRepeated(0)(text), 'four')
-  t.end()
 })

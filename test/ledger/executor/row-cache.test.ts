@@ -98,7 +98,7 @@ const kept = [
   { projection: heavy, weight: 3 },
 ]
 
-test('the oldest rows are dropped first, and the cache stays within its limit', (t) => {
+test('the oldest rows are dropped first, and the cache stays within its limit', async (t) => {
   const rows = new RowCache()
   for (let i = 1; i <= 100; i += 1) {
     rows.put(plain, `${i}`, i)
@@ -106,10 +106,9 @@ test('the oldest rows are dropped first, and the cache stays within its limit', 
   }
   const known = Array.from({ length: 100 }, (_, i) => i + 1).filter((i) => rows.isLoaded(plain, `${i}`))
   t.same(known, [96, 97, 98, 99, 100])
-  t.end()
 })
 
-test('a row known to be absent stays cached while it is used', (t) => {
+test('a row known to be absent stays cached while it is used', async (t) => {
   const rows = new RowCache()
   rows.put(plain, 'hot', undefined)
   for (let i = 1; i <= 100; i += 1) {
@@ -118,16 +117,14 @@ test('a row known to be absent stays cached while it is used', (t) => {
     rows.put(plain, `${i}`, i)
     rows.markClean(kept, 8)
   }
-  t.end()
 })
 
-test('a row set without being loaded is not loaded after a rollback', (t) => {
+test('a row set without being loaded is not loaded after a rollback', async (t) => {
   const rows = new RowCache()
   rows.checkpoint()
   rows.set(plain, '1', 1)
   rows.rollback()
   t.equal(rows.isLoaded(plain, '1'), false)
-  t.end()
 })
 
 /** Steps on rows: those of a batch are loaded, read and set; then the batch is written, or tried again. */
@@ -146,7 +143,7 @@ const step = oneof(
   { weight: 3, arbitrary: record({ does: constant('settle' as const) }) },
 )
 
-test('cached rows are those written last, and the rows written are those that were set', (t) => {
+test('cached rows are those written last, and the rows written are those that were set', async () => {
   const MOST = 24
   const nameOf = ({ name }: { name: string }, id: number): string => `${name} ${id}`
   verify(
@@ -206,5 +203,4 @@ test('cached rows are those written last, and the rows written are those that we
     }),
     runs(300),
   )
-  t.end()
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { StallWatch } from '../../../src/ledger/executor/stall-watch.ts'
 
-test('a stall lasts from the first command that waits until something is settled', (t) => {
+test('a stall lasts from the first command that waits until something is settled', async (t) => {
   let now = 1_000
   const watch = new StallWatch(() => now)
   t.equal(watch.stalledMs, 0)
@@ -17,10 +17,9 @@ test('a stall lasts from the first command that waits until something is settled
   watch.progressed(false)
   now += 5_000
   t.equal(watch.stalledMs, 0, 'none waits')
-  t.end()
 })
 
-test('callers that get errors and try again do not end a stall', (t) => {
+test('callers that get errors and try again do not end a stall', async (t) => {
   let now = 1_000
   const watch = new StallWatch(() => now)
   watch.waiting()
@@ -41,5 +40,4 @@ test('callers that get errors and try again do not end a stall', (t) => {
   now += 60_000
   watch.waiting()
   t.equal(watch.stalledMs, 0, 'a later command begins anew')
-  t.end()
 })

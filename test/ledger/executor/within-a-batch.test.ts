@@ -63,10 +63,9 @@ test('after a large batch, commands of one turn of the event loop share a batch,
   }
   await Promise.all(given)
   t.same(ledger.batches.slice(before), [5])
-  t.end()
 })
 
-test('a batch is a third of all commands queued or in flight, if they are many', (t) => {
+test('a batch is a third of all commands queued or in flight, if they are many', async (t) => {
   const flight = (commands: number) => ({ commands: Array.from({ length: commands }) })
   for (const [inLine, flying, part] of [
     [1, [], 32],
@@ -78,5 +77,4 @@ test('a batch is a third of all commands queued or in flight, if they are many',
   ] as const) {
     t.equal(batchShare(inLine, flying.map(flight)), part)
   }
-  t.end()
 })

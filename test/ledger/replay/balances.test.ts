@@ -33,7 +33,7 @@ function apply(state: RowCache | ReplayState, todo: readonly Movement[] | string
   }
 }
 
-test('balances of a replay are those of the service, far beyond 2^53 and after rollbacks', (t) => {
+test('balances of a replay are those of the service, far beyond 2^53 and after rollbacks', async (t) => {
   assert(
     property(array(step, { maxLength: 40 }), (steps) => {
       const rows = new RowCache()
@@ -45,19 +45,17 @@ test('balances of a replay are those of the service, far beyond 2^53 and after r
     }),
     runs(300),
   )
-  t.end()
 })
 
-test('tracked changes name the rows set since', (t) => {
+test('tracked changes name the rows set since', async (t) => {
   const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
   rows.trackChanges()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:2:coins', amount: 5 }])
   t.same([...rows.changed(balances)], ['house:a:coins', 'user:2:coins'])
-  t.end()
 })
 
-test('a sweep visits each row once, and again the next time', (t) => {
+test('a sweep visits each row once, and again the next time', async (t) => {
   const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
   rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })
@@ -77,5 +75,4 @@ test('a sweep visits each row once, and again the next time', (t) => {
     }
     t.ok([...rows.sweep(projection).unvisited()].includes(id))
   }
-  t.end()
 })

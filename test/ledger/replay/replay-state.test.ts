@@ -5,7 +5,7 @@ import type { Projection } from '../../../src/ledger/rules/projection.ts'
 const things: Projection<string> = { name: 'things' }
 const others: Projection<string> = { name: 'others' }
 
-test('a row that was deleted and set again exists, whatever row was read before', (t) => {
+test('a row that was deleted and set again exists, whatever row was read before', async (t) => {
   const rows = new ReplayState()
   rows.set(things, '1', 'one')
   t.equal(rows.get(things, '1'), 'one')
@@ -25,5 +25,4 @@ test('a row that was deleted and set again exists, whatever row was read before'
   t.equal(rows.get(things, '1'), 'last')
   rows.rollback()
   t.same([rows.get(things, '1'), rows.get(others, '1')], ['again', undefined])
-  t.end()
 })

@@ -11,14 +11,13 @@ const head = { position: 1, hash: '', at: 0 }
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
-test('a bounded number of statements is prepared; other batches send their changes as statements of their own', (t) => {
+test('a bounded number of statements is prepared; other batches send their changes as statements of their own', async (t) => {
   const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
   const statements = new AdvanceStatements()
   const made = Array.from({ length: 1_000 }, (_, i) => statements.advance('', '', head, changing(i)))
   t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
   t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
   t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
-  t.end()
 })
 
 test('nothing of a batch happens when its head has moved, though its changes are statements of their own', async (t) => {

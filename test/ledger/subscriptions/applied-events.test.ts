@@ -34,7 +34,7 @@ function applied(position: number, head: () => Promise<number>) {
   return { events, polls, tailPasses: (...some: PositionedEvent[]) => subscriber(Object(some)) }
 }
 
-test('own events count at once where they follow the last; those ahead of others come again by the tail', (t) => {
+test('own events count at once where they follow the last; those ahead of others come again by the tail', async (t) => {
   const { events, tailPasses } = applied(4, async () => 9)
   const seen: number[] = []
   events.on(['privilege-package-defined', 'decoration-defined'], () => seen.push(events.position))
@@ -49,7 +49,6 @@ test('own events count at once where they follow the last; those ahead of others
   t.same([events.position, seen], [8, [4, 6, 6]])
   events.apply([packageDefined(9), packageDefined(11)])
   t.equal(events.position, 8, 'what is missing in between comes by the tail, too')
-  t.end()
 })
 
 test('a position is waited for where the ledger has it', async (t) => {

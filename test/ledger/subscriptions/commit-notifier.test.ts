@@ -53,11 +53,10 @@ test('no connection stays open to a server that refuses LISTEN, and retries beco
   await new Promise((resolve) => standby.close(resolve))
 })
 
-test('the retry delay grows to a bound, and half of it is random', (t) => {
+test('the retry delay grows to a bound, and half of it is random', async (t) => {
   t.equal(retryDelayMs(1, 0), 100)
   t.equal(retryDelayMs(1, 1), 200)
   t.equal(retryDelayMs(4, 1), 1_600)
   t.equal(retryDelayMs(1_000, 1), 10_000)
   t.equal(retryDelayMs(1_000, 0), 5_000)
-  t.end()
 })

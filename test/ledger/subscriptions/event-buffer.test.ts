@@ -5,7 +5,7 @@ import { storedEvent } from '../../harness/ledger/stored-event.ts'
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => storedEvent(from + i))
 const after = (recent: EventBuffer, position: number) => recent.after(position)?.map((one) => one.position)
 
-test('events that a subscriber has yet to handle are kept; others are dropped with the next append', (t) => {
+test('events that a subscriber has yet to handle are kept; others are dropped with the next append', async (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('fast', 0)
   recent.acknowledge('slow', 0)
@@ -23,10 +23,9 @@ test('events that a subscriber has yet to handle are kept; others are dropped wi
   recent.append(events(6, 6))
   t.same(after(recent, 5), [6])
   t.equal(after(recent, 4), undefined, 'without a subscriber')
-  t.end()
 })
 
-test('a bounded number of events is kept for a subscriber that lags far', (t) => {
+test('a bounded number of events is kept for a subscriber that lags far', async (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('far behind', 0)
   recent.append(events(1, 1_000))
@@ -35,10 +34,9 @@ test('a bounded number of events is kept for a subscriber that lags far', (t) =>
   recent.append([storedEvent(1_002)])
   t.equal(after(recent, 0), undefined)
   t.equal(after(recent, 1)?.length, 1_001)
-  t.end()
 })
 
-test('events that do not follow are not appended, and those skipped by seek are not there', (t) => {
+test('events that do not follow are not appended, and those skipped by seek are not there', async (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('one', 0)
   t.equal(recent.append(events(2, 3)), false)
@@ -51,5 +49,4 @@ test('events that do not follow are not appended, and those skipped by seek are 
   t.equal(after(recent, 3), undefined)
   t.same(after(recent, 9), [10, 11])
   t.equal(recent.position, 11)
-  t.end()
 })

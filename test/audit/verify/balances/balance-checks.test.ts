@@ -36,7 +36,7 @@ const event = oneof(
   of('issuance:b:dollars', 'user:1:dollars', 'withdrawal:7:dollars'),
 )
 
-test('balances from bytes are those of the rules, and each fault is found once', (t) => {
+test('balances from bytes are those of the rules, and each fault is found once', async (t) => {
   assert(
     property(array(event, { maxLength: 30 }), (events) => {
       const expected: string[] = []
@@ -69,10 +69,9 @@ test('balances from bytes are those of the rules, and each fault is found once',
     }),
     runs(300),
   )
-  t.end()
 })
 
-test('a replay keeps only the balances that evolvers read', (t) => {
+test('a replay keeps only the balances that evolvers read', async (t) => {
   const staked = [{ debit: 'user:1:coins', credit: 'game:5:coins', amount: 7 }]
   const { found, checks } = checked([[{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 9 }], staked, staked])
   t.same(found, ['rules user:1:coins is overdrawn'])
@@ -85,7 +84,6 @@ test('a replay keeps only the balances that evolvers read', (t) => {
   // An import replaces all balances, those kept here included.
   rows.importBalances(['user:1:coins'], [7])
   t.same([...rows.ids(balances)], ['user:1:coins'])
-  t.end()
 })
 
 /** A replay with the balances that evolvers read, of events that no evolver handles. */
@@ -97,7 +95,7 @@ function folded(...events: readonly (readonly Movement[])[]) {
   return replay
 }
 
-test('after the balances are taken only the form of movements is checked', (t) => {
+test('after the balances are taken only the form of movements is checked', async (t) => {
   const { found, checks } = checked([[{ debit: 'issuance:a:coins', credit: 'user:1:coins', amount: 5 }]])
   t.same(checks.takeBalances(), { accounts: ['issuance:a:coins', 'user:1:coins'], balances: [-5, 5] })
   const more = [
@@ -106,14 +104,12 @@ test('after the balances are taken only the form of movements is checked', (t) =
   ]
   for (const rows = new EventRowReader(eventPage(more)); rows.next(); ) checks.check(rows)
   t.same(found, ['double-entry user:1:coins and house:a:diamonds are of different currencies'])
-  t.end()
 })
 
-test('reading a balance that is kept elsewhere throws until it is imported', (t) => {
+test('reading a balance that is kept elsewhere throws until it is imported', async (t) => {
   const { state: rows } = new Replay(combineEvolvers([]), isReadByEvolvers)
   t.equal(rows.get(balances, 'user:1:dollars'), undefined)
   t.throws(() => rows.get(balances, 'user:1:coins'), { message: 'the balance of user:1:coins is not kept here' })
   rows.importBalances(['user:1:coins'], [7])
   t.same(rows.get(balances, 'user:1:coins'), { account: 'user:1:coins', balance: 7n })
-  t.end()
 })
