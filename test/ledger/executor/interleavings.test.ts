@@ -19,7 +19,7 @@ import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 
 /** Commands of each client. */
-const MOVES = isFullRun ? 400 : 60
+const MOVES = isFullRun ? 400 : 40
 const CLIENTS = 12
 const random = new Random(runs(1).seed)
 

@@ -6,6 +6,7 @@ import { IndexLagExceeded, readLatestEntries } from '../../../src/ledger/indexes
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { isFullRun } from '../../harness/long-tests.ts'
 import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 import { grownLedger, indexUpTo, movementsOf, positionsOf, readLedger } from './index-fixture.ts'
@@ -42,7 +43,7 @@ test('wherever the index ends, reads answer what all events say', async (t) => {
       )
     }
 
-    for (let i = 0; i < 60; i += 1) {
+    for (let i = 0; i < (isFullRun ? 60 : 20); i += 1) {
       const chosen = Array.from({ length: oneOf(4) }, () => accounts[oneOf(accounts.length) - 1] ?? '')
       const several = [...new Set(chosen)]
       const numbered = [...new Set([...several, ...accounts.filter(() => oneOf(2) === 1)])]

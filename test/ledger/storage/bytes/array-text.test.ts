@@ -21,7 +21,7 @@ test('PostgreSQL reads the arrays as intended', async (t) => {
       const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [textArray(values)])
       t.same(rows[0]?.values, values)
     }),
-    runs(300),
+    runs(100),
   )
   const json = fc.option(fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)))
   await fc.assert(
@@ -29,7 +29,7 @@ test('PostgreSQL reads the arrays as intended', async (t) => {
       const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [jsonArray(values)])
       t.same(rows[0]?.values, values)
     }),
-    runs(300),
+    runs(100),
   )
   const { rows } = await client.query<{ values: unknown }>('select $1::numeric[]::text[] as values', [
     plainArray([1, null, -(2n ** 70n)]),
