@@ -1,16 +1,13 @@
 import { connect } from '../../src/db/connect.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from './seed-ledger.ts'
 
 /**
  * Makes every verification wait until the function that it answers is called. Whoever starts one with a key needs another
  * table than that of replies.
  */
 export async function holdVerifications(
-  t: Test,
+  t: Scope,
   { ownerUrl }: Pick<TestDatabase, 'ownerUrl'>,
   table: 'replies' | 'gift_streaks' = 'replies',
 ): Promise<() => Promise<void>> {

@@ -10,12 +10,13 @@ import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
-interface Test {
+/** A test, or whatever else ends. */
+export interface Scope {
   teardown(work: () => Promise<void>): void
 }
 
 /** Runs one command of every kind, and a few more, on an empty ledger. */
-export async function seedLedger(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
+export async function seedLedger(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
   const ledger = createTestExecutor(t, serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = (fields: Partial<SendGift>): SendGift => ({
@@ -60,7 +61,7 @@ export async function seedLedger(t: Test, { serviceUrl }: Pick<TestDatabase, 'se
 }
 
 /** Runs with executors of its own, which are closed when it ends: then the database can be copied. */
-export async function withOwnExecutors(work: (t: Test) => Promise<void>): Promise<void> {
+export async function withOwnExecutors(work: (t: Scope) => Promise<void>): Promise<void> {
   const closing: (() => Promise<void>)[] = []
   await work({ teardown: (close) => closing.push(close) })
   for (const close of closing) await close()
@@ -69,7 +70,7 @@ export async function withOwnExecutors(work: (t: Test) => Promise<void>): Promis
 let seeded: Promise<TestDatabase> | null = null
 
 /** A ledger as `seedLedger` leaves it, and with what `more` adds: a copy of one that is seeded once in each process. */
-export async function seededLedger(more?: (t: Test, database: TestDatabase) => Promise<void>): Promise<TestDatabase> {
+export async function seededLedger(more?: (t: Scope, database: TestDatabase) => Promise<void>): Promise<TestDatabase> {
   seeded ??= seedOnce()
   const database = await copyOf(await seeded)
   if (more !== undefined) await withOwnExecutors((t) => more(t, database))

@@ -13,17 +13,13 @@ import { balances } from '../../../src/ledger/rules/account.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { type Scope, seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Each event gets integrity checks and semantic checks; for a long ledger the former run in a worker thread.
 
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
 /** Scans a ledger as if it were as long as `assumedLength`. */
-async function read(t: Test, { serviceUrl }: TestDatabase, assumedLength: number) {
+async function read(t: Scope, { serviceUrl }: TestDatabase, assumedLength: number) {
   const snapshot = await Snapshot.connect(serviceUrl)
   t.teardown(() => snapshot.close())
   const head = await snapshot.head()

@@ -10,15 +10,11 @@ import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { seededLedger } from '../seed-ledger.ts'
+import { type Scope, seededLedger } from '../seed-ledger.ts'
 import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
 /** The events that a tail passes on, and its failures. */
-function subscribed(t: Test, { serviceUrl: url }: TestDatabase) {
+function subscribed(t: Scope, { serviceUrl: url }: TestDatabase) {
   const pool = openPool(url, { max: 2, application_name: 'test' })
   const events: StoredEvent[] = []
   const failures: unknown[] = []

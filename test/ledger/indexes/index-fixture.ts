@@ -8,19 +8,15 @@ import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { seededLedger } from '../../audit/seed-ledger.ts'
+import { type Scope, seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
 
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
 /** Starts a subscriber; its failures are kept. */
-export function startIndexer(t: Test, { serviceUrl }: TestDatabase, commandsWait = () => false) {
+export function startIndexer(t: Scope, { serviceUrl }: TestDatabase, commandsWait = () => false) {
   const failures: unknown[] = []
   const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
   const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, commandsWait, pollMs: 5 })

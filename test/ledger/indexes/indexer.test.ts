@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
@@ -104,7 +105,7 @@ test('two subscribers that are killed again and again while commands run write e
     where application_name = 'follower indexes' and datname = current_database()`
   let kills = 0
   const killing = (async () => {
-    while (!over.signal.aborted) kills += (await killer.query(kill)).rows.length
+    for (; !over.signal.aborted; await pause(5)) kills += (await killer.query(kill)).rows.length
   })()
   for (let i = 0; i < 12; i += 1) await runRandomCommands(ledger, 100)
   over.abort()
