@@ -9,6 +9,7 @@ import { evolveUsers, userProfiles, users, userUids } from '../../src/features/u
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
 import { transfer } from '../../src/ledger/rules/movement.ts'
+import { changedData, requestedData } from '../features/withdrawal-events.ts'
 import { credited, userDefined } from '../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen, givenWhen } from '../harness/ledger/given-when.ts'
 
@@ -43,17 +44,7 @@ function people(): GivenWhen {
 
 const requestedFrom = (wallet: 'dollars' | 'agent_dollars'): LedgerEvent<'withdrawal-requested'> => ({
   type: 'withdrawal-requested',
-  data: {
-    type: 'cash',
-    user_id: 1,
-    target_id: 2,
-    beneficiary_id: null,
-    country_id: 1,
-    wallet,
-    amount,
-    diamonds_per_dollar: null,
-    details: null,
-  },
+  data: requestedData({ wallet }),
   movements: [],
 })
 const requested = requestedFrom(wallet)
@@ -68,7 +59,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   const [debit, credit] = [accounts[from], accounts[to]]
   return {
     type: 'withdrawal-status-changed',
-    data: { withdrawal_id, user_id: 1, target_id: 2, wallet, amount, from, to, by: 'staff', note: null },
+    data: changedData({ from, to }),
     movements: debit !== undefined && credit !== undefined ? [transfer(debit, credit, amount)] : [],
   }
 }

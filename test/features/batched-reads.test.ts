@@ -13,34 +13,10 @@ import { activeGame, gameLookup } from '../../src/features/roulette/reads.ts'
 import { walletLookup } from '../../src/features/wallet/reads.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { drawnGift } from './gifts/drawn-gift.ts'
 
 const USERS = 20
 const DAMAGED = 3
-
-const draw = JSON.stringify({
-  sender_id: 1,
-  receiver_ids: [2],
-  room_id: 1,
-  decoration_id: 1,
-  kind: 'lucky',
-  price: 1,
-  quantity: 1,
-  cost: 1,
-  from_bag: false,
-  encrypted: false,
-  receiver_percent: 0,
-  room_percent: 0,
-  owner_percent: 0,
-  trophy_points: 0,
-  chain: '1-1',
-  k: 1,
-  link: '0'.repeat(64),
-  client_seed: '1',
-  odds_hash: '0'.repeat(64),
-  draws: [{ r: 1, reward: 0 }],
-  times: 1,
-  won: 0,
-})
 
 /** What every user has, and a room and a game of each. */
 const everything = `
@@ -57,7 +33,7 @@ const everything = `
     select u, 'cash', 'pending', u, 1, null, 1, 'dollars', u, null, null, null, now(), now(), u
     from generate_series(1, ${USERS}) u;
   insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-    select u, 'gift-drawn', 1, '${draw}', '{}', '{}', '{}', 'user:' || u, now(), '', ''
+    select u, 'gift-drawn', 1, '${JSON.stringify(drawnGift)}', '{}', '{}', '{}', 'user:' || u, now(), '', ''
     from generate_series(1, ${USERS}) u;
   insert into instant_transfers select u, u, 1, 'dollars', u, 1, 1, now() from generate_series(1, ${USERS}) u;
   insert into rooms (room_id, owner_id, trophy_points) select u, u, 0 from generate_series(1, ${USERS}) u;

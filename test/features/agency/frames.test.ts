@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { withdrawalFrames } from '../../../src/features/agency/frames.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
+import { changedData, requestedData } from '../withdrawal-events.ts'
 
 test('requester and agent get the status of a request, and none of the private texts', (t) => {
   const request = { user_id: 1, target_id: 2, wallet: 'agent_dollars', amount: 1_250 } as const
@@ -15,21 +16,14 @@ test('requester and agent get the status of a request, and none of the private t
     }
     return ['user:1', 'user:2'].map((channel) => ({ channel, event: 'withdrawal-changed', data }))
   }
-  const requested = {
-    ...request,
-    type: 'gold_agent',
-    beneficiary_id: 3,
-    country_id: 1,
-    diamonds_per_dollar: 10_000,
-    details: 'vault-record-1',
-  } as const
+  const requested = requestedData({ ...request, type: 'gold_agent', beneficiary_id: 3, details: 'vault-record-1' })
   const placed = { movements: [], at: FIXED_NOW }
   t.same(
     framesFrom(withdrawalFrames, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
     changedFrames('pending'),
   )
   for (const to of ['approved', 'rejected', 'transferred'] as const) {
-    const data = { ...request, withdrawal_id: 40, from: 'pending', to, by: 'target', note: 'vault-record-2' } as const
+    const data = changedData({ ...request, withdrawal_id: 40, to, by: 'target', note: 'vault-record-2' })
     t.same(
       framesFrom(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }),
       changedFrames(to),

@@ -5,6 +5,7 @@ import { agencyNotifications } from '../../../src/features/agency/notifications.
 import type { EventWithoutMovements } from '../../../src/ledger/rules/event.ts'
 import { notificationsOf, renderNotification } from '../../../src/notifications/event-notification.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { changedData, requestedData } from '../withdrawal-events.ts'
 
 const names = { users: new Map([1, 4].map((id) => [id, { name: `User ${id}` }])), packages: new Map() }
 const noNames = { users: new Map([[1, { name: '' }]]), packages: new Map() }
@@ -12,17 +13,7 @@ const placed = { position: 40, at: FIXED_NOW }
 
 const requested = (target_id = 4, amount = 2_050): EventWithoutMovements<'withdrawal-requested'> => ({
   type: 'withdrawal-requested',
-  data: {
-    type: 'cash',
-    user_id: 1,
-    target_id,
-    beneficiary_id: null,
-    country_id: 1,
-    wallet: 'dollars',
-    amount,
-    diamonds_per_dollar: null,
-    details: 'record',
-  },
+  data: requestedData({ target_id, amount, details: 'record' }),
   ...placed,
 })
 
@@ -32,17 +23,7 @@ const changed = (
   target_id = 4,
 ): EventWithoutMovements<'withdrawal-status-changed'> => ({
   type: 'withdrawal-status-changed',
-  data: {
-    withdrawal_id: 38,
-    user_id: 1,
-    target_id,
-    wallet: 'dollars',
-    amount: 2_000,
-    from: 'pending',
-    to,
-    by,
-    note: 'record',
-  },
+  data: changedData({ withdrawal_id: 38, target_id, to, by, note: 'record' }),
   ...placed,
 })
 

@@ -5,6 +5,7 @@ import { rot41 } from '../../../src/features/gifts/rot41.ts'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
+import { drawnGift } from './drawn-gift.ts'
 
 const drawn = (
   rewards: readonly number[],
@@ -12,28 +13,10 @@ const drawn = (
 ): PositionedEvent<'gift-drawn'> => ({
   type: 'gift-drawn',
   data: {
-    sender_id: 1,
+    ...drawnGift,
     receiver_ids: rewards.map((_, i) => i + 2),
-    room_id: 7,
-    decoration_id: 3,
-    kind: 'lucky',
-    price: 100,
-    quantity: 5,
     cost: 500 * rewards.length,
-    from_bag: false,
-    encrypted: false,
-    receiver_percent: 10,
-    room_percent: 0,
-    owner_percent: 0,
-    trophy_points: 0,
-    chain: '1-1',
-    k: 1,
-    link: 'a'.repeat(64),
-    client_seed: '1',
-    odds_hash: 'b'.repeat(64),
     draws: rewards.map((reward) => ({ r: 0, reward })),
-    times: 2,
-    won: 12_345,
     ...others,
   },
   movements: [],

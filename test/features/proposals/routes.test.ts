@@ -460,7 +460,7 @@ test('proposals', async (t) => {
       })
 
       // As a batch of its own, so that the executor sees it.
-      await queryRows(database, `update ledger_head set at = at + interval '7 days', batch = gen_random_uuid()`)
+      await queryRows(database, `update ledger_head set at = at + interval '168 hours', batch = gen_random_uuid()`)
       const over = { id, status: 'expired', effects: [], decided_by: 'system', note: null }
       t.match(dataOf(await next.operator('GET', path(id))), over)
       t.match(dataOf(await next.operator('GET', '/admin/v1/proposals?status=expired'))[0], over)

@@ -8,6 +8,8 @@ import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { createTestApp, readDb } from '../../harness/app/test-app.ts'
 import { cardGranted, credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { drawnGift } from '../gifts/drawn-gift.ts'
+import { changedData } from '../withdrawal-events.ts'
 
 const { slices } = await loadSlices()
 
@@ -17,22 +19,7 @@ const replaced = { privilege_package_id: 1, rank: 0, valid_until: 1 }
 
 const sent = (from_bag: boolean): LedgerEvent<'gift-sent'> => ({
   type: 'gift-sent',
-  data: {
-    sender_id: 1,
-    receiver_ids: [2, 3],
-    room_id: 7,
-    decoration_id: 3,
-    kind: 'standard',
-    price: 100,
-    quantity: 1,
-    cost: from_bag ? 0 : 200,
-    from_bag,
-    encrypted: false,
-    receiver_percent: 100,
-    room_percent: 3,
-    owner_percent: 0,
-    trophy_points: 200,
-  },
+  data: { ...drawnGift, receiver_ids: [2, 3], from_bag },
   movements: [
     ...(from_bag ? [] : [transfer('user:1:diamonds', 'house:gifts:diamonds', 200)]),
     transfer('issuance:gifts:target', 'user:2:target', 100),
@@ -46,17 +33,7 @@ const withdrawalChanged = (
   movements: LedgerEvent['movements'],
 ): LedgerEvent<'withdrawal-status-changed'> => ({
   type: 'withdrawal-status-changed',
-  data: {
-    withdrawal_id: 5,
-    user_id: 4,
-    target_id: 6,
-    wallet: 'dollars',
-    amount: 100,
-    from: 'pending',
-    to,
-    by: 'staff',
-    note: null,
-  },
+  data: changedData({ user_id: 4, target_id: 6, to }),
   movements,
 })
 
