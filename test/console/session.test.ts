@@ -183,25 +183,10 @@ test('signing in, its limits, and signing out', async (t) => {
     t.equal((await browser.get('/console/login')).status, 429)
   })
 
-  await t.test('forms are refused unless a page of ours sends them', async (t) => {
+  await t.test('the form to sign out is refused with the token of another session, and ends its own', async (t) => {
     const browser = await signedIn(app)
     const csrf = csrfOf(await browser.get('/console'))
     const own = { origin: 'http://127.0.0.1:3000' }
-    for (const headers of [
-      {},
-      { origin: 'http://evil.test' },
-      { origin: 'null' },
-      { ...own, 'sec-fetch-site': 'same-site' },
-      { ...own, 'sec-fetch-site': 'cross-site' },
-    ]) {
-      const page = await browser.post('/console/sign-out', { _csrf: csrf }, headers)
-      t.equal(page.status, 403, JSON.stringify(headers))
-    }
-    for (const fields of [{}, { _csrf: 'other' }, { _csrf: `${csrf}a` }] as Record<string, string>[]) {
-      const page = await browser.post('/console/sign-out', fields, own)
-      t.equal(page.status, 403)
-      t.match(page.html, 'no longer valid')
-    }
     const other = await signedIn(app, 'finance', 'bob')
     t.equal((await other.post('/console/sign-out', { _csrf: csrf }, own)).status, 403, "another session's token")
     t.equal((await browser.get('/console')).status, 200)

@@ -55,26 +55,20 @@ test("a slice's model holds every evolver and every table of the slice", (t) => 
 
 test("a slice's refusal codes appear only in its own folder, and it uses no others", (t) => {
   t.ok(models.some(([slice, { refusals }]) => slice === 'roulette' && 'game_full' in refusals))
-  for (const [slice, { refusals }] of models) {
-    for (const code of Object.keys(refusals)) {
+  const offenders = models.flatMap(([slice, { refusals }]) => {
+    const misplaced = Object.keys(refusals).flatMap((code) => {
       const places = sources.filter(({ text }) => new RegExp(`['"\`]${code}['"\`]`).test(text)).map(({ path }) => path)
-      t.ok(places.length > 0, `${slice} refuses with ${code}`)
-      t.same(
-        places.filter((path) => !path.startsWith(folderOf(slice))),
-        [],
-        `${code} is a code of ${slice}`,
-      )
-    }
+      if (places.length === 0) return [`${code} of ${slice} is nowhere used`]
+      return places.filter((path) => !path.startsWith(folderOf(slice))).map((path) => `${path}: ${code} of ${slice}`)
+    })
     const known = new Set([...Object.keys(refusals), ...Object.keys(sharedRefusals)])
-    for (const { path, text } of filesOf(slice)) {
+    const unknown = filesOf(slice).flatMap(({ path, text }) => {
       const used = [...text.matchAll(/\brefuse\('(\w+)'/g)].map(([, code = '']) => code)
-      t.same(
-        used.filter((code) => !known.has(code)),
-        [],
-        `${path} refuses with declared codes`,
-      )
-    }
-  }
+      return used.filter((code) => !known.has(code)).map((code) => `${path}: ${code} is not declared`)
+    })
+    return [...misplaced, ...unknown]
+  })
+  t.strictSame(offenders, [])
   t.end()
 })
 

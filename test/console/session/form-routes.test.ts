@@ -79,7 +79,7 @@ test('forms of the console', async (all) => {
         const isRefused = page.status === 403 && page.html.includes('was not sent from a page of the console')
         if (!isRefused) offenders.push(`${route}: ${name}`)
       }
-      for (const token of [undefined, '', 'made-up', colleague]) {
+      for (const token of [undefined, '', 'made-up', `${_csrf}a`, colleague]) {
         const page = await browser.post(address, { ...fields, ...(token === undefined ? {} : { _csrf: token }) })
         if (page.status !== 403 || !page.html.includes('no longer valid')) offenders.push(`${route}: ${token}`)
       }
