@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'tap'
 import { type Finding, Findings } from '../../../src/audit/finding.ts'
 import { LedgerScan } from '../../../src/audit/ledger-scan.ts'
@@ -232,7 +232,7 @@ test('a reader that is faster than the thread waits for it', async (t) => {
     for (; submitted < 1000; submitted += 1) await silent.submit(page(4))
   })()
   await until(() => submitted >= 128)
-  await sleep(100)
+  for (let turns = 0; turns < 10; turns += 1) await nextTurn()
   t.equal(submitted, 128)
   await silent.close()
   await t.rejects(submitting, /ended before it was done/)

@@ -66,7 +66,7 @@ test('a wait ends: after a time, and at once when the database is away', async (
   const from = performance.now()
   t.equal(await applied(4, async () => 5).events.reach(5), false)
   const waited = performance.now() - from
-  t.ok(waited > 240 && waited < 2_000, `${waited} ms`)
+  t.ok(waited > 240, `${waited} ms`)
   t.equal(await applied(4, () => new Promise(() => {})).events.reach(5), false)
   t.equal(await applied(4, () => Promise.reject(new Error('away'))).events.reach(5), true)
 })
