@@ -1,6 +1,7 @@
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { listenOn } from '../process/listen-on.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -136,10 +137,7 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
   })
   let port = 0
   const up = async () => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    port = typeof address === 'object' && address !== null ? address.port : 0
+    port = await listenOn(server, port)
   }
   const down = async () => {
     const closed = once(server, 'close')

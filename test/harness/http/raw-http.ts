@@ -4,12 +4,8 @@ import { DEADLINE_MS } from '../until.ts'
 import { contentLengthOf, readHead } from './response.ts'
 
 /** Makes an app listen; answers its port. */
-export async function listen(app: FastifyInstance): Promise<number> {
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const address = app.server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the app has no port')
-  return address.port
-}
+export const listen = async (app: FastifyInstance): Promise<number> =>
+  Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
 
 /** Connects. Errors of the connection do not fail the test. */
 export function openSocket(port: number): Socket {

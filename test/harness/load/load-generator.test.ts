@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { test } from 'tap'
+import { listenOn } from '../process/listen-on.ts'
 import { LoadGenerator } from './load-generator.ts'
 
 const REQUEST = Buffer.from('GET /now HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
@@ -10,11 +10,9 @@ interface Test {
 }
 
 async function listen(t: Test, answer: RequestListener): Promise<number> {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createServer(answer)
   t.teardown(() => server.close())
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
+  return listenOn(server)
 }
 
 test('every answer is counted once, whatever its length', async (t) => {

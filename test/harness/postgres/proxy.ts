@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenOn } from '../process/listen-on.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -114,20 +115,13 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     pair.upstream?.destroy()
   }
 
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-  }
   const down = async () => {
     const closed = once(server, 'close')
     server.close()
     for (const pair of pairs) close(pair)
     await closed
   }
-  await listen(0)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
-  const { port } = address
+  const port = await listenOn(server)
   t.teardown(async () => {
     if (server.listening) await down()
   })
@@ -156,7 +150,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       garbledText = text
     },
     down,
-    up: () => listen(port),
+    up: async () => void (await listenOn(server, port)),
     retarget: (other) => {
       target = new URL(other)
     },

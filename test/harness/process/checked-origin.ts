@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { isFullRun } from '../long-tests.ts'
+import { listenOn } from './listen-on.ts'
 import { startPrismCheck } from './prism-check.ts'
 
 type Test = Parameters<typeof startPrismCheck>[0]
@@ -46,13 +47,10 @@ export async function checkedOrigin(t: Test, origin: string): Promise<string> {
     service.on('error', () => client.destroy())
     client.on('error', () => service.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const checkedPort = await listenOn(server)
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
-  return `http://127.0.0.1:${address.port}`
+  return `http://127.0.0.1:${checkedPort}`
 }

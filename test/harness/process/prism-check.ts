@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { listenOn } from './listen-on.ts'
 import { startPrism } from './prism.ts'
 
 type Test = Parameters<typeof startPrism>[0]
@@ -44,15 +44,12 @@ export async function startPrismCheck(t: Test, document: object): Promise<PrismC
     const { status, headers, body } = exchange.response
     response.writeHead(status, headersFor(headers)).end(body)
   })
-  upstream.listen(0, '127.0.0.1')
-  await once(upstream, 'listening')
+  const port = await listenOn(upstream)
   t.teardown(() => {
     upstream.closeAllConnections()
     upstream.close()
   })
-  const address = upstream.address()
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  const prism = await startPrism(t, document, `http://127.0.0.1:${address.port}`)
+  const prism = await startPrism(t, document, `http://127.0.0.1:${port}`)
 
   let exchanges = 0
   /** Undefined when the document has no such route. */

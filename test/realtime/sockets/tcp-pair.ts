@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
+import { listenOn } from '../../harness/process/listen-on.ts'
 
 /** A TCP connection within this process. */
 export interface TcpPair {
@@ -12,10 +13,7 @@ export interface TcpPair {
 export async function tcpPair(t: { teardown(work: () => void): void }, host = '127.0.0.1'): Promise<TcpPair> {
   const server = createServer()
   const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no address')
-  const client = connect(address.port, host)
+  const client = connect(await listenOn(server, 0, host), host)
   client.pause()
   const socket = await opened
   t.teardown(() => {
