@@ -7,8 +7,6 @@ import { looks, nameOf } from '../harness/browser/looks.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-// Every look takes minutes, and twice as long beside other work.
-
 test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
   const opened = await openConsole(t)
   const { app, origin, browser, signIn } = opened

@@ -8,13 +8,15 @@ import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { isFullRun } from '../harness/long-tests.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { superuserUrl } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 
-/** Each journey with scripts; in `npm run test:full` once more without them, where it needs none. */
-const ways = isFullRun ? [true, false] : [true]
+const skip = skipWithoutBrowser || skipUnlessWanted(true)
+
+/** Each journey with scripts, and once more without them where it needs none. */
+const ways = [true, false]
 const nameOf = (javaScript: boolean): string => (javaScript ? 'with scripts' : 'without scripts')
 
 const button = ({ page }: TestPage, name: string) => page.getByRole('button', { name, exact: true })
@@ -22,9 +24,7 @@ const link = ({ page }: TestPage, name: string) => page.getByRole('link', { name
 const table = ({ page }: TestPage, name: string) => page.getByRole('group', { name, exact: true })
 const doneIs = ({ page }: TestPage, message: string) => page.getByRole('status').filter({ hasText: message }).waitFor()
 
-// Every look takes minutes, and twice as long beside other work.
-
-test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
+test('journeys of staff', { skip, timeout: 900_000 }, async (t) => {
   const opened = await openConsole(t)
   const { origin, database, user, signIn } = opened
   await fillLedger(t, opened)
@@ -189,7 +189,7 @@ test('journeys of staff', { skip: skipWithoutBrowser, timeout: 900_000 }, async 
   }
 })
 
-test('finance closes months', { skip: skipWithoutBrowser, timeout: 600_000 }, async (t) => {
+test('finance closes months', { skip, timeout: 600_000 }, async (t) => {
   const { database, signIn } = await openConsole(t, await oldLedger())
   const owner = await connect(database.ownerUrl, 'a test')
   t.teardown(() => owner.end())
@@ -197,7 +197,6 @@ test('finance closes months', { skip: skipWithoutBrowser, timeout: 600_000 }, as
     [true, oldMonth],
     [false, nextMonth(oldMonth)],
   ] as const) {
-    if (!ways.includes(javaScript)) continue
     await t.test(`${month}, ${nameOf(javaScript)}`, async (t) => {
       const shown = await signIn('fay', { role: 'finance', javaScript })
       const { page } = shown

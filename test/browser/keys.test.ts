@@ -1,9 +1,12 @@
 import { test } from 'tap'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-test('keys of the console', { skip: skipWithoutBrowser, timeout: 300_000 }, async (t) => {
+const skip = skipWithoutBrowser || skipUnlessWanted(true)
+
+test('keys of the console', { skip, timeout: 300_000 }, async (t) => {
   const opened = await openConsole(t)
   for (let id = 1; id <= 60; id += 1)
     await opened.operator('PUT', `/admin/v1/users/${id}`, { name: `U${id}`, uid: `u${id}` })

@@ -8,7 +8,10 @@ import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
 import { listen } from '../harness/http/raw-http.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
+
+const skip = skipWithoutBrowser || skipUnlessWanted(true)
 
 const paths = [
   '/console/accounts?kind=user',
@@ -20,7 +23,7 @@ const paths = [
   '/console/search?q=nothing',
 ]
 
-test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, async (t) => {
+test('from a balance to the hash that proves it', { skip }, async (t) => {
   const { slices } = await loadSlices()
   const { app, setOrigin, database } = await createDemoApp(t, slices)
   const origin = `http://127.0.0.1:${await listen(app)}`
@@ -118,7 +121,7 @@ test('from a balance to the hash that proves it', { skip: skipWithoutBrowser }, 
   })
 })
 
-test('an event of more bytes than its page shows', { skip: skipWithoutBrowser }, async (t) => {
+test('an event of more bytes than its page shows', { skip }, async (t) => {
   const { operator, signIn } = await openConsole(t)
   const ids = Array.from({ length: 500 }, (_, i) => i + 1)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })

@@ -3,7 +3,10 @@ import { connect } from '../../src/db/connect.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
+import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
+
+const skip = skipWithoutBrowser || skipUnlessWanted(true)
 
 const focused = ({ page }: TestPage): Promise<string> =>
   page.evaluate<string>('`${document.activeElement.tagName} ${document.activeElement.getAttribute("href")}`')
@@ -15,7 +18,7 @@ async function updates({ page }: TestPage, path: string, count: number): Promise
   await page.waitForTimeout(300)
 }
 
-test('parts that change by themselves', { skip: skipWithoutBrowser, timeout: 300_000 }, async (t) => {
+test('parts that change by themselves', { skip, timeout: 300_000 }, async (t) => {
   const opened = await openConsole(t)
   const { database, operator, signIn } = opened
   await operator('PUT', '/admin/v1/users/3', { name: 'Amina', uid: '1003' })
