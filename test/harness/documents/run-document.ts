@@ -17,9 +17,8 @@ export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/REA
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
   [/^(?:[A-Z_]+=\w+ )?npm test\b|^npx tap\b/, 'it would run this test'],
-  [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
+  [/^npm run (check|test:full|test:debian|books:elsewhere)\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
-  [/^npm run test:browser\b/, 'it opens every page of the console, which takes minutes'],
   [/^npm run screenshots\b/, 'it would replace pictures of this checkout'],
   [/^npm run bench/, 'a measurement needs a machine of its own'],
   [/^rm -rf \.data$/, 'it would delete the data of the service'],
