@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 const files = filesIn(positionals.length === 0 ? ['test'] : positionals)
 if (files.length === 0) throw new Error(`There is no test file in ${positionals.join(', ')}.`)
 
-/** Of generated values: always the same in `npm test`. */
+/** What generated values follow from: always the same in `npm test`. */
 const seed = process.env['SEED'] ?? String(isFullRun ? randomInt(2 ** 31) : 1)
 console.log(`SEED=${seed} generates the same values again.`)
 
@@ -44,12 +44,12 @@ const env = {
   ...(values.grep !== undefined && { TAP_GREP: `${values.grep}|${END_OF_FILE}` }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
 }
-/** Those of the full run judge services that take all of the machine: they run one after the other, when all else has. */
+/** Whether a file judges services that take all of the machine: such files run one after the other, when all else has. */
 const isLast = (file: string): boolean => isFullRun && /^test\/(faults|hostile)\//.test(file)
 const queue = files.filter((file) => !isLast(file))
 const results: FileResult[] = []
 let isInterrupted = false
-/** Of a single file everything is shown that it prints. */
+/** A single file shows everything that it prints. */
 const output = files.length === 1 ? 'inherit' : 'ignore'
 process.once('SIGINT', stop)
 process.once('SIGTERM', stop)
@@ -77,23 +77,26 @@ async function runFiles(): Promise<void> {
 function runProcess(): Promise<void> {
   const child = fork(join(import.meta.dirname, 'worker.ts'), { env, stdio: ['ignore', output, 'inherit', 'ipc'] })
   let file: string | null = null
+  let hasAsked = false
+  let overdue: string | null = null
   let deadline: NodeJS.Timeout | undefined
   const allow = (ms: number, why: string): void => {
     clearTimeout(deadline)
     deadline = setTimeout(() => {
-      add({ file: file ?? 'test/run/worker.ts', failures: [{ name: why, details: '' }] })
-      file = null
+      overdue = why
       child.kill('SIGKILL')
     }, ms)
   }
   child.on('message', (message: WorkerMessage) => {
     if (message === 'next') {
+      hasAsked = true
       file = queue.shift() ?? null
       allow(
         file === null ? END_DEADLINE_MS : FILE_DEADLINE_MS,
         file === null ? 'the process does not end' : 'timed out',
       )
-      child.send({ file })
+      // One that has ended meanwhile is counted then.
+      child.send({ file }, () => {})
       return
     }
     // tap sends messages of its own, too.
@@ -104,9 +107,10 @@ function runProcess(): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       clearTimeout(deadline)
-      if (file !== null || code !== 0) {
-        const failures = [{ name: `the process ended: ${signal ?? code}`, details: '' }]
-        add({ file: file ?? queue.shift() ?? 'test/run/worker.ts', failures })
+      if (file !== null || code !== 0 || !hasAsked) {
+        // A process that has never asked takes a file with it, or there would be no end of such processes.
+        const lost = file ?? (hasAsked ? undefined : queue.shift()) ?? 'test/run/worker.ts'
+        add({ file: lost, failures: [{ name: overdue ?? `the process ended: ${signal ?? code}`, details: '' }] })
       }
       resolve()
     })
