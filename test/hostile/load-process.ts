@@ -41,5 +41,4 @@ async function run({ port, requests, connections, seconds, localAddress }: Stati
   return statuses
 }
 
-// Only in the process itself.
-if (process.argv[1] === new URL(import.meta.url).pathname) serve(Job, run)
+if (import.meta.main) serve(Job, run)
