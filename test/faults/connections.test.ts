@@ -15,11 +15,9 @@ import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
-// Run in parallel: each waits for something else.
-
 const opening = { fairness_key: testChains.keyHash }
 
-test('a read whose connection breaks fails alone', { buffered: true }, async (t) => {
+test('a read whose connection breaks fails alone', async (t) => {
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const pool = openPool(dbProxy.url, { max: 2, application_name: 'test' }, { warn: () => {} })
@@ -42,7 +40,7 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
   t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
 })
 
-test('an outage of the database is logged with two lines', { buffered: true }, async (t) => {
+test('an outage of the database is logged with two lines', async (t) => {
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const lines: string[] = []
@@ -103,9 +101,7 @@ const moments: readonly (readonly [string, (dbProxy: Proxy) => Promise<void>])[]
 ]
 
 for (const [moment, arrange] of moments) {
-  test(`a writer whose server falls silent ${moment} continues with another connection`, {
-    buffered: true,
-  }, async (t) => {
+  test(`a writer whose server falls silent ${moment} continues with another connection`, async (t) => {
     const database = await testDatabase()
     const dbProxy = await proxy(t, database.serviceUrl)
     const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })

@@ -19,7 +19,7 @@ const run = promisify(execFile)
 const inRepository = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const JWT_SECRET = 'a secret that is only for tests, and long enough'
 
-/** `npx tap run --snapshot test/journeys/client.test.ts` records the frames that the AsyncAPI document shows. */
+/** `npm test -- test/journeys/client.test.ts --snapshot` records the frames that the AsyncAPI document shows. */
 const IS_RECORDING = process.env['TAP_SNAPSHOT'] === '1'
 
 const Frame = Type.Record(Type.String(), Type.Unknown())

@@ -16,7 +16,7 @@ export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/REA
 /** Commands that no test runs, with the reason. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
-  [/^(?:[A-Z_]+=\w+ )?npm test\b|^npx tap\b/, 'it would run this test'],
+  [/^(?:[A-Z_]+=\w+ )?npm test\b/, 'it would run this test'],
   [/^npm run (check|test:full|test:debian|books:elsewhere)\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
   [/^npm run screenshots\b/, 'it would replace pictures of this checkout'],
@@ -39,7 +39,7 @@ const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `comman
 const KEYS = { FAIRNESS_KEY: 'fa'.repeat(32), PII_KEY: '91'.repeat(32), CHECKPOINT_KEY: 'c4'.repeat(32) }
 const DOCUMENTED_ADDRESS = '127.0.0.1:3000'
 
-export interface Session {
+interface Session {
   readonly shell: Shell
   readonly service: ServiceProcess
   /** Where commands find the service. */
@@ -78,7 +78,7 @@ function checkoutIn(parent: string): string {
   return folder
 }
 
-/** With `tap --snapshot`, all outputs of a document are replaced when one differs, as they depend on each other. */
+/** With `--snapshot`, all outputs of a document are replaced when one differs, as they depend on each other. */
 const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 
 /** Runs the commands of a document in order, and compares their outputs with those in the document. */
