@@ -8,7 +8,7 @@ import type { TestDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof createTestApp>[0] & Parameters<typeof startBrowser>[0]
 
-export interface ConsoleInBrowser extends TestApp {
+interface ConsoleInBrowser extends TestApp {
   readonly origin: string
   readonly browser: TestBrowser
   /** A page in which a member of staff has signed in by a token, as people do: it shows the home page. */

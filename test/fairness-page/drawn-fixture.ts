@@ -4,7 +4,7 @@ import type { TestApp } from '../harness/app/test-app.ts'
 
 const { slices } = await loadSlices()
 
-export interface Drawn {
+interface Drawn {
   readonly app: TestApp['app']
   readonly operator: TestApp['operator']
   /** What user 1 was answered before the draws: `GET /fairness/lucky`. */

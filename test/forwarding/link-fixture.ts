@@ -61,7 +61,7 @@ export const resultOf = (command: Command, position = 1): CommandResult => ({
   position,
 })
 
-export interface Link {
+interface Link {
   readonly router: CommandRouter
   readonly link: WriterLink
   readonly server: CommandServer

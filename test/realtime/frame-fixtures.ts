@@ -23,7 +23,7 @@ export const profiles: Profiles = {
 }
 
 /** A frame, and where it goes. */
-export interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc'> {
+interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc'> {
   readonly data: object
 }
 

@@ -95,7 +95,7 @@ function runProcess(): Promise<void> {
         file === null ? END_DEADLINE_MS : FILE_DEADLINE_MS,
         file === null ? 'the process does not end' : 'timed out',
       )
-      // One that has ended meanwhile is counted then.
+      // A process that has ended meanwhile is counted at its exit; without a callback the error would end this one.
       child.send({ file }, () => {})
       return
     }

@@ -12,7 +12,7 @@ export interface FileResult {
   readonly failures: readonly Failure[]
 }
 
-export interface Failure {
+interface Failure {
   /** The names of the tests around it, from the outermost to the assertion. */
   readonly name: string
   /** Difference, stack and place, as text; empty where there are none. */

@@ -4,7 +4,7 @@ import type { Environment } from './environment/environment.ts'
 import { Clients } from './load/clients.ts'
 
 /** What a scenario does in one round. */
-export interface Round<E extends Environment> {
+interface Round<E extends Environment> {
   readonly context: ScenarioContext
   readonly environment: E
   /** From 0. */

@@ -3,7 +3,7 @@ import { agencyApp, cash, dataOf, gold, requests, transfers } from '../agency/ag
 
 export const inbox = '/api/v1/notifications'
 
-export interface Inbox {
+interface Inbox {
   readonly data: readonly { readonly id: number; readonly body: string; readonly read_at: string | null }[]
   readonly meta: { readonly next_cursor: string | null; readonly unread: number }
 }

@@ -3,7 +3,7 @@ import { printedRoutes } from '../http/printed-routes.ts'
 import type { BusyLedger } from './busy-ledger.ts'
 
 /** An address of the console. */
-export interface ConsoleAddress {
+interface ConsoleAddress {
   readonly address: string
   /** The route that answers it: `/console/users/:id`. */
   readonly route: string

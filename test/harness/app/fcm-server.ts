@@ -14,7 +14,7 @@ export type Reply =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
 
 /** A message that FCM received. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly token: string
   readonly message: Readonly<Record<string, unknown>>
   readonly at: number

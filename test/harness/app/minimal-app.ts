@@ -18,8 +18,6 @@ import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 import { unreachableUrl } from '../postgres/unreachable-url.ts'
 import { appParts, SECRET } from './app-parts.ts'
 
-export { SECRET }
-
 /** The HTTP layer with a slice of test routes and a database that cannot be reached. */
 
 const Thing = Type.Object({
@@ -63,7 +61,7 @@ const failures: Readonly<Record<string, () => unknown>> = {
   teapot: () => Object.assign(new Error('a secret of ours'), { statusCode: 418 }),
 }
 
-export const minimalSlice: Slice = {
+const minimalSlice: Slice = {
   documentedPrefix: '/api/v1',
   routes(app, { execute, db }) {
     app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
@@ -99,7 +97,7 @@ export const minimalSlice: Slice = {
   },
 }
 
-export interface MinimalApp {
+interface MinimalApp {
   readonly metrics: Metrics
   readonly app: FastifyInstance
   readonly executor: Executor

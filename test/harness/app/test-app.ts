@@ -42,7 +42,7 @@ export type SendRequest = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<TestResponse>
 
-export interface TestAppOptions {
+interface TestAppOptions {
   /** Shared with another app, as one more instance; by default a new one. */
   readonly database?: TestDatabase | undefined
   readonly writes?: WriteAllowance | undefined

@@ -9,7 +9,7 @@ interface Test {
   ok(found: unknown, message: string): boolean
 }
 
-export interface PageChecks {
+interface PageChecks {
   /** Selectors of parts that are not ours, and which axe leaves out; say why where you name some. */
   readonly foreignParts?: readonly string[]
   /** Addresses of scripts that are not ours, whose errors do not count. */

@@ -20,7 +20,7 @@ export const fileOf = (path: string): string => join(root, path)
 export const readDocument = (path: string): string => readFileSync(fileOf(path), 'utf8')
 
 /** A fenced block of code. */
-export interface Block {
+interface Block {
   /** The text after the fence, such as `sh` or `js browser`; may be empty. */
   readonly language: string
   readonly lines: readonly string[]

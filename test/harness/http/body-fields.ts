@@ -4,7 +4,7 @@ import type { Schema } from './api-routes.ts'
 const MAX_DEPTH = 4
 
 /** A field of a body. */
-export interface BodyField {
+interface BodyField {
   /** Names on the way to it; 0 for the first item of a list. */
   readonly path: readonly string[]
   readonly schema: Schema

@@ -8,7 +8,7 @@ interface Operation {
 }
 
 /** A response as far as the document describes it. */
-export interface ObservedResponse {
+interface ObservedResponse {
   readonly method: string
   readonly url: string
   readonly status: number

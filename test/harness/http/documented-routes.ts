@@ -1,7 +1,7 @@
 import type { InjectOptions } from 'fastify'
 
 /** An operation of an OpenAPI document that requests can be made of. */
-export interface DocumentedRoute {
+interface DocumentedRoute {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** Under the documented prefix, with its parameters in braces. */
   readonly path: string

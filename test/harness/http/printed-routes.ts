@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-export interface PrintedRoute {
+interface PrintedRoute {
   /** With parameters as they are declared: `/console/users/:id`. */
   readonly path: string
   readonly methods: readonly string[]

@@ -63,7 +63,7 @@ const roots: Readonly<Record<string, Fill>> = {
   'blanks around it': (bytes) => `${' '.repeat(Math.floor(bytes / 2))}{}${' '.repeat(Math.floor(bytes / 2))}`,
 }
 
-export interface WorstBody {
+interface WorstBody {
   readonly name: string
   readonly body: Buffer
 }

@@ -10,7 +10,7 @@ import { type Context, isRefusal, type Refusal, type Verb } from '../../../src/l
 import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
 
 /** The result of a command: its events and answer, or its refusal. */
-export interface Result<Answer> {
+interface Result<Answer> {
   readonly events: readonly PositionedEvent[]
   readonly answer: Answer | undefined
   /** As English readers see it. */

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { type Static, Type } from '@sinclair/typebox'
 import { contentLengthOf, readHead } from '../http/response.ts'
 import { clock } from './clock.ts'
 import { percentile, Samples } from './percentiles.ts'
@@ -12,7 +11,7 @@ const MAX_UNMEASURED_MS = 300
 
 /** Where requests go. */
 export interface Target {
-  /** Of one server, or of several among which the connections are divided evenly. */
+  /** One server's, or those of several among which the connections are divided evenly. */
   readonly ports: readonly number[]
   readonly connections: number
   /** Another address of this machine to connect from. */
@@ -21,18 +20,17 @@ export interface Target {
   readonly accepts?: (status: number) => boolean
 }
 
-/** What a load measured; latencies in milliseconds. A schema, because loads often run in processes of their own. */
-export const Measured = Type.Object({
+/** What a load measured; latencies in milliseconds. */
+interface Measured {
   /** All answered requests, including those outside the measured time. */
-  answered: Type.Integer(),
+  readonly answered: number
   /** The number of those answers by status. */
-  statuses: Type.Record(Type.String(), Type.Integer()),
-  perSecond: Type.Number(),
-  p50: Type.Number(),
-  p99: Type.Number(),
-  max: Type.Number(),
-})
-export type Measured = Static<typeof Measured>
+  readonly statuses: Readonly<Record<string, number>>
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
 
 type Next = () => Buffer
 

@@ -11,7 +11,7 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-export type PoolMode = 'session' | 'transaction' | 'statement'
+type PoolMode = 'session' | 'transaction' | 'statement'
 
 /** Debian's; undefined where it is not installed. */
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path))

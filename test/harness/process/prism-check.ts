@@ -18,7 +18,7 @@ export interface Exchange {
   }
 }
 
-export interface PrismCheck {
+interface PrismCheck {
   /**
    * What differs from the document in a request that the service did not refuse as invalid, or in its answer; null when
    * nothing does, and for routes beside the documented prefixes.

@@ -46,7 +46,7 @@ export const launchService = (
   return launchProcess(t, ['src/server.ts'], { ...unlimited, ...environment }, port, folder)
 }
 
-export interface LaunchedProcess extends ServiceProcess {
+interface LaunchedProcess extends ServiceProcess {
   /** Resolves when it has printed that it listens. */
   readonly listening: Promise<void>
 }

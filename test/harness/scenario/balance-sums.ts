@@ -7,7 +7,7 @@ const SUMS = `select split_part(account, ':', 3) as currency, sum(balance)::text
               from balances group by 1`
 const INTERVAL_MS = 50
 
-export interface BalanceSums {
+interface BalanceSums {
   /** Stops reading and reports the result. */
   report(): Promise<void>
 }

@@ -106,7 +106,7 @@ export class ScenarioContext {
   }
 }
 
-export interface Verdict {
+interface Verdict {
   readonly name: string
   readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
   readonly faults: readonly string[]

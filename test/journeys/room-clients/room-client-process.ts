@@ -9,9 +9,9 @@ import { kotlinClient, kotlinIsMissing } from './kotlin-client.ts'
 
 type Test = Parameters<typeof dataDir>[0]
 
-export const CLIENTS = 'src/realtime/clients'
+const CLIENTS = 'src/realtime/clients'
 
-export type ClientKind = 'browser' | 'node' | 'kotlin'
+type ClientKind = 'browser' | 'node' | 'kotlin'
 
 /** The clients that can be in the background. */
 export const clientsOfApps = [
@@ -20,7 +20,7 @@ export const clientsOfApps = [
 ] as const
 
 /** What a client printed: a received event, or what else it was told of a channel. */
-export interface Line {
+interface Line {
   /** Empty when it concerns no channel. */
   readonly channel: string
   /** The name of an event, `state`, `reload`, `stopped`, `token` when it is asked for, or the code of a refusal. */
@@ -43,7 +43,7 @@ export interface RoomClientProcess {
   wake(): void
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly url: string
   readonly token: string
   readonly rooms: readonly string[]
@@ -57,7 +57,7 @@ export interface ClientOptions {
 }
 
 /** The code of the document for this kind of client. */
-export function documentedCode(kind: ClientKind): string {
+function documentedCode(kind: ClientKind): string {
   const language = kind === 'kotlin' ? kind : `js ${kind}`
   const block = blocksOf(readDocument(`${CLIENTS}/README.md`)).find((block) => block.language === language)
   if (block === undefined) throw new Error(`${CLIENTS}/README.md shows no ${language}`)

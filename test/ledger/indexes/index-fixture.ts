@@ -120,7 +120,7 @@ export async function readLedger(database: TestDatabase): Promise<readonly Ledge
 }
 
 /** A movement from the view of one account, with the balance after it. */
-export interface ModelEntry {
+interface ModelEntry {
   readonly account: string
   readonly position: number
   readonly leg: number

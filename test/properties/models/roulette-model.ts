@@ -15,7 +15,7 @@ interface Table {
 }
 
 /** Applies changes to balances, all or none; returns a refusal, or null. */
-export type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
+type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
 
 export class RouletteModel {
   readonly tables = new Map<number, Table>()

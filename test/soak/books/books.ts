@@ -22,9 +22,9 @@ export interface Entry {
 }
 
 /** `lost`: acknowledged but not recorded. `half`: some of its events are missing. `other`: the answer does not match. */
-export type Violation = 'lost' | 'twice' | 'half' | 'other'
+type Violation = 'lost' | 'twice' | 'half' | 'other'
 
-export interface Fault {
+interface Fault {
   readonly violation: Violation
   readonly text: string
 }

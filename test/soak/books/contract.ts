@@ -15,7 +15,7 @@ export type Result =
   | { readonly outcome: 'invalid'; readonly status: number; readonly text: string }
 
 /** The parts of a response that are judged. */
-export interface Response {
+interface Response {
   readonly status: number
   /** By lower-case name; null when it is missing. */
   readonly header: (name: string) => string | null

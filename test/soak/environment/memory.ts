@@ -46,7 +46,7 @@ export class MemoryWatch {
 }
 
 /** The memory of a process after its warm-up and at its end. */
-export interface Memory {
+interface Memory {
   readonly seconds: number
   readonly warm: Omit<Sample, 'at'>
   readonly end: Omit<Sample, 'at'>
