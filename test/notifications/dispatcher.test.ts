@@ -122,12 +122,14 @@ test('at most 16 sends run at a time, and stopping waits for them', async (t) =>
   let sending = 0
   let most = 0
   let sent = 0
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const dispatcher = new Dispatcher({
     outbox: push.outbox,
     log,
     send: async () => {
       sending += 1
       most = Math.max(most, sending)
+      await released
       await sleep(300)
       sending -= 1
       sent += 1
@@ -135,6 +137,8 @@ test('at most 16 sends run at a time, and stopping waits for them', async (t) =>
     },
   })
   dispatcher.start()
+  await until(() => sending === 16)
+  release()
   await until(() => sent >= 20)
   await dispatcher.stop()
   t.equal(most, 16)

@@ -280,6 +280,8 @@ test('an event whose notification cannot be composed delays no other notificatio
   }
   await logSubscriber(db, notifier, log)([at(1), at(2), at(3)])
   t.match(lines, [{ error: true, position: 2 }, { position: 1 }, { position: 3 }])
+  const logged = [1, 3].map((position) => ({ position, user_id: 1, type: 'reward', identifier: 'instant-transfer' }))
+  t.strictSame(lines.slice(1), logged, 'without texts, which name people')
 
   const stored: number[] = []
   const outbox = {
