@@ -7,7 +7,7 @@ import { looks, nameOf } from '../harness/browser/looks.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-test('pages of the console', { skip: skipWithoutBrowser, timeout: 900_000 }, async (t) => {
+test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   const opened = await openConsole(t)
   const { app, origin, browser, signIn } = opened
   const ledger = await fillLedger(t, opened)

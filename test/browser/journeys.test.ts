@@ -24,7 +24,7 @@ const link = ({ page }: TestPage, name: string) => page.getByRole('link', { name
 const table = ({ page }: TestPage, name: string) => page.getByRole('group', { name, exact: true })
 const doneIs = ({ page }: TestPage, message: string) => page.getByRole('status').filter({ hasText: message }).waitFor()
 
-test('journeys of staff', { skip, timeout: 900_000 }, async (t) => {
+test('journeys of staff', { skip }, async (t) => {
   const opened = await openConsole(t)
   const { origin, database, user, signIn } = opened
   await fillLedger(t, opened)
@@ -189,7 +189,7 @@ test('journeys of staff', { skip, timeout: 900_000 }, async (t) => {
   }
 })
 
-test('finance closes months', { skip, timeout: 600_000 }, async (t) => {
+test('finance closes months', { skip }, async (t) => {
   const { database, signIn } = await openConsole(t, await oldLedger())
   const owner = await connect(database.ownerUrl, 'a test')
   t.teardown(() => owner.end())

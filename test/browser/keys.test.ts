@@ -6,7 +6,7 @@ import { openConsole } from './console-fixture.ts'
 
 const skip = skipWithoutBrowser || skipUnlessWanted(true)
 
-test('keys of the console', { skip, timeout: 300_000 }, async (t) => {
+test('keys of the console', { skip }, async (t) => {
   const opened = await openConsole(t)
   for (let id = 1; id <= 60; id += 1)
     await opened.operator('PUT', `/admin/v1/users/${id}`, { name: `U${id}`, uid: `u${id}` })

@@ -19,7 +19,7 @@ const WIDTH = 1280
 
 const skip = process.env['SCREENSHOTS'] === undefined ? 'with SCREENSHOTS=1' : skipWithoutBrowser
 
-test('pictures of the console', { skip, timeout: 600_000 }, async (t) => {
+test('pictures of the console', { skip }, async (t) => {
   const opened = await openConsole(t, await pastWeeks())
   const { database, signIn, staff } = opened
   mkdirSync(folder, { recursive: true })

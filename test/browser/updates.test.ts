@@ -18,7 +18,7 @@ async function updates({ page }: TestPage, path: string, count: number): Promise
   await page.waitForTimeout(300)
 }
 
-test('parts that change by themselves', { skip, timeout: 300_000 }, async (t) => {
+test('parts that change by themselves', { skip }, async (t) => {
   const opened = await openConsole(t)
   const { database, operator, signIn } = opened
   await operator('PUT', '/admin/v1/users/3', { name: 'Amina', uid: '1003' })
