@@ -13,7 +13,10 @@ const { slices } = await loadSlices()
 
 const name = '=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %>'
 
+const utcDay = (): string => new Date().toISOString().slice(0, 10)
+
 test('what the house wins by a gift, and lucky sends step by step', async (t) => {
+  const firstDay = utcDay()
   const { app, user, operator, database } = await createDemoApp(t, slices)
   const db = readDb(t, database)
   const ann = await signedIn(app)
@@ -43,8 +46,8 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
     const house = 5_000 - won
     const amount = (value: number): string => Math.abs(value).toLocaleString('en')
     const result = house === 0 ? 'neither won nor lost' : `${house > 0 ? 'won' : 'lost'} ${amount(house)} diamonds`
-    const today = new Date().toISOString().slice(0, 10)
-    const { html, status } = await finance.get(`/console/draws?gift=3&from=${today.slice(0, 7)}-01&to=${today}`)
+    const today = utcDay()
+    const { html, status } = await finance.get(`/console/draws?gift=3&from=${firstDay}&to=${today}`)
     t.equal(status, 200)
     t.match(html, `the house ${result} by gift 3 (Lucky clover): 5,000 paid in, ${amount(won)} paid out.`)
     t.match(textOf(html), /25 50 5,000 /)
