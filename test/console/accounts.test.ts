@@ -251,7 +251,7 @@ test('accounts of the console', async (t) => {
         t.equal((await browser.get(`/console/accounts/${account}${file}`)).status, 404, `${account}${file}`)
       }
     }
-    // Of a user, and of the service itself, that never had any.
+    // An account of a user, and one of the service itself, that never had any.
     for (const account of ['settled:1:coins', 'house:gifts:coins']) {
       const { status, html } = await browser.get(`/console/accounts/${account}`)
       t.equal(status, 200, account)

@@ -68,7 +68,7 @@ async function runAudit(context: ScenarioContext, dataDir: string, command: read
   context.expect(!leaks, `audit ${command.join(' ')} prints confidential text`)
 }
 
-/** Those that read much of the ledger are covered by audits. */
+/** Audits cover the lists that read much of the ledger. */
 const isList = ({ method, params, name }: Route): boolean =>
   method === 'GET' && Object.keys(params).length === 0 && !/\/ledger\/(verify|statement|explain)|\/metrics/.test(name)
 

@@ -19,7 +19,7 @@ export interface Target {
   readonly instance: Instance
   readonly port: number
   readonly dataDir: string
-  /** Of the service's own role. */
+  /** The address of the database for the service's own role. */
   readonly databaseUrl: string
 }
 

@@ -49,7 +49,7 @@ test('all notifications are queued once for each device, but none that was read'
   ]
   t.same(await queued(), all)
   await subscriber(events)
-  t.same(await queued(), all, 'events that come again add nothing')
+  t.same(await queued(), all, 'events that are repeated add nothing')
 
   await queryRows(database, 'delete from push_outbox')
   await user(4)('POST', '/api/v1/notifications/read', { up_to: asked.id })

@@ -107,7 +107,7 @@ test('two markets in one database are not notified of each other', async (t) => 
     listener.on('notification', ({ payload }) => notifications.push(`${market}: ${payload}`))
     await listener.query(`listen ${channelName(database.serviceUrl, 'ledger')}`)
     const seen: number[] = []
-    // Of the same name in both: each holds the lock of its own market.
+    // The names are the same in both: each holds the lock of its own market.
     tail.subscribeDurable('live', (events) => seen.push(...events.map(({ position }) => position)) > 0)
     tail.start()
     let price = 0

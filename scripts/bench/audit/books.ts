@@ -72,7 +72,7 @@ export async function growBooks(
 const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 })
 const spins = spinSeeds(keys.FAIRNESS_KEY)
 
-/** Of 100 commands: 62 gifts, 25 lucky gifts, 4 credits, 3 debits, 2 cards, and some 4 bag items and games of three. */
+/** 100 commands are 62 gifts, 25 lucky gifts, 4 credits, 3 debits, 2 cards, and some 4 bag items and games of three. */
 async function randomCommand(runAs: RunAs, room: number, { users, rooms }: Population): Promise<void> {
   const die = between(1, 100)
   const user_id = between(1, die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)

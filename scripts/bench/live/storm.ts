@@ -9,7 +9,7 @@ import { PacedCalls } from './paced-calls.ts'
 import { anyWallet, BIG_ROOM, giftIn, listener, type Seat, SOCKETS_OF_SMALL_ROOM, startWith } from './service.ts'
 import { openSockets } from './sockets.ts'
 
-/** Of each of the four kinds of requests. */
+/** Requests a second of each of the four kinds. */
 const PER_SECOND = 25
 /** Before the fault, for comparison. */
 const QUIET_MS = 5_000

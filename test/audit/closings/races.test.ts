@@ -112,7 +112,7 @@ test('instances with folders of their own show, stop and record the same steps',
   const other = await createTestApp(t, slices, { database })
   const here = await signedIn(app, 'finance', 'fin')
   const there = await signedIn(other.app, 'finance', 'eve')
-  // Of a process that does not look whether it is to stop.
+  // The run of a process that does not look whether it must stop.
   await queryRows(
     database,
     `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
@@ -252,7 +252,7 @@ test('steps that are started, stopped and left, of one month', async (t) => {
        where application_name = 'economy closing' and datname = current_database()`,
     )
     await ended(steps)
-    t.match(await stateOf('verify'), { state: 'running' }, 'whoever has the lock now may have written it')
+    t.match(await stateOf('verify'), { state: 'running' }, 'the owner of the lock may have written it')
     t.same(await stateOf('draws'), drawn, 'no further step begins')
     await gate()
     await steps.start(month, ['verify'], url, 'staff:eve')
@@ -327,7 +327,7 @@ test('steps that are started, stopped and left, of one month', async (t) => {
     const runs = () =>
       queryRows(database, 'select started_by, outcome, stopped_by from verification_runs order by run_id')
     const browser = await signedIn(app, 'finance', 'fin')
-    // Of another instance.
+    // The run of another instance.
     await queryRows(
       database,
       `insert into verification_runs (started_by, events_total, heartbeat_at)

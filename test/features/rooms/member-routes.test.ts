@@ -122,7 +122,7 @@ test('routes of members', async (t) => {
     t.match((await ask('GET', '/v1/rooms/8')).body, { data: { id: 8 } })
   })
 
-  await t.test('whoever joins a game and leaves the room at once is either seated or no member', async (t) => {
+  await t.test('a user who joins a game and leaves the room at once is either seated or no member', async (t) => {
     const room = await makeRoom(15)
     const path = `${room}/games/roulette`
     const game = dataOf(await user(3)('POST', `${path}/create`, { game_price: 1, max_players: 3, join_admin: 1 }))

@@ -3,7 +3,7 @@ import { isFullRun } from '../long-tests.ts'
 /** How a page is looked at. */
 export interface Look {
   readonly colorScheme: 'light' | 'dark'
-  /** Of the window, in pixels. */
+  /** The window's width, in pixels. */
   readonly width: 1280 | 390
 }
 

@@ -49,7 +49,7 @@ export function createTestExecutor(
   const observer: Observer = {
     committed: ({ commands, events }) => {
       batches.push(commands)
-      // Whoever reads the ledger would fail at an event that does not match its schema.
+      // Readers of the ledger would fail at an event that does not match its schema.
       for (const { entry } of events) {
         try {
           parseStoredEvent(entry)

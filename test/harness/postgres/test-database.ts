@@ -8,7 +8,7 @@ import { inTestSchema, testSchema } from './test-schema.ts'
 
 /** A ledger for one test, in a database of its own in a real PostgreSQL, with the roles of production. */
 export interface TestDatabase {
-  /** Of the database. */
+  /** The name of the database. */
   readonly name: string
   readonly ownerUrl: string
   readonly serviceUrl: string

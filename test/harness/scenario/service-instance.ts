@@ -57,7 +57,7 @@ export class Instance {
     return instance
   }
 
-  /** Of the present or the last process. */
+  /** The id of the current or the last process. */
   get pid(): number {
     return this.#running().pid
   }

@@ -6,7 +6,7 @@ const MAX_READ_BYTES = 200
 
 /** How a connection ended. */
 export interface Ending {
-  /** Of the close frame, and of the answer to the upgrade if it was not 101; 0 without. */
+  /** The code of the close frame, and the status of an answer to the upgrade other than 101; 0 without. */
   readonly code: number
   readonly status: number
   /** The time in `Retry-After`; 0 without. */
@@ -30,7 +30,7 @@ export interface PlainOptions {
 
 /**
  * A WebSocket client on a plain socket that answers pings and reads only the first bytes of each frame, so that one
- * process can run thousands of them. Whoever needs frames as a whole uses `WebSocketClient`.
+ * process can run thousands of them. `WebSocketClient` reads whole frames.
  */
 export class PlainClient {
   readonly #socket: Socket

@@ -119,7 +119,7 @@ interface Reader {
   readonly maySeeSecrets: boolean
 }
 
-/** Who can see what a write of this user left: the user, whoever it went to, staff, and somebody it does not concern. */
+/** Who can see what a write of this user left: the user, those to whom it went, staff, and somebody it does not concern. */
 function readersOf(route: Route, path: string, routes: readonly Route[], caller: number): readonly Reader[] {
   const user = (id: number, path: string): Reader => ({
     path,

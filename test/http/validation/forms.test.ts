@@ -35,7 +35,7 @@ function formsIn(schema: Schema): readonly string[] {
   const { pattern, title, description, properties = {}, items, anyOf = [], enum: constants } = schema
   const form = title ?? description
   const isNullable = anyOf.some(({ type }) => type === 'null')
-  // Of text, errors state the rule that all texts have.
+  // Errors of a text state the rule that all texts have.
   const isForm = pattern !== undefined && !pattern.startsWith('^[^\\u0000')
   const isQuoted =
     form !== undefined &&

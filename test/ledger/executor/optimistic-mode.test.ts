@@ -84,7 +84,7 @@ test('a COMMIT outside a transaction proves nothing', async (t) => {
   t.equal(await diamondsOf(database), '920')
 })
 
-test('a key that comes again while its first request is in flight gets the same reply', async (t) => {
+test('a key that is sent again while its first request is in flight gets the same reply', async (t) => {
   const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })

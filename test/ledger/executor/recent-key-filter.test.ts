@@ -32,7 +32,7 @@ test('keys are dropped after very many others', async (t) => {
   const keys = new RecentKeyFilter()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
   t.same(keys.mayExist([under('a'), under('b')], 0), [])
-  // Of so many, one or two may share a fingerprint with another.
+  // One or two of so many may share a fingerprint with another.
   t.ok(keys.mayExist(others(0), 0).length < 5)
   t.same(keys.mayExist([under('a')], 0).length, 1)
   t.ok(keys.mayExist(others(50_000), 0).length < 5)

@@ -39,5 +39,5 @@ test('callers that get errors and try again do not end a stall', async (t) => {
   watch.failed()
   now += 60_000
   watch.waiting()
-  t.equal(watch.stalledMs, 0, 'a later command begins anew')
+  t.equal(watch.stalledMs, 0, 'a later command begins at 0')
 })

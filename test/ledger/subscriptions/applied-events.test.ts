@@ -34,7 +34,7 @@ function applied(position: number, head: () => Promise<number>) {
   return { events, polls, tailPasses: (...some: PositionedEvent[]) => subscriber(Object(some)) }
 }
 
-test('own events count at once where they follow the last; those ahead of others come again by the tail', async (t) => {
+test('own events count at once where they follow the last; those ahead of others are repeated by the tail', async (t) => {
   const { events, tailPasses } = applied(4, async () => 9)
   const seen: number[] = []
   events.on(['privilege-package-defined', 'decoration-defined'], () => seen.push(events.position))

@@ -161,7 +161,7 @@ test('a subscriber that starts further on during a read does not wait for the ne
   t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
 })
 
-test('events that a subscriber fails to handle come again, and delay no other subscriber', async (t) => {
+test('events that a subscriber fails to handle are repeated, and delay no other subscriber', async (t) => {
   const database = await testDatabase()
   const writer = createTestExecutor(t, database.serviceUrl)
   const { tail, failureLog } = tailOf(t, database)
@@ -246,7 +246,7 @@ test('a durable subscriber continues when its session is ended during a statemen
   await holder.query('rollback')
   await make(writer, 1)
   await until(() => taken.length === 4)
-  // The second event comes again: its position was not stored.
+  // The second event is repeated: its position was not stored.
   t.same(taken, [1, 2, 2, 3])
   t.same(failureLog, [])
 })

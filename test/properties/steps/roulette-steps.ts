@@ -21,7 +21,7 @@ export function targetGame(known: readonly GameRef[], { back, room }: PlayStep):
 const mostly = <A, B>(arbitrary: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight: number): fc.Arbitrary<A | B> =>
   fc.oneof({ weight, arbitrary }, { weight: 1, arbitrary: seldom })
 
-/** Those of room 1 most of the time, where most of the games are. */
+/** Mostly users of room 1, where most of the games are. */
 const user = fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
 const room = mostly(fc.constantFrom(1, 1, 1, 'r1', 'r1', 2), fc.constantFrom(3, 'r3'), 30)
 const seed = fc.constantFrom('', '', 'a', 'b-1')

@@ -19,7 +19,7 @@ export interface Environment {
   readonly world: World
   readonly answers: Answers
   readonly books: Books
-  /** Those that clients send to. */
+  /** The instances to which clients send. */
   readonly instances: Instance[]
   /** How long clients wait for an answer. */
   readonly timeoutMs: number

@@ -25,7 +25,7 @@ export class MemoryWatch {
     context.teardown(async () => clearInterval(this.#timer))
   }
 
-  /** Of the process that ran longest. Throws without samples. */
+  /** The memory of the process that ran longest. Throws without samples. */
   memory(): Memory {
     const lives = [...this.#lives.values()].toSorted((a, b) => secondsOf(b) - secondsOf(a))
     return memoryOf(lives[0] ?? [])

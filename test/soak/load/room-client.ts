@@ -19,7 +19,7 @@ class Channel {
   /** The newest position, and the one to resume from so that no frame of it is missed. */
   newest = ''
   since: string | undefined
-  /** Of the current socket: whether it is subscribed, ids of its frames, and the position of the last one. */
+  /** About the current socket: whether it is subscribed, ids of its frames, and the position of the last one. */
   isSubscribed = false
   readonly onSocket = new Set<string>()
   previous: string | null = null
