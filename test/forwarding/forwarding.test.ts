@@ -1,12 +1,12 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 async function metric({ origin }: ServiceProcess, name: string): Promise<number> {
@@ -22,7 +22,7 @@ const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1
 
 test('the second instance forwards its commands to the first', { skip: skipUnlessWanted(true) }, async (t) => {
   const database = await testDatabase()
-  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
+  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const writer = await startService(t, own, await reservePort())
   await until(() => isWriter(writer))
   const other = await startService(t, own, await reservePort())

@@ -6,6 +6,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { type Example, exampleFiles, readStoredExamples, resolveExample } from '../../src/http/documents/examples.ts'
 import { authorizationAs, createDemoApp } from '../harness/app/demo-app.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { documentedRoutes } from '../harness/http/documented-routes.ts'
 import { encodeToken, hs256, nowSeconds } from '../harness/http/tokens.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
@@ -14,7 +15,6 @@ import { startPrism } from '../harness/process/prism.ts'
 import { type Exchange, startPrismCheck } from '../harness/process/prism-check.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 
 // A validator that others wrote finds nothing wrong with requests, answers and the document. Every other journey sends its
 // requests through it, too, in `npm run test:full`.
@@ -26,7 +26,7 @@ const JWT_SECRET = 'a secret that is only for tests, and long enough'
 
 test('the journey of a client runs through Prism', { skip }, async (t) => {
   const { serviceUrl } = await testDatabase()
-  const environment = { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t), JWT_SECRET }
+  const environment = { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t), JWT_SECRET }
   const { origin } = await startService(t, environment, await reservePort())
   const document = Object(await (await fetch(`${origin}/docs/json`)).json())
   const prism = await startPrism(t, document, origin)

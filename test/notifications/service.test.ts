@@ -1,10 +1,10 @@
 import { test } from 'tap'
 import { fcmServer } from '../harness/app/fcm-server.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const DEVICE = 'the-token-of-a-device'
@@ -33,7 +33,7 @@ test('a device is notified of each transfer: when an instance dies, FCM is down,
   const fcm = await fcmServer(t)
   const environment = {
     DATABASE_URL: database.serviceUrl,
-    DATA_DIR: dataDir(t),
+    DATA_DIR: temporaryFolder(t),
     LOG_LEVEL: 'trace',
     FCM_SERVICE_ACCOUNT: fcm.account,
     FCM_BASE_URL: `${fcm.origin}/`,

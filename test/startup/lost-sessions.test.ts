@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const PATH = '/proc/net/tcp'
@@ -18,7 +18,7 @@ test('PostgreSQL looks within 5 seconds whether the host of a session is still t
   skip: process.platform !== 'linux' || skipUnlessWanted(true),
 }, async (t) => {
   const { serviceUrl } = await testDatabase()
-  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await reservePort())
+  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())
   await until(async () => (await fetch(`${service.origin}/readyz`)).status === 200)
   const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())

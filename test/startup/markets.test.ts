@@ -15,12 +15,12 @@ import { Tail } from '../../src/ledger/subscriptions/tail.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { seedLedger } from '../audit/seed-ledger.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -168,7 +168,7 @@ test('services of two markets run on one database', { skip: skipUnlessWanted(tru
   const { ownerUrl, serviceUrl } = database
   const plain = (url: string): string => url.replace('?schema=public', '')
   const services = []
-  const DATA_DIR = dataDir(t)
+  const DATA_DIR = temporaryFolder(t)
   for (const LEDGER_SCHEMA of ['public', 'market_2']) {
     const environment = {
       DATABASE_URL: plain(serviceUrl),

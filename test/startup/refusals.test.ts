@@ -6,6 +6,7 @@ import { test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { openDatabase } from '../../src/startup/database.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { isFullRun } from '../harness/long-tests.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
@@ -13,7 +14,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
-import { dataDir, production } from '../harness/process/start-options.ts'
+import { production } from '../harness/process/start-options.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -34,18 +35,18 @@ test('a service that cannot start says why in one message', async (t) => {
   const database = await testDatabase()
   const [other, fresh, careless] = await Promise.all([testDatabase(), testDatabase(), testDatabase()])
   const { serviceUrl: DATABASE_URL } = database
-  const DATA_DIR = dataDir(t)
+  const DATA_DIR = temporaryFolder(t)
   t.equal(await openWith({ DATABASE_URL, DATA_DIR }), '')
-  t.equal(await openWith({ DATABASE_URL: other.serviceUrl, DATA_DIR: dataDir(t) }), '')
+  t.equal(await openWith({ DATABASE_URL: other.serviceUrl, DATA_DIR: temporaryFolder(t) }), '')
   for (const [fairness_key, { serviceUrl }] of [
     ['a'.repeat(64), database],
     ['b'.repeat(64), other],
   ] as const) {
     await createTestExecutor(t, serviceUrl).runOk(genesis, { fairness_key })
   }
-  const file = join(dataDir(t), 'file')
+  const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, '')
-  const elsewhere = dataDir(t)
+  const elsewhere = temporaryFolder(t)
   const NOWHERE = 'postgres://nobody@127.0.0.1:1/nowhere'
   const changed = { FAIRNESS_KEY: 'another key that was never used', PII_KEY: 'another key that was never used' }
   const attempts: readonly (readonly [Environment, RegExp])[] = [
@@ -65,7 +66,10 @@ test('a service that cannot start says why in one message', async (t) => {
     [{ DATA_DIR: elsewhere }, /^FAIRNESS_KEY is not given and .*fairness-key\S* does not exist, but .*$/],
     [changed, /^FAIRNESS_KEY and PII_KEY are not what this database was used with before; .*$/],
     [{ ...production, DATABASE_URL: fresh.ownerUrl }, /^The role of DATABASE_URL may change events of the ledger.*$/],
-    [{ DATABASE_URL: careless.ownerUrl, DATA_DIR: dataDir(t) }, /^The role .*; production would refuse to start$/],
+    [
+      { DATABASE_URL: careless.ownerUrl, DATA_DIR: temporaryFolder(t) },
+      /^The role .*; production would refuse to start$/,
+    ],
   ]
   for (const [environment, expected] of attempts) {
     t.match(await openWith({ DATABASE_URL, DATA_DIR, ...environment }), expected)
@@ -80,8 +84,8 @@ test('a refused start ends the process with one message', async (t) => {
   const port = await reservePort()
   const blocker = createServer().listen(port, '127.0.0.1')
   t.teardown(() => blocker.close())
-  const embedded = dataDir(t)
-  const environments = [{ DATABASE_URL, DATA_DIR: dataDir(t) }, ...(isFullRun ? [{ DATA_DIR: embedded }] : [])]
+  const embedded = temporaryFolder(t)
+  const environments = [{ DATABASE_URL, DATA_DIR: temporaryFolder(t) }, ...(isFullRun ? [{ DATA_DIR: embedded }] : [])]
   for (const environment of environments) {
     const service = await startService(t, environment, port)
     t.equal(await service.exited, 1)
@@ -97,7 +101,7 @@ test('a refused start ends the process with one message', async (t) => {
 
 test('a pooler that shares sessions is refused', { skip: withoutPgBouncer }, async (t) => {
   const { serviceUrl } = await testDatabase()
-  const DATA_DIR = dataDir(t)
+  const DATA_DIR = temporaryFolder(t)
   for (const mode of ['transaction', 'statement'] as const) {
     const pooled = await startPgBouncer(t, serviceUrl, mode)
     for (const [variable, urls] of [

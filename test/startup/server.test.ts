@@ -1,18 +1,19 @@
 import { test } from 'tap'
 import { token } from '../harness/app/minimal-app.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir, production } from '../harness/process/start-options.ts'
+import { production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
 
 test('a service finishes accepted requests before it stops, and prints no tokens after a restart in production', async (t) => {
   const database = await testDatabase()
-  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
+  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const port = await reservePort()
   const service = await startService(t, { ...own, FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY }, port)
   t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
@@ -72,7 +73,7 @@ test('sessions that are revoked on one instance are revoked on the others', {
   skip: skipUnlessWanted(true),
 }, async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase()
-  const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
+  const own = { DATABASE_URL, DATA_DIR: temporaryFolder(t) }
   const first = await startService(t, own, await reservePort())
   const other = await startService(t, own, await reservePort())
   const statusOf = async (url: string, holder: string, method = 'GET'): Promise<number> => {

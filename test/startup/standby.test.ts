@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { runAudit } from '../audit/run-audit.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { type ReplicatedPostgres, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 import { WebSocketClient } from '../harness/websocket/websocket-client.ts'
 
@@ -75,7 +75,7 @@ const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
 
 test('on a standby an instance only reads, until it is promoted', { skip: skipUnlessWanted(true) }, async (t) => {
   const { primary, standby } = await replicated(t)
-  const keys = { DATA_DIR: dataDir(t), ASSET_BASE_URL: 'http://assets.test' }
+  const keys = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test' }
   const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
   const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await reservePort())
   t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')
@@ -137,7 +137,7 @@ test('on a standby an instance only reads, until it is promoted', { skip: skipUn
 test('a standby of DATABASE_READ_URL answers reads', { skip: skipUnlessWanted(true) }, async (t) => {
   const { primary, standby } = await replicated(t)
   const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
-  const service = await startService(t, { ...urls, DATA_DIR: dataDir(t) }, await reservePort())
+  const service = await startService(t, { ...urls, DATA_DIR: temporaryFolder(t) }, await reservePort())
   const one = sender(service, service, 'user 1')
   const two = sender(service, service, 'user 2')
   const operator = sender(service, service, 'operator')

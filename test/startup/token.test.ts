@@ -6,15 +6,15 @@ import { keyFile } from '../../src/config/keys.ts'
 import { secretFile } from '../../src/config/secret-file.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { bearer, createMinimalApp } from '../harness/app/minimal-app.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
-import { dataDir } from '../harness/process/start-options.ts'
 
 const JWT_SECRET = 'a secret for tokens'
 
 test('npm run token prints tokens that the service accepts', async (t) => {
-  const DATA_DIR = dataDir(t)
+  const DATA_DIR = temporaryFolder(t)
   const print = async (args: readonly string[], environment: Readonly<Record<string, string>> = { JWT_SECRET }) => {
     const out: string[] = []
     const err: string[] = []

@@ -5,12 +5,13 @@ import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../harness/long-tests.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
-import { dataDir, production } from '../harness/process/start-options.ts'
+import { production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 const Body = Type.Object({ data: Type.Unknown() })
@@ -39,7 +40,7 @@ test('a database of the previous version is upgraded, verified and used', {
     DATABASE_URL: serviceUrl,
     DATABASE_OWNER_URL: ownerUrl,
     LEDGER_SCHEMA: 'public',
-    DATA_DIR: dataDir(t),
+    DATA_DIR: temporaryFolder(t),
     DEMO: '0',
     FAIRNESS_KEY,
     PII_KEY,

@@ -1,9 +1,9 @@
 import { test } from 'tap'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../../harness/process/service.ts'
-import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
 
 const canaries = {
@@ -20,7 +20,7 @@ test('what people wrote in private is in no table, no event, no log and no error
   const environment = {
     DATABASE_URL: database.serviceUrl,
     LOG_LEVEL: 'trace',
-    DATA_DIR: dataDir(t),
+    DATA_DIR: temporaryFolder(t),
     PII_KEY: 'a pii key',
   }
   const service = await startService(t, environment, await reservePort())

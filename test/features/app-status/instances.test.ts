@@ -1,11 +1,11 @@
 import { test } from 'tap'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
-import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
 
 /** Sends a request to an instance with a token that `first` printed: all have the same keys. */
@@ -29,7 +29,7 @@ const skip = skipUnlessWanted(true)
 test('a switch is in force on the other instance, and stays so without a database', { skip }, async (t) => {
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
-  const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
+  const own = { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'fatal' }
   const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await reservePort())
   const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await reservePort())
   const user = tokenIn(first.output(), 'user 1')

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../app/temporary-folder.ts'
 import { until } from '../until.ts'
 import { reservePort } from './reserve-port.ts'
-import { dataDir } from './start-options.ts'
 
 interface Test {
   teardown(work: () => void | Promise<void>): void
@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('../../../node_modules/@stoplight/prism-cl
  * response of the service differs from the OpenAPI document. It is stopped when the test ends.
  */
 export async function startPrism(t: Test, document: object, upstream: string): Promise<{ readonly origin: string }> {
-  const file = join(dataDir(t), 'openapi.json')
+  const file = join(temporaryFolder(t), 'openapi.json')
   writeFileSync(file, JSON.stringify(document))
   const port = await reservePort()
   const args = [program, 'proxy', '--errors', '--port', String(port), file, upstream]

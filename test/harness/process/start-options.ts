@@ -1,6 +1,3 @@
-/** A folder that is removed when the test ends. */
-export { temporaryFolder as dataDir } from '../app/temporary-folder.ts'
-
 /** The smallest environment that production accepts, without a database. */
 export const production = {
   NODE_ENV: 'production',

@@ -1,10 +1,10 @@
 import { test } from 'tap'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { checkedOrigin } from '../../harness/process/checked-origin.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
-import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
 import { kotlinIsMissing } from './kotlin-client.ts'
 import { type RoomClientProcess, startRoomClient } from './room-client-process.ts'
@@ -31,7 +31,7 @@ const title = 'the documented clients receive all events of a game, also those d
 
 test(title, { skip: skipUnlessWanted(true) }, async (t) => {
   const database = await testDatabase()
-  const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
+  const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const port = await reservePort()
   const first = await startService(t, environment, port)
   const second = await startService(t, environment, await reservePort())

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { blocksOf, fileOf, readDocument } from '../../harness/documents/documents.ts'
-import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
 import { kotlinClient, kotlinIsMissing } from './kotlin-client.ts'
 
-type Test = Parameters<typeof dataDir>[0]
+type Test = Parameters<typeof temporaryFolder>[0]
 
 const CLIENTS = 'src/realtime/clients'
 
@@ -124,7 +124,7 @@ function prepare(
 
 export function startRoomClient(t: Test, kind: ClientKind, options: ClientOptions): RoomClientProcess {
   const { url, token, rooms } = options
-  const [program, args] = prepare(kind, dataDir(t), options)
+  const [program, args] = prepare(kind, temporaryFolder(t), options)
   const child = spawn(program, [...args, url, ...rooms], {
     env: { PATH: process.env['PATH'] ?? '', TOKEN: token },
     stdio: ['pipe', 'pipe', 'inherit'],

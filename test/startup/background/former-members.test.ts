@@ -9,13 +9,13 @@ import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { startRecordingFormerMembers } from '../../../src/startup/background/former-members.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { skipUnlessWanted } from '../../harness/long-tests.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
-import { dataDir } from '../../harness/process/start-options.ts'
 import { until } from '../../harness/until.ts'
 
 /** Defines a room as the version before did: its owner does not become a member. */
@@ -58,7 +58,7 @@ test('members of the version before are recorded once, through a kill and by two
   skip: skipUnlessWanted(true),
 }, async (t) => {
   const database = await testDatabase()
-  const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }
+  const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const start = async (): Promise<ServiceProcess> => startService(t, environment, await reservePort())
   const stop = async (service: ServiceProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     service.kill(signal)
