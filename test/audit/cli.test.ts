@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { grantService } from '../../src/db/migrations/grants.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
-import { isFullRun, skipUnlessWanted } from '../harness/long-tests.ts'
+import { isFullRun, onlyInFullRun } from '../harness/long-tests.ts'
 import { newDataDir, openEmbeddedCluster } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { inTestSchema, testSchema } from '../harness/postgres/test-schema.ts'
@@ -118,7 +118,7 @@ test('a checkpoint of a head that is not the last event is refused', async (t) =
 })
 
 test('an audit finds the embedded database, whether the service runs or not', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const dataDir = newDataDir(t)
   const embedded = await openEmbeddedCluster(t, dataDir)

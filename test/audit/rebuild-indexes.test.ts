@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
-import { isFullRun } from '../harness/long-tests.ts'
+import { isFullRun, onlyInFullRun } from '../harness/long-tests.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import {
@@ -50,7 +50,7 @@ test('a rebuild restores the indexes up to the end of the ledger, with their cur
   t.same(await contents(database), whole)
 })
 
-test('a subscriber goes on after a swap, under load', async (t) => {
+test('a subscriber goes on after a swap, under load', { skip: onlyInFullRun }, async (t) => {
   const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   await runRandomCommands(ledger, 300)
@@ -68,7 +68,7 @@ test('a subscriber goes on after a swap, under load', async (t) => {
   t.same(failures, [])
 })
 
-test('a swap that could not lock the tables is tried again with nothing lost', async (t) => {
+test('a swap that could not lock the tables is tried again with nothing lost', { skip: onlyInFullRun }, async (t) => {
   const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   const holder = await connect(database.ownerUrl, 'test')

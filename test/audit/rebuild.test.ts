@@ -17,6 +17,7 @@ import { until } from '../harness/until.ts'
 import { auditScript, runAudit } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
 import { rebuildTables, tamper, verifyDatabase } from './verify-database.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 
 const derived = tables.filter(({ source }) => source === 'ledger')
 /** PostgreSQL's catalogue entries of the tables, without object ids. */
@@ -84,7 +85,7 @@ test('an instance does not use cached rows of the altered tables after a rebuild
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('two instances under load lose nothing while tables are rebuilt and swapped', async (t) => {
+test('two instances under load lose nothing while tables are rebuilt and swapped', { skip: onlyInFullRun }, async (t) => {
   const database = await seededLedger()
   const ledgers = [1, 2].map(() => createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }))
   for (const user_id of [1, 2]) {
@@ -135,7 +136,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
   )
 })
 
-test('a killed rebuild changes nothing, and the next one removes its leftovers', async (t) => {
+test('a killed rebuild changes nothing, and the next one removes its leftovers', { skip: onlyInFullRun }, async (t) => {
   const database = await seededLedger()
   const before = await contents(database)
   // A reader of a table prevents its swap.

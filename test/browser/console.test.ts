@@ -4,7 +4,7 @@ import { consoleAddresses } from '../harness/app/console-addresses.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
 test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
@@ -49,7 +49,7 @@ test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     })
   }
 
-  const skip = skipUnlessWanted(true)
+  const skip = onlyInFullRun
   await t.test('every page reads without scripts', { skip }, async (t) => {
     const shown = await signIn('ann', { javaScript: false })
     for (const path of [...pages, missing]) {

@@ -8,12 +8,12 @@ import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { superuserUrl } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 
-const skip = skipWithoutBrowser || skipUnlessWanted(true)
+const skip = skipWithoutBrowser || onlyInFullRun
 
 /** Each journey with scripts, and once more without them where it needs none. */
 const ways = [true, false]

@@ -1,10 +1,10 @@
 import { test } from 'tap'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-const skip = skipWithoutBrowser || skipUnlessWanted(true)
+const skip = skipWithoutBrowser || onlyInFullRun
 
 test('keys of the console', { skip }, async (t) => {
   const opened = await openConsole(t)

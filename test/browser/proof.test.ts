@@ -8,10 +8,10 @@ import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
 import { listen } from '../harness/http/raw-http.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-const skip = skipWithoutBrowser || skipUnlessWanted(true)
+const skip = skipWithoutBrowser || onlyInFullRun
 
 const paths = [
   '/console/accounts?kind=user',

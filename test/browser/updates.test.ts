@@ -3,10 +3,10 @@ import { connect } from '../../src/db/connect.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
-const skip = skipWithoutBrowser || skipUnlessWanted(true)
+const skip = skipWithoutBrowser || onlyInFullRun
 
 const focused = ({ page }: TestPage): Promise<string> =>
   page.evaluate<string>('`${document.activeElement.tagName} ${document.activeElement.getAttribute("href")}`')

@@ -20,6 +20,7 @@ import { leaseEmbedded } from '../../src/db/cluster/lease.ts'
 import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
 import { chooseRunner } from '../../src/db/cluster/run-as.ts'
 import { connect } from '../../src/db/connect.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import {
   canRunClusterOwner,
   capabilities,
@@ -38,7 +39,7 @@ const root = process.geteuid?.() === 0
 /** A normal user: `nobody`, or the current one. */
 const user = root ? { uid: 65_534, gid: 65_534 } : {}
 
-test('an embedded database', async (t) => {
+test('an embedded database', { skip: onlyInFullRun }, async (t) => {
   const dataDir = newDataDir(t)
 
   await t.test('a data directory is initialised, owned by one process, stopped and started again', async (t) => {
@@ -192,7 +193,7 @@ test('an embedded database', async (t) => {
   })
 })
 
-test('as root', { skip: root ? false : 'needs root' }, async (t) => {
+test('as root', { skip: root ? onlyInFullRun : 'needs root' }, async (t) => {
   await t.test('PostgreSQL gets the one capability that it needs to enter its folder', async (t) => {
     const dataDir = newDataDir(t)
     const above = join(dataDir, '..')
@@ -234,7 +235,7 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
   })
 })
 
-const skip = canRunClusterOwner(user) ? false : 'user nobody cannot enter this folder'
+const skip = canRunClusterOwner(user) ? onlyInFullRun : 'user nobody cannot enter this folder'
 test('as a normal user, also when the process id of a killed PostgreSQL is in use', { skip }, async (t) => {
   const dataDir = newDataDir(t)
   mkdirSync(dataDir, { mode: 0o711 })

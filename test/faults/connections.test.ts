@@ -14,6 +14,7 @@ import { createTestExecutor, testChains } from '../harness/ledger/test-executor.
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 
 const opening = { fairness_key: testChains.keyHash }
 
@@ -101,7 +102,7 @@ const moments: readonly (readonly [string, (dbProxy: Proxy) => Promise<void>])[]
 ]
 
 for (const [moment, arrange] of moments) {
-  test(`a writer whose server falls silent ${moment} continues with another connection`, async (t) => {
+  test(`a writer whose server falls silent ${moment} continues with another connection`, { skip: onlyInFullRun }, async (t) => {
     const database = await testDatabase()
     const dbProxy = await proxy(t, database.serviceUrl)
     const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })

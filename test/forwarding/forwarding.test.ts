@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
@@ -20,7 +20,7 @@ const served = (service: ServiceProcess): Promise<number> => metric(service, 'le
 
 const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1}'
 
-test('the second instance forwards its commands to the first', { skip: skipUnlessWanted(true) }, async (t) => {
+test('the second instance forwards its commands to the first', { skip: onlyInFullRun }, async (t) => {
   const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const writer = await startService(t, own, await reservePort())

@@ -1,10 +1,10 @@
 import { test } from 'tap'
 import { blocksOf, documents, readDocument } from '../harness/documents/documents.ts'
 import { runDocument, startSession, TOUR } from '../harness/documents/run-document.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { until } from '../harness/until.ts'
 
-const skip = skipUnlessWanted(true)
+const skip = onlyInFullRun
 const inTour: readonly string[] = [TOUR.path, ...TOUR.followedBy]
 
 test('the commands of the tour print what it shows, and finance closes its month', { skip }, async (t) => {

@@ -9,7 +9,7 @@ import { authorizationAs, createDemoApp } from '../harness/app/demo-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { documentedRoutes } from '../harness/http/documented-routes.ts'
 import { encodeToken, hs256, nowSeconds } from '../harness/http/tokens.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { startPrism } from '../harness/process/prism.ts'
 import { type Exchange, startPrismCheck } from '../harness/process/prism-check.ts'
@@ -20,7 +20,7 @@ import { startService } from '../harness/process/service.ts'
 // requests through it, too, in `npm run test:full`.
 
 const run = promisify(execFile)
-const skip = skipUnlessWanted(true)
+const skip = onlyInFullRun
 const { slices } = await loadSlices()
 const JWT_SECRET = 'a secret that is only for tests, and long enough'
 

@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { fcmServer } from '../harness/app/fcm-server.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
@@ -28,7 +29,9 @@ async function transfer(service: ServiceProcess): Promise<void> {
   await post(service, 'user 1', `/api/v1/privilege-wallet/${data[0].id}/transfer`, { receiver_id: 2 })
 }
 
-test('a device is notified of each transfer: when an instance dies, FCM is down, or does not answer', async (t) => {
+test('a device is notified of each transfer: when an instance dies, FCM is down, or does not answer', {
+  skip: onlyInFullRun,
+}, async (t) => {
   const database = await testDatabase()
   const fcm = await fcmServer(t)
   const environment = {

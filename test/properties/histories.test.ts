@@ -16,7 +16,7 @@ for (const [name, stories, check] of [
 ] as const) {
   test(name, async (t) => {
     const holds = fc.asyncProperty(stories, (story) => withModelHarness((harness) => check(harness, story)))
-    await fc.assert(holds, runs(6))
+    await fc.assert(holds, runs(3))
     t.pass()
   })
 }

@@ -7,7 +7,7 @@ import { FrameScanner } from '../../src/realtime/sockets/frame-scanner.ts'
 import { token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms } from '../harness/app/realtime-fixtures.ts'
 import { connectAs, startInstance, TestClient } from '../harness/app/realtime-instance.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
@@ -64,7 +64,7 @@ test('unauthenticated sockets of an address do not displace authenticated ones',
 
 const whole = 'of 2,000 unauthenticated sockets in all, the oldest is closed'
 
-test(whole, { skip: skipUnlessWanted(true) }, async (t) => {
+test(whole, { skip: onlyInFullRun }, async (t) => {
   const { origin } = await live(t)
   const strangers: TestClient[] = []
   t.teardown(async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { warnAboutFileLimit } from '../../src/startup/file-limit.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 
 test('a limit of open files below what the sockets need is logged, with the number to set', (t) => {
   const limits = (soft: string) =>
@@ -41,7 +41,7 @@ test('a limit of open files below what the sockets need is logged, with the numb
 })
 
 test('the limit of the process itself is read', {
-  skip: process.platform !== 'linux' || skipUnlessWanted(true),
+  skip: process.platform !== 'linux' || onlyInFullRun,
 }, (t) => {
   const file = new URL('../../src/startup/file-limit.ts', import.meta.url).href
   const script = `import('${file}').then((m) => m.warnAboutFileLimit({ warn: ({ limit }) => console.log(limit) }))`

@@ -1,12 +1,12 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import { test } from 'tap'
 import { limitHeapGrowth } from '../../src/startup/heap.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 
 const oldSpace = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? Number.NaN
 
-test('the heap grows to much less than five times the live objects', { skip: skipUnlessWanted(true) }, (t) => {
+test('the heap grows to much less than five times the live objects', { skip: onlyInFullRun }, (t) => {
   limitHeapGrowth()
   const ring: unknown[] = []
   let [least, most] = [Number.POSITIVE_INFINITY, 0]

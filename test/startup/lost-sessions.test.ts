@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
@@ -15,7 +15,7 @@ const KEEPALIVE = '02'
 const MAX_KEEPALIVE_WAIT = 500
 
 test('PostgreSQL looks within 5 seconds whether the host of a session is still there, for all of an instance', {
-  skip: process.platform !== 'linux' || skipUnlessWanted(true),
+  skip: process.platform !== 'linux' || onlyInFullRun,
 }, async (t) => {
   const { serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())

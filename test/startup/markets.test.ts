@@ -17,7 +17,7 @@ import { seedLedger } from '../audit/seed-ledger.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -57,7 +57,7 @@ const gift = (price: number) => ({ decoration_id: 1, name: 'rose', kind: 'standa
 const build = ({ ownerUrl }: TestDatabase) =>
   rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
 
-test('two markets in one database do not touch each other', async (t) => {
+test('two markets in one database do not touch each other', { skip: onlyInFullRun }, async (t) => {
   const markets = await twoMarkets()
   const [first, second] = markets
   await migrated(markets)
@@ -89,7 +89,7 @@ test('two markets in one database do not touch each other', async (t) => {
   t.same(await queryRows(first, members), ofFirst)
 })
 
-test('two markets in one database are not notified of each other', async (t) => {
+test('two markets in one database are not notified of each other', { skip: onlyInFullRun }, async (t) => {
   const markets = await twoMarkets()
   await migrated(markets)
   const notifications: string[] = []
@@ -128,7 +128,7 @@ test('two markets in one database are not notified of each other', async (t) => 
   t.same(notifications, ['0: 1', '0: 2', '0: 3', '1: 1', '0: 4'])
 })
 
-test('two markets in one database do not block each other', async (t) => {
+test('two markets in one database do not block each other', { skip: onlyInFullRun }, async (t) => {
   const markets = await twoMarkets()
   const [first, second] = markets
   await migrated([first])
@@ -163,7 +163,7 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
   t.ok((await migrate(pending)).length > 15, 'the owner makes the schema')
 })
 
-test('services of two markets run on one database', { skip: skipUnlessWanted(true) }, async (t) => {
+test('services of two markets run on one database', { skip: onlyInFullRun }, async (t) => {
   const [database] = await twoMarkets()
   const { ownerUrl, serviceUrl } = database
   const plain = (url: string): string => url.replace('?schema=public', '')

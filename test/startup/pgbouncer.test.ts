@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { runAudit } from '../audit/run-audit.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
@@ -10,7 +10,7 @@ import { startService, tokenIn } from '../harness/process/service.ts'
 const GIFT = '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}'
 
 test('the service runs behind PgBouncer in session mode', {
-  skip: withoutPgBouncer || skipUnlessWanted(true),
+  skip: withoutPgBouncer || onlyInFullRun,
 }, async (t) => {
   const { serviceUrl } = await testDatabase()
   const DATABASE_URL = await startPgBouncer(t, serviceUrl, 'session')

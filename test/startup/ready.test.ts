@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
@@ -18,7 +18,7 @@ const reads = {
 const MIN_READERS = 200
 
 test('an overloaded instance is ready, and one without its database is not', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase()
   const route = await proxy(t, serviceUrl)
@@ -82,7 +82,7 @@ test('an overloaded instance is ready, and one without its database is not', {
 })
 
 test('an instance whose commands wait without a commit is not ready', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { token } from '../harness/app/minimal-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -70,7 +70,7 @@ test('a service finishes accepted requests before it stops, and prints no tokens
 })
 
 test('sessions that are revoked on one instance are revoked on the others', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase()
   const own = { DATABASE_URL, DATA_DIR: temporaryFolder(t) }

@@ -4,7 +4,7 @@ import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { type ReplicatedPostgres, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
@@ -73,7 +73,7 @@ const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
   return response.status
 }
 
-test('on a standby an instance only reads, until it is promoted', { skip: skipUnlessWanted(true) }, async (t) => {
+test('on a standby an instance only reads, until it is promoted', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
   const keys = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test' }
   const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
@@ -134,7 +134,7 @@ test('on a standby an instance only reads, until it is promoted', { skip: skipUn
   t.equal(await readyStatus(reader), 200)
 })
 
-test('a standby of DATABASE_READ_URL answers reads', { skip: skipUnlessWanted(true) }, async (t) => {
+test('a standby of DATABASE_READ_URL answers reads', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
   const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
   const service = await startService(t, { ...urls, DATA_DIR: temporaryFolder(t) }, await reservePort())

@@ -7,7 +7,7 @@ import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../harness/long-tests.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -28,7 +28,7 @@ const FORMER_MEMBERS = [
 ]
 
 test('a database of the previous version is upgraded, verified and used', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase('public')
   const owner = await connect(ownerUrl, 'upgrade under test')

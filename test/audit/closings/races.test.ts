@@ -16,6 +16,7 @@ import { type ClosingStep, closingSteps } from '../../../src/features/closings/c
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { copyOf, superuserUrl, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { auditInThisThread } from '../audit-in-this-thread.ts'
@@ -106,7 +107,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   t.same(await stateOf('draws'), before)
 })
 
-test('instances with folders of their own show, stop and record the same steps', async (t) => {
+test('instances with folders of their own show, stop and record the same steps', { skip: onlyInFullRun }, async (t) => {
   const opened = await openMonth(t)
   const { app, database, finance, closingsFolder, stateOf, record } = opened
   const other = await createTestApp(t, slices, { database })
@@ -169,7 +170,9 @@ test('instances with folders of their own show, stop and record the same steps',
   t.match((await there.get(page)).html, `${closingsFolder}/${month}`, 'also once it is recorded')
 })
 
-test('files are known by the id of their folder: not by a host, a path, a name or a size', async (t) => {
+test('files are known by the id of their folder: not by a host, a path, a name or a size', {
+  skip: onlyInFullRun,
+}, async (t) => {
   const opened = await openMonth(t)
   const { url, app, database, closingsFolder, record, stateOf } = opened
   const other = await createTestApp(t, slices, { database })

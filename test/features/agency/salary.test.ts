@@ -8,7 +8,7 @@ import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../../harness/long-tests.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { type CommandResult, callCommandLine } from '../call-command-line.ts'
 import { agencyApp, dataOf } from './agency-fixture.ts'
 
@@ -239,7 +239,7 @@ test('salaries', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('a process that is killed has paid what it printed', { skip: skipUnlessWanted(true) }, async (t) => {
+test('a process that is killed has paid what it printed', { skip: onlyInFullRun }, async (t) => {
   const { operator, database } = await agencyApp(t)
   const many = Array.from({ length: MANY }, (_, i) => 1_000 + i)
   await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })

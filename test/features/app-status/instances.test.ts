@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../../harness/long-tests.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -24,7 +24,7 @@ async function ask(
   return { status: answer.status, type: Object(responseBody).type }
 }
 
-const skip = skipUnlessWanted(true)
+const skip = onlyInFullRun
 
 test('a switch is in force on the other instance, and stays so without a database', { skip }, async (t) => {
   const database = await testDatabase()

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { skipUnlessWanted } from '../long-tests.ts'
+import { onlyInFullRun } from '../long-tests.ts'
 import { runs } from '../properties.ts'
 import { runScenario, type Scenario } from './scenario.ts'
 
@@ -10,7 +10,7 @@ const ONE_MS = 400_000
 const CLEAN_UP_MS = 15_000
 
 /** Options of a test of short forms. */
-export const inFullRun = { skip: skipUnlessWanted(true), timeout: ALL_MS }
+export const inFullRun = { skip: onlyInFullRun, timeout: ALL_MS }
 
 /** Runs the short forms of scenarios, a subtest each, two at a time, as they mostly wait. */
 export async function runShortForms(t: Test, scenarios: readonly Scenario[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
-import { skipUnlessWanted } from '../../harness/long-tests.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { checkedOrigin } from '../../harness/process/checked-origin.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -29,7 +29,7 @@ const gameEventsOf = (client: RoomClientProcess) => client.eventsOf('one-to-room
 
 const title = 'the documented clients receive all events of a game, also those during an outage of their instance'
 
-test(title, { skip: skipUnlessWanted(true) }, async (t) => {
+test(title, { skip: onlyInFullRun }, async (t) => {
   const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const port = await reservePort()

@@ -11,7 +11,7 @@ import { startRecordingFormerMembers } from '../../../src/startup/background/for
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { skipUnlessWanted } from '../../harness/long-tests.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -55,7 +55,7 @@ const isRecorded = async (database: TestDatabase): Promise<boolean> => {
 }
 
 test('members of the version before are recorded once, through a kill and by two instances', {
-  skip: skipUnlessWanted(true),
+  skip: onlyInFullRun,
 }, async (t) => {
   const database = await testDatabase()
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
