@@ -11,13 +11,13 @@ import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
 import { auditScript, runAudit } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
 import { rebuildTables, tamper, verifyDatabase } from './verify-database.ts'
-import { onlyInFullRun } from '../harness/long-tests.ts'
 
 const derived = tables.filter(({ source }) => source === 'ledger')
 /** PostgreSQL's catalogue entries of the tables, without object ids. */
@@ -85,7 +85,9 @@ test('an instance does not use cached rows of the altered tables after a rebuild
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('two instances under load lose nothing while tables are rebuilt and swapped', { skip: onlyInFullRun }, async (t) => {
+test('two instances under load lose nothing while tables are rebuilt and swapped', {
+  skip: onlyInFullRun,
+}, async (t) => {
   const database = await seededLedger()
   const ledgers = [1, 2].map(() => createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }))
   for (const user_id of [1, 2]) {

@@ -11,10 +11,10 @@ import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { Tail } from '../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
-import { onlyInFullRun } from '../harness/long-tests.ts'
 
 const opening = { fairness_key: testChains.keyHash }
 
@@ -102,7 +102,9 @@ const moments: readonly (readonly [string, (dbProxy: Proxy) => Promise<void>])[]
 ]
 
 for (const [moment, arrange] of moments) {
-  test(`a writer whose server falls silent ${moment} continues with another connection`, { skip: onlyInFullRun }, async (t) => {
+  test(`a writer whose server falls silent ${moment} continues with another connection`, {
+    skip: onlyInFullRun,
+  }, async (t) => {
     const database = await testDatabase()
     const dbProxy = await proxy(t, database.serviceUrl)
     const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })

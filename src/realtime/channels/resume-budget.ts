@@ -71,7 +71,8 @@ export class ResumeBudget {
         this.#startNext(budget)
       }
       if (usage.messages === 0) end()
-      else setTimeout(end, messageCount(usage) * PAUSE_PER_MESSAGE_MS)
+      // A process that stops does not wait for it.
+      else setTimeout(end, messageCount(usage) * PAUSE_PER_MESSAGE_MS).unref()
     }
   }
 

@@ -7,10 +7,10 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seededLedger } from '../seed-ledger.ts'
 import { changed, copied, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
-import { onlyInFullRun } from '../../harness/long-tests.ts'
 
 test('an untouched ledger is clean, and so is an empty one', async (t) => {
   t.same(await verifyDatabase(await testDatabase()), { position: 0, events: 0, findings: [] })

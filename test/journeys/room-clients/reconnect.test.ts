@@ -4,11 +4,11 @@ import type { RealtimeIntervals } from '../../../src/startup/realtime.ts'
 import { token } from '../../harness/app/minimal-app.ts'
 import { chatRoomStates, chatSlices, createRooms, postToRoom, postToUser } from '../../harness/app/realtime-fixtures.ts'
 import { startInstance } from '../../harness/app/realtime-instance.ts'
+import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { clientsOfApps, startRoomClient } from './room-client-process.ts'
-import { onlyInFullRun } from '../../harness/long-tests.ts'
 
 const R1 = 'one-to-room:R1'
 const R2 = 'one-to-room:R2'
@@ -75,7 +75,9 @@ async function connectClient(t: Test, kind: 'browser' | 'kotlin', times: Partial
 }
 
 for (const { kind, skip } of clientsOfApps) {
-  test(`${kind}: after a cut connection all rooms are restored, and nothing comes twice`, { skip: skip || onlyInFullRun }, async (t) => {
+  test(`${kind}: after a cut connection all rooms are restored, and nothing comes twice`, {
+    skip: skip || onlyInFullRun,
+  }, async (t) => {
     const { network, post, postEverywhere, receivesAll, states, reloads } = await connectClient(t, kind, NO_HEARTBEATS)
     for (let cut = 0; cut < 2; cut += 1) {
       await post(R1, TWO_FRAMES + cut)
@@ -90,7 +92,9 @@ for (const { kind, skip } of clientsOfApps) {
     t.same(reloads(), [])
   })
 
-  test(`${kind}: a connection on which nothing comes any more is replaced`, { skip: skip || onlyInFullRun }, async (t) => {
+  test(`${kind}: a connection on which nothing comes any more is replaced`, {
+    skip: skip || onlyInFullRun,
+  }, async (t) => {
     const { network, postEverywhere, receivesAll } = await connectClient(t, kind, SHORT_HEARTBEATS)
     network.silence()
     await postEverywhere()
@@ -98,7 +102,9 @@ for (const { kind, skip } of clientsOfApps) {
     await receivesAll()
   })
 
-  test(`${kind}: it disconnects in the background, and catches up in the foreground`, { skip: skip || onlyInFullRun }, async (t) => {
+  test(`${kind}: it disconnects in the background, and catches up in the foreground`, {
+    skip: skip || onlyInFullRun,
+  }, async (t) => {
     const { client, closed, postEverywhere, receivesAll, reloads } = await connectClient(t, kind, NO_HEARTBEATS)
     await client.hide()
     await closed('client')
@@ -108,7 +114,9 @@ for (const { kind, skip } of clientsOfApps) {
     t.same(reloads(), [])
   })
 
-  test(`${kind}: suspended with an open connection, it is closed with 4201 and catches up`, { skip: skip || onlyInFullRun }, async (t) => {
+  test(`${kind}: suspended with an open connection, it is closed with 4201 and catches up`, {
+    skip: skip || onlyInFullRun,
+  }, async (t) => {
     const { client, closed, postEverywhere, receivesAll } = await connectClient(t, kind, SHORT_HEARTBEATS)
     client.suspend()
     await closed(4201)
@@ -117,7 +125,9 @@ for (const { kind, skip } of clientsOfApps) {
     await receivesAll()
   })
 
-  test(`${kind}: a room of which too much was missed is reloaded, and goes on`, { skip: skip || onlyInFullRun }, async (t) => {
+  test(`${kind}: a room of which too much was missed is reloaded, and goes on`, {
+    skip: skip || onlyInFullRun,
+  }, async (t) => {
     const { client, closed, post, postEverywhere, ignoreMissed, receivesAll, reloads } = await connectClient(
       t,
       kind,

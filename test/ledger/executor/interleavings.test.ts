@@ -19,7 +19,7 @@ import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
 
 /** Commands of each client. */
-const MOVES = 400
+const MOVES = 100
 const CLIENTS = 12
 const random = new Random(runs(1).seed)
 
@@ -39,7 +39,9 @@ const look: Verb<number, { coins: number; name: string | undefined }> = {
 const below = (most: number): number => random.int(0, most)
 const oneOf = <T>(all: readonly T[]): T => random.oneOf(all)
 
-test('under random failures every command happens once, and no instance gives a wrong reply', { skip: onlyInFullRun }, async (t) => {
+test('under random failures every command happens once, and no instance gives a wrong reply', {
+  skip: onlyInFullRun,
+}, async (t) => {
   const database = await testDatabase()
   const dbProxies = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...dbProxies.map(({ url }) => url), database.serviceUrl]
