@@ -44,7 +44,7 @@ const env = {
   ...(values.grep !== undefined && { TAP_GREP: `${values.grep}|${END_OF_FILE}` }),
   ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
 }
-/** Whether a file judges services that take all of the machine: such files run one after the other, when all else has. */
+/** Whether a file judges services that take all of the machine: such files run one by one, after all others. */
 const isLast = (file: string): boolean => isFullRun && /^test\/(faults|hostile)\//.test(file)
 const queue = files.filter((file) => !isLast(file))
 const results: FileResult[] = []

@@ -12,6 +12,9 @@ const LEAK_MS = 10_000
 
 const send = (message: WorkerMessage): void => void process.send?.(message)
 
+/** What has been reported of earlier files. */
+let reported = { pass: 0, skip: 0, failures: 0 }
+
 // The process that started this one ends it when a file takes too long.
 tap.setTimeout(0)
 void tap.test(END_OF_FILE, runNext)
@@ -19,8 +22,6 @@ void tap.test(END_OF_FILE, runNext)
 async function runNext(): Promise<void> {
   const file = await nextFile()
   if (file === null) return end()
-  const { pass, skip } = tap.counts
-  const failures = tap.lists.fail.length
   const startedAt = performance.now()
   const cpuBefore = cpuMsOf('self')
   let loadError: unknown
@@ -29,22 +30,27 @@ async function runNext(): Promise<void> {
   } catch (error) {
     loadError = error
   }
-  void tap.test(END_OF_FILE, async () => {
-    const failed = tap.lists.fail.slice(failures).map(({ fullname, diag }) => ({
+  void tap.test(END_OF_FILE, async (t) => {
+    // tap counts a test when it sees what follows.
+    t.pass()
+    const failed = tap.lists.fail.slice(reported.failures).map(({ fullname, diag }) => ({
       name: fullname.replace(/^TAP > /, ''),
       details: diag ? inspect(diag, { depth: 6 }) : '',
     }))
+    const { pass, skip } = tap.counts
     send({
       ended: {
         file,
         wallMs: performance.now() - startedAt,
         cpuMs: cpuMsOf('self') - cpuBefore,
-        passed: tap.counts.pass - pass,
-        skipped: tap.counts.skip - skip,
+        // Without the entry at the end.
+        passed: pass - reported.pass - 1,
+        skipped: skip - reported.skip,
         failures:
           loadError === undefined ? failed : [...failed, { name: 'loading the file', details: inspect(loadError) }],
       },
     })
+    reported = { pass, skip, failures: tap.lists.fail.length }
     await runNext()
   })
 }
@@ -58,10 +64,14 @@ function nextFile(): Promise<string | null> {
   })
 }
 
-/** What keeps the process running now is a fault of a test. What failed is reported, so that the exit code says no more. */
+/** What throws now, or keeps the process running, is a fault of a test and makes the exit code 1; the rest is reported. */
 function end(): void {
   process.disconnect()
   let code = 0
+  process.once('uncaughtExceptionMonitor', (error) => {
+    console.error(`After the last test: ${inspect(error)}`)
+    code = 1
+  })
   process.once('exit', () => (process.exitCode = code))
   setTimeout(() => {
     console.error(`Tests left open: ${process.getActiveResourcesInfo().join(', ')}`)
