@@ -3,8 +3,8 @@ import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import type { Scope } from './seed-ledger.ts'
 
 /**
- * Makes every verification wait until the function that it answers is called. A caller that starts one with a key needs another
- * table than that of replies.
+ * Makes every verification wait until the function that it answers is called. A caller that starts one with a key needs
+ * another table than that of replies.
  */
 export async function holdVerifications(
   t: Scope,

@@ -64,7 +64,7 @@ function nextFile(): Promise<string | null> {
   })
 }
 
-/** What throws now, or keeps the process running, is a fault of a test and makes the exit code 1; the rest is reported. */
+/** What throws now, or keeps the process running, is a fault of a test: the exit code is 1. The rest was reported. */
 function end(): void {
   process.disconnect()
   let code = 0
