@@ -16,7 +16,7 @@ const FILE_DEADLINE_MS = 600_000
 /** How long a process may take to end after its last file. */
 const END_DEADLINE_MS = 20_000
 /** Folders whose files take longest, first, so that no process is left alone with one of them. */
-const FIRST = ['browser', 'hostile', 'faults', 'journeys', 'startup', 'properties']
+const FIRST = ['browser', 'journeys', 'startup', 'properties']
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { recentlyUsed } from '../../db/recently-used.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
@@ -26,7 +26,7 @@ interface Revocation<Holder> {
 export class SessionCache<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
   readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
-  readonly #cache = new LRUCache<Holder, number>({ maxSize: MAX_SESSIONS, sizeCalculation: () => 1 })
+  readonly #cache = recentlyUsed<Holder, number>(MAX_SESSIONS)
   readonly #loading = new Map<Holder, Promise<number | null>>()
   /** Holders invalidated while a page is being preloaded; undefined while none is. */
   #invalidated: Set<Holder> | undefined

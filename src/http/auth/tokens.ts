@@ -2,9 +2,9 @@ import jwt from '@fastify/jwt'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import type { Config } from '../../config/config.ts'
 import type { JwtKey } from '../../config/jwt-key.ts'
+import { recentlyUsed } from '../../db/recently-used.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import { HttpError } from '../errors/http-error.ts'
 import { httpMessages } from '../messages.ts'
@@ -86,7 +86,7 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
    * Verified tokens. The verifier's own cache would hash each token to look it up, which takes longer
    * than all other checks together.
    */
-  const cache = new LRUCache<string, Token>({ maxSize: MAX_CACHED_TOKENS, sizeCalculation: () => 1 })
+  const cache = recentlyUsed<string, Token>(MAX_CACHED_TOKENS)
   return (text) => {
     let token = cache.get(text)
     if (token === undefined) {

@@ -11,7 +11,8 @@ const DEBIAN_FOLDER = '/usr/lib/postgresql'
  */
 export async function testBinaries(): Promise<Binaries> {
   const folder = process.env['TEST_POSTGRES_BIN']
-  return folder ? binariesIn(folder) : findBinaries()
+  if (folder === '') throw new Error("TEST_POSTGRES_BIN is empty: Debian's PostgreSQL is not installed")
+  return folder === undefined ? findBinaries() : binariesIn(folder)
 }
 
 /** Debian's newest PostgreSQL; undefined when none is installed. */

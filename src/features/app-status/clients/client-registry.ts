@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Log } from '../../../db/log.ts'
 import { isReadOnlyError } from '../../../db/postgres-errors.ts'
+import { recentlyUsed } from '../../../db/recently-used.ts'
 import { SingleFlight } from '../../../db/single-flight.ts'
 import type { Client } from '../access-policy.ts'
 import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
@@ -43,7 +43,7 @@ interface PendingLookup {
 export class ClientRegistry {
   readonly #pool: Pool
   readonly #log: Log
-  readonly #cache = new LRUCache<string, CachedClient>({ maxSize: MAX_CACHED_CLIENTS, sizeCalculation: () => 1 })
+  readonly #cache = recentlyUsed<string, CachedClient>(MAX_CACHED_CLIENTS)
   /** Reported here and not written yet: a queue, written in the order of its keys, and so no cache. */
   readonly #pendingWrites = new Map<string, Client>()
   #pendingLookups = new Map<string, PendingLookup>()

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { recentlyUsed } from '../../../db/recently-used.ts'
 import { type ClientKeys, clientKeysOf } from '../../../http/auth/client-keys.ts'
 import type { IsSignatureValid } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
@@ -11,7 +11,7 @@ const MAX_CACHED_HEADERS = 20_000
  * request once more.
  */
 export class TokenKeys {
-  readonly #keys = new LRUCache<string, ClientKeys>({ maxSize: MAX_CACHED_HEADERS, sizeCalculation: () => 1 })
+  readonly #keys = recentlyUsed<string, ClientKeys>(MAX_CACHED_HEADERS)
 
   /** The keys of the header's token; null without a validly signed token. */
   of(authorization: string | undefined, isSignatureValid: IsSignatureValid): ClientKeys | null {
