@@ -72,7 +72,7 @@ test('an audit that could not run ends with 2 and one line', async (t) => {
     [
       { DATABASE_URL: serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) },
       ['verify', '--checkpoint', auditScript],
-      /^audit could not run: --checkpoint \S+audit\.ts: This is not a checkpoint: it is not JSON\.\n$/,
+      /^audit could not run: --checkpoint .+audit\.ts: This is not a checkpoint: it is not JSON\.\n$/,
     ],
     [
       { DATABASE_URL: serviceUrl },
@@ -97,7 +97,7 @@ test('an audit that could not run ends with 2 and one line', async (t) => {
 test('a report that cannot be written is an error', async (t) => {
   const { serviceUrl } = await testDatabase()
   for (const command of isFullRun ? ['verify', 'trial-balance'] : ['verify']) {
-    const { status, stderr } = spawnSync('sh', ['-c', `exec node ${auditScript} ${command} > /dev/full`], {
+    const { status, stderr } = spawnSync('sh', ['-c', `exec node "${auditScript}" ${command} > /dev/full`], {
       env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl, LEDGER_SCHEMA: testSchema },
       encoding: 'utf8',
     })

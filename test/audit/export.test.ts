@@ -140,7 +140,7 @@ test('journals balance, assert and declare; each file begins with the opening ba
   t.ok(files.length >= 3)
   for (const file of files) {
     const text = readFileSync(join(folder, file), 'utf8')
-    t.match(text, /^; export --format hledger --folder \S+ --transactions 3\n; positions 1 to 22, /)
+    t.match(text, /^; export --format hledger --folder .+ --transactions 3\n; positions 1 to 22, /)
     const read = readJournal(text)
     if (file === files.at(-1)) t.same(read, balances)
   }
