@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /**
  * What was used last of many keys. It takes room as it fills: a cache with `max` sets all of it aside when it is made, which
- * for five of them took 60 to 90 of the 270 ms in which the HTTP layer is made (means of 30).
+ * for a handful of them took 60 to 90 of the 270 ms in which the HTTP layer is made (means of 30).
  */
 export const recentlyUsed = <Key extends string | number, Value extends object | number>(
   most: number,

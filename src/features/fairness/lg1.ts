@@ -1,4 +1,4 @@
-import { recentlyUsed } from '../../db/recently-used.ts'
+import { LRUCache } from 'lru-cache'
 import { hmac, sha256, sha256Bytes } from '../../ledger/rules/hash.ts'
 import { type UniformDraw, uniform } from './uniform.ts'
 
@@ -51,7 +51,7 @@ const MAX_CACHED_CHAINS = 20_000
  * sixteen small ones take 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
-  const cache = recentlyUsed<string, Uint8Array>(MAX_CACHED_CHAINS)
+  const cache = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_CHAINS })
   const checkpointsOf = (chain: string): Uint8Array => {
     let links = cache.get(chain)
     if (links === undefined) {
