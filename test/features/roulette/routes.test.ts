@@ -237,6 +237,11 @@ test('games of one room', async (t) => {
 
   await t.test('a retry pays nothing twice', async (t) => {
     const key = (name: string) => ({ 'idempotency-key': name })
+    // Chance decides who has lost the games before.
+    for (const id of [1, 2]) {
+      const gift = { currency: 'coins', amount: 100, reason: 'to play on' }
+      t.equal((await operator('POST', `/admin/v1/users/${id}/credits`, gift)).status, 201)
+    }
     const sumOfBoth = () =>
       queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`)
     const before = await sumOfBoth()
