@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { nowSeconds } from '../../harness/http/tokens.ts'
 import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
@@ -8,7 +7,8 @@ import { type SharedEnvironment, sharedEnvironment } from '../environment/enviro
 import { inRounds } from '../rounds.ts'
 
 const PROBES = 25
-const preload = fileURLToPath(new URL('../environment/shifted-clock.ts', import.meta.url))
+/** An address, as NODE_OPTIONS ends an argument at a blank. */
+const preload = new URL('../environment/shifted-clock.ts', import.meta.url).href
 
 /** The environment of an instance whose clock is shifted by these hours, one after the other. */
 const shiftedClock = (shifts: string): Readonly<Record<string, string>> => ({
