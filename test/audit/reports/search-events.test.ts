@@ -4,11 +4,12 @@ import { readEvent } from '../../../src/audit/reports/events/read-event.ts'
 import { type EventFilter, searchEvents } from '../../../src/audit/reports/events/search-events.ts'
 import { listStaffActs } from '../../../src/audit/reports/events/staff-acts.ts'
 import { searchAll } from '../../../src/audit/reports/search.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
 import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { readDb } from '../../harness/app/test-app.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { grownLedger, indexUpTo, readLedger } from '../../ledger/indexes/index-fixture.ts'
 import { seededLedger } from '../seed-ledger.ts'
 
@@ -152,6 +153,9 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
      insert into room_profiles (room_id, uid, name, cover_url, created_at, updated_at, updated_by)
        values (9, 'R9', 'Lounge', '', now(), now(), 'x') on conflict (room_id) do update set uid = 'R9', name = 'Lounge'`,
   )
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  const named = { user_id: 2, currency: 'coins', amount: 1, reason: 'a key like a gift' } as const
+  await ledger.run(credit, named, { actor: 'staff:ann', key: 'gift 1' })
   const db = readDb(t, database)
   const entries = await readLedger(database)
   const drawn = entries.find(({ type }) => type === 'gift-drawn')
