@@ -90,7 +90,8 @@ test('a device is notified of each transfer: when an instance dies, FCM is down,
   await fcm.down()
   for (let i = 0; i < 10; i += 1) await transfer(second)
   t.equal((await fetch(`${second.origin}/readyz`)).status, 200, 'nothing else is delayed')
-  t.equal(await waiting(), 10)
+  // The outbox is filled after the commit.
+  await until(async () => (await waiting()) === 10)
   await fcm.up()
   await until(async () => (await waiting()) === 0)
   t.equal(new Set(fcm.received.map(({ message }) => JSON.stringify(message))).size, 12)

@@ -24,10 +24,14 @@ export function readHead(bytes: Buffer): ResponseHead | null {
   return { status: Number(status), text, bodyStart: end + END_OF_HEAD.length }
 }
 
+/** Bytes of the body; null when the head does not say. */
 export function contentLengthOf(head: ResponseHead): number | null {
+  if (isWithoutBody(head.status)) return 0
   const length = /\r\ncontent-length: *(\d+)/i.exec(head.text)?.[1]
   return length === undefined ? null : Number(length)
 }
+
+const isWithoutBody = (status: number): boolean => status < 200 || status === 204 || status === 304
 
 /** Splits a stream of bytes into responses. */
 export class ResponseReader {
@@ -49,7 +53,7 @@ export class ResponseReader {
     if (head === null) return null
     const { status, bodyStart } = head
     const headers = headersOf(head)
-    const hasBody = status >= 200 && !isHead()
+    const hasBody = !isWithoutBody(status) && !isHead()
     if (hasBody && headers.get('transfer-encoding') === 'chunked') return this.#readChunked(status, headers, bodyStart)
     const length = hasBody ? contentLengthOf(head) : 0
     if (length === null) throw new Error(`a response without a length: ${head.text}`)

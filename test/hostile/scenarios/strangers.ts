@@ -2,6 +2,7 @@ import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import type { Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { userToken } from '../callers.ts'
+import { type Counts, startLoadProcess } from '../load-process.ts'
 import { compareLoads, createPopulation } from '../population.ts'
 import { startPrepared } from '../target.ts'
 
@@ -10,6 +11,10 @@ const STRANGERS = 2_100
 /** Clients with a token, which get in meanwhile. */
 const KNOWN = 30
 const TIMEOUT_MS = 8_000
+/** A flood is several times what an address may ask for in a minute, on the slowest of machines. */
+const LIMITED_WITHIN_SECONDS = 15
+
+const isLimited = (counts: Counts): boolean => (counts['429'] ?? 0) > 0
 
 /** Whether clients without a token can take anything from those with one. */
 export const strangers: Scenario = {
@@ -30,10 +35,14 @@ export const strangers: Scenario = {
       '/healthz': flood(open('/healthz')),
     }
     const comparison = { ...extent, port, maxGrowth: 4, noiseMs: 50, loads }
-    for (const [name, counts] of await compareLoads(context, population, comparison)) {
+    const compared = await compareLoads(context, population, comparison)
+    const startLoad = startLoadProcess(context)
+    for (const [name, load] of Object.entries(loads)) {
       // Load balancers ask for health without a token.
-      const isLimited = (counts['429'] ?? 0) > 0 || name === '/healthz'
-      context.expect(isLimited, `a flood of ${name} is not limited: ${JSON.stringify(counts)}`)
+      if (name === '/healthz' || isLimited(compared.get(name) ?? {})) continue
+      // A busy machine may have taken fewer than the limit in so short a time.
+      const counts = await startLoad({ port, seconds: LIMITED_WITHIN_SECONDS, ...load() })
+      context.expect(isLimited(counts), `a flood of ${name} is not limited: ${JSON.stringify(counts)}`)
     }
     await crowdOut(context, `http://127.0.0.1:${port}`, population.receivers)
   },
