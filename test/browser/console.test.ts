@@ -4,7 +4,7 @@ import { consoleAddresses } from '../harness/app/console-addresses.ts'
 import { checkPage, checkWeight } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { looks, nameOf } from '../harness/browser/looks.ts'
-import { onlyInFullRun } from '../harness/long-tests.ts'
+import { isFullRun, onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
 test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
@@ -38,7 +38,7 @@ test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     for (const path of pages) {
       await t.test(`${path}: ${nameOf(look)}`, async (t) => {
         t.equal((await shown.open(path)).status(), 200)
-        await checkPage(t, shown)
+        await checkPage(t, shown, { withoutAxe: !isFullRun })
       })
     }
     await t.test(`${missing}: ${nameOf(look)}`, async (t) => {
