@@ -1,10 +1,9 @@
 import { test } from 'tap'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { utcDay } from '../harness/utc-day.ts'
 import { runAudit } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
-
-const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 test('reports begin with what was asked, the last position and its time', async (t) => {
   const database = await seededLedger()

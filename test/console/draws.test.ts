@@ -7,13 +7,12 @@ import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { utcDay } from '../harness/utc-day.ts'
 import { idsIn, textOf } from './page-texts.ts'
 
 const { slices } = await loadSlices()
 
 const name = '=cmd()<script>alert(1)</script>{{7*7}}<%= 1 %>'
-
-const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 test('what the house wins by a gift, and lucky sends step by step', async (t) => {
   const firstDay = utcDay()

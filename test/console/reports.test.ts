@@ -15,6 +15,7 @@ import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { copyOf } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
+import { utcDay } from '../harness/utc-day.ts'
 import { csrfOf } from './page-texts.ts'
 
 const { slices } = await loadSlices()
@@ -49,8 +50,6 @@ async function haveEnded(db: ReturnType<typeof readDb>, steps: readonly ClosingS
     })
   }
 }
-
-const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 test('the trial balance, and months of a young ledger', async (t) => {
   const { app, operator } = await createTestApp(t, slices)

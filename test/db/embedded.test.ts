@@ -34,6 +34,7 @@ import {
   startClusterOwner,
 } from '../harness/postgres/embedded.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
+import { until } from '../harness/until.ts'
 
 const root = process.geteuid?.() === 0
 /** A normal user: `nobody`, or the current one. */
@@ -152,10 +153,8 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     )
     t.not(pidOf(dataDir), before)
     t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
-    await retryUntilSuccess(async () => {
-      const locks = await queryRows(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
-      if (locks.length !== 1) throw new Error('no process owns the data directory yet')
-    })
+    const locks = `select from pg_locks where locktype = 'advisory' and granted`
+    await until(async () => (await queryRows(embedded.ownerUrl, locks)).length === 1)
     await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process owns it again')
   })
 

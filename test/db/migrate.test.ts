@@ -9,10 +9,10 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { canChangeLedger, durabilityFaults } from '../../src/db/safety.ts'
-import { retryUntilSuccess } from '../harness/postgres/embedded.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
 import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
+import { until } from '../harness/until.ts'
 
 test('migrations are applied in order, all or none, once', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase()
@@ -215,9 +215,7 @@ test('a pool returns safe integers and UTC times, and replaces broken connection
 
   const { rows: backends } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
   await queryRows(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
-  await retryUntilSuccess(async () => {
-    if (warnings.length === 0) throw new Error('no warning yet')
-  })
+  await until(() => warnings.length > 0)
   t.same(warnings, ['idle database connection broke; the pool opens another one'])
   t.same((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'a broken connection is replaced')
 })

@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
 import type { TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { utcDay } from '../../harness/utc-day.ts'
 import { appWithLedger, type Side, sidesOf, sumOf } from './ledger-fixture.ts'
 
 const ledger = '/admin/v1/ledger'
@@ -247,8 +248,6 @@ test('the finance routes', async (t) => {
     t.match(await get(`verify?as_of=${head + 1}`), { status: 422 })
   })
 })
-
-const utcDay = (): string => new Date().toISOString().slice(0, 10)
 
 /** A microsecond earlier. */
 function justBefore(at: string): string {
