@@ -51,7 +51,7 @@ async function unpackedChromium(): Promise<string> {
   try {
     const script = fileURLToPath(new URL('unpack-here.ts', import.meta.url))
     await promisify(execFile)(process.execPath, [script], { env: { ...process.env, TMPDIR: unfinished } })
-    writeFileSync(join(unfinished, 'fonts.conf'), fontsIn(folder))
+    writeFileSync(join(unfinished, 'fonts.conf'), FONTS)
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
@@ -60,11 +60,14 @@ async function unpackedChromium(): Promise<string> {
   return folder
 }
 
-/** Only the fonts of the package, so that pages look alike on every machine. */
-const fontsIn = (folder: string): string => `<?xml version="1.0"?>
+/**
+ * Only the fonts of the package, so that pages look alike on every machine. The folder may be moved, so that nothing names
+ * its path: `xdg` is below HOME.
+ */
+const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
-  <dir>${join(folder, 'fonts')}</dir>
-  <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 `
