@@ -49,7 +49,7 @@ export const AppStatusHeaders = Type.Object({
  * `1.10.2`, `2.0-rc.1`, `1.4.0+88`: numbers between dots; a pre-release after a dash is below its release; what follows
  * a plus does not count.
  */
-export const VERSION_PATTERN = '^[0-9]+(\\.[0-9]+)*(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$'
+const VERSION_PATTERN = '^[0-9]+(\\.[0-9]+)*(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$'
 
 /** The longest version that is read. */
 export const MAX_VERSION_LENGTH = 64

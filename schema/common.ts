@@ -16,8 +16,14 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
   Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
 )
 
-/** Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates. */
+/**
+ * Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates; a visible character where
+ * the text is required.
+ */
 export const TEXT_FORM = 'x-text-form'
+
+/** Whether anything can be seen: blanks, and characters of no width alone, say nothing. */
+export const isVisible = (text: string): boolean => /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(text)
 
 /** Lone surrogates, and the embeddings and overrides that could reorder the text around them. */
 const NEVER_IN_TEXT = '\\ud800-\\udfff\\u202a-\\u202e'

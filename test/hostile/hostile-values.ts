@@ -16,7 +16,18 @@ const numbers = [
 const texts = [
   ['', ' ', '0', '1', '01', '+1', '1e3', '0x10', '1.290', 'NaN', 'Infinity', 'true', 'null', 'a'],
   ['\u0000', 'a\u0000b', '\ud800', 'a\ud800', '\udfff\ud800', '\udc00a', 'a\u001bb', 'a\u0085b', 'a\u007fb'],
-  ['a\nb', 'a\tb', '\u202eevil', 'a\u2068b\u2069', '\ufeff', 'a\u2028b', 'Cafe\u0301', '\u1112\u1161\u11ab'],
+  [
+    'a\nb',
+    'a\tb',
+    '\u202eevil',
+    'a\u2068b\u2069',
+    '\ufeff',
+    '\u00a0\u3000',
+    '\u200b\u2060\u00ad',
+    'a\u2028b',
+    'Cafe\u0301',
+    '\u1112\u1161\u11ab',
+  ],
   [`a${'\u0301\u0323'.repeat(200)}`, '😀'.repeat(200), '👩‍👩‍👧'.repeat(20), '١٢٣', '１２３'],
   ['../../etc/passwd', '%00', '%2e%2e%2f', "'; drop table ledger_events; --", '" or 1=1 --', '{"$gt":""}'],
   // oxlint-disable-next-line no-template-curly-in-string -- meant for templates that are not ours

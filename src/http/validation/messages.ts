@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { TEXT_FORM } from '../../../schema/common.ts'
+import { isVisible, TEXT_FORM } from '../../../schema/common.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
 import type { Messages } from '../../language/messages.ts'
@@ -56,6 +56,7 @@ export const violationMessages = {
     en: `must be at least ${String(limit)}`,
     ar: `يجب ألا تقل القيمة عن ${formatNumber('ar', Number(limit))}.`,
   }),
+  not_visible: { en: 'must have a visible character', ar: 'يجب أن يحتوي النص على حرف ظاهر واحد على الأقل.' },
   not_empty: { en: 'must not be empty', ar: 'يجب ألا يكون النص فارغًا.' },
   min_length: (limit: unknown) => ({
     en: `must have at least ${String(limit)} characters`,
@@ -108,7 +109,9 @@ export function violationMessage(violation: Violation): LocalizedText {
   const { keyword, params, message, data, parentSchema, alternatives } = violation
   if (alternatives !== undefined) return said.oneOf(oneOf(alternatives))
   if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return said.string_once
-  if (parentSchema?.[TEXT_FORM] === true && (keyword === 'pattern' || keyword === TEXT_FORM)) return said.text_rule
+  if (parentSchema?.[TEXT_FORM] === true && (keyword === 'pattern' || keyword === TEXT_FORM)) {
+    return keyword === TEXT_FORM && typeof data === 'string' && !isVisible(data) ? said.not_visible : said.text_rule
+  }
   const form = expectedForm(parentSchema)
   if (keyword === 'pattern' && form !== undefined) return said.oneOf(form)
   return MESSAGES[keyword]?.(params) ?? { ...said.invalid, ...(message !== undefined && { en: message }) }

@@ -1,5 +1,5 @@
 import type { FuncKeywordDefinition } from 'ajv'
-import { TEXT_FORM } from '../../../schema/common.ts'
+import { isVisible, TEXT_FORM } from '../../../schema/common.ts'
 
 /** The most UTF-16 units that normalise to one code point. */
 const MAX_UNITS_PER_CODE_POINT = 8
@@ -9,7 +9,8 @@ const TOO_MANY_MARKS = /\p{M}{31}/u
 
 /**
  * Ajv keyword of the schemas `Text` and `Prose`. It replaces the text by its normal form (NFC) before the length is
- * checked, so that rules and request hashes see only that form. Text that cannot fit is left to `maxLength`.
+ * checked, so that rules and request hashes see only that form. Text that cannot fit is left to `maxLength`, an empty one to
+ * `minLength`; where that is 1 or more, something must be visible.
  */
 export const textForm: FuncKeywordDefinition = {
   keyword: TEXT_FORM,
@@ -17,10 +18,13 @@ export const textForm: FuncKeywordDefinition = {
   schemaType: 'boolean',
   before: 'maxLength',
   modifying: true,
-  compile(_on: boolean, { maxLength }) {
+  compile(_on: boolean, { maxLength, minLength }) {
+    const isRequired = Number(minLength) > 0
     const maxUnits = Number(maxLength) * MAX_UNITS_PER_CODE_POINT
     return (text: string, context) => {
-      if (text.length > maxUnits || isAscii(text)) return true
+      if (text.length > maxUnits || text === '') return true
+      if (isRequired && !isVisible(text)) return NEVER_ALLOWED.test(text)
+      if (isAscii(text)) return true
       if (TOO_MANY_MARKS.test(text) || !closesIsolates(text)) return false
       const normal = text.normalize('NFC')
       if (normal !== text && context !== undefined) Reflect.set(context.parentData, context.parentDataProperty, normal)
@@ -28,6 +32,9 @@ export const textForm: FuncKeywordDefinition = {
     }
   },
 }
+
+/** What `pattern` refuses in any text. */
+const NEVER_ALLOWED = /[\p{Cc}\p{Cs}]/u
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 

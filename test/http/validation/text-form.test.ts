@@ -67,3 +67,34 @@ test('text is stored, returned and measured in NFC', async (t) => {
     runs(60),
   )
 })
+
+test('a required text has a visible character, wherever one is required', async (t) => {
+  const { operator } = await createTestApp(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: 'one' }] })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1, image_path: 'a.png' })
+  await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 5, icon_path: 'a.png' })
+  const requests: readonly (readonly [string, 'POST' | 'PUT', string, (text: string) => object])[] = [
+    ['reason', 'POST', '/admin/v1/users/1/credits', (reason) => ({ currency: 'coins', amount: 1, reason })],
+    ['reason', 'POST', '/admin/v1/users/1/debits', (reason) => ({ currency: 'coins', amount: 1, reason })],
+    ['reason', 'POST', '/admin/v1/users/1/bag', (reason) => ({ decoration_id: 1, quantity: 1, reason })],
+    ['reason', 'POST', '/admin/v1/users/1/cards', (reason) => ({ privilege_package_id: 1, quantity: 1, reason })],
+    ['name', 'PUT', '/admin/v1/decorations/1', (name) => ({ name })],
+    ['name.ar', 'PUT', '/admin/v1/countries/1', (ar) => ({ name: { en: 'Egypt', ar } })],
+    ['title.en', 'PUT', '/admin/v1/app-mode', (en) => ({ title: { en } })],
+    ['message.ar', 'PUT', '/admin/v1/app-mode', (ar) => ({ message: { ar } })],
+  ]
+  const faults: string[] = []
+  for (const [field, method, url, body] of requests) {
+    for (const text of [' ', '\u00a0', '\u3000', '\ufeff', '\u200b', ' \u2060\u00ad ', '\u2068\u2069', '\u200e']) {
+      const answer = await operator(method, url, body(text))
+      const errors = Object(Object(answer.body).errors)
+      if (answer.status !== 422 || errors[field]?.[0] !== 'must have a visible character')
+        faults.push(`${url} ${escape(text)}: ${answer.text}`)
+    }
+    for (const text of ['.', '\u0301', '😀', '١', '\u200bא']) {
+      const { status, text: answered } = await operator(method, url, body(text))
+      if (status >= 400) faults.push(`${url} ${escape(text)}: ${answered}`)
+    }
+  }
+  t.strictSame(faults, [])
+})

@@ -1,3 +1,4 @@
+import { isVisible } from '../../../../schema/common.ts'
 import { currencyOf, isSystem } from '../../../ledger/rules/account.ts'
 import { isoMicros } from '../../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
@@ -100,7 +101,7 @@ function reasonOf(type: string, fields: Fields): { readonly reason: string; read
   const { reason, period, to, note } = fields
   if (reason !== undefined) {
     const text = typeof reason === 'string' ? reason : ''
-    return { reason: text, explained: text.trim() === '' ? 'no' : 'yes' }
+    return { reason: text, explained: isVisible(text) ? 'yes' : 'no' }
   }
   if (type === 'withdrawal-status-changed') {
     return { reason: `${String(to)}, ${note === null ? 'without a note' : 'with a note'}`, explained: 'not required' }

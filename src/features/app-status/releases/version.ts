@@ -1,4 +1,4 @@
-import { MAX_VERSION_LENGTH, VERSION_PATTERN } from '../../../../schema/app-status.ts'
+import { MAX_VERSION_LENGTH } from '../../../../schema/app-status.ts'
 
 /** The parts of an app version that are compared; build metadata is dropped. */
 export interface Version {
@@ -7,18 +7,27 @@ export interface Version {
   readonly preRelease: readonly string[]
 }
 
-const versionPattern = new RegExp(VERSION_PATTERN)
+/** Numbers, and after a dash a pre-release; what follows `+`, `_`, a blank or `(` is build metadata. */
+const VERSION = /^v?(?<numbers>\d+(\.\d+)*)(-(?<preRelease>[0-9a-z-]+(\.[0-9a-z-]+)*))?([+_\s(].*)?$/i
 
-/** Parses a version such as `1.4.0-rc.1+88`; null when it is malformed. */
+/** Blanks, and the marks of direction that phones put around numbers. */
+const OUTER_MARKS = /^[\s\p{Bidi_Control}]+|[\s\p{Bidi_Control}]+$/gu
+
+/** Parses a version as phones write it, such as `1.4.0-rc.1+88`, `v1.10.0`, `1.10.0 (456)` or `١.٤`; null when malformed. */
 export function parseVersion(text: string): Version | null {
-  if (text.length > MAX_VERSION_LENGTH || !versionPattern.test(text)) return null
-  const [precedence = ''] = text.split('+')
-  const dash = precedence.indexOf('-')
-  const release = dash === -1 ? precedence : precedence.slice(0, dash)
-  return {
-    numbers: release.split('.').map(BigInt),
-    preRelease: dash === -1 ? [] : precedence.slice(dash + 1).split('.'),
-  }
+  if (text.length > MAX_VERSION_LENGTH) return null
+  const plain = text.replace(OUTER_MARKS, '').replace(/\p{Nd}/gu, digitOf)
+  const { numbers, preRelease } = VERSION.exec(plain)?.groups ?? {}
+  if (numbers === undefined) return null
+  return { numbers: numbers.split('.').map(BigInt), preRelease: preRelease?.split('.') ?? [] }
+}
+
+/** The value of a decimal digit of any script: Unicode has them in runs of ten, each from its zero on. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let zero = code
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String((code - zero) % 10)
 }
 
 /**
