@@ -35,7 +35,8 @@ function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
 
 async function printToken({ user, role, ttl }: Options, environment: Environment, terminal: Terminal): Promise<void> {
   if (role === undefined && parseId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
-  if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
+  if (role !== undefined && !isStaffSub(user))
+    throw new Error('--user must be 1 to 100 printable ASCII characters, and not . or ..')
   const config = loadConfig(environment)
   const max = config.jwtMaxTtlSeconds
   if (max !== null && secondsIn(ttl) > max) {

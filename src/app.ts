@@ -31,7 +31,7 @@ import { allowOrigins } from './http/cors.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
 import { homeRoutes } from './http/documents/home-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
-import { handleErrors, handleNotFound, handleUnroutable } from './http/errors/error-handlers.ts'
+import { handleErrors, handleNotFound, handleUnroutable, routedUrl } from './http/errors/error-handlers.ts'
 import type { RefusalResponseOf } from './http/errors/refusals.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
 import { limitPipelining } from './http/limits/pipelining.ts'
@@ -112,6 +112,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       shouldUpgradeCallback: parts.realtime === undefined ? () => false : isSocketUpgrade,
     },
     schemaErrorFormatter: schemaError,
+    rewriteUrl: routedUrl,
     frameworkErrors: handleUnroutable,
     // Requests during shutdown are still answered; clients would take a 503 for maintenance.
     return503OnClosing: false,

@@ -8,6 +8,7 @@ import { createFinanceSlice } from './audit/routes/slice.ts'
 import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
+import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
 import { lastMigration } from './db/migrations/migrate.ts'
@@ -141,6 +142,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const runs = new VerificationRuns({ url: database.url, reads, log })
   cleanUp.defer(() => runs.close())
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
+  makePrivate(closings)
   const audit = { checkpoints, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)

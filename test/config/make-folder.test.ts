@@ -1,7 +1,7 @@
-import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { test } from 'tap'
-import { makeFolder } from '../../src/config/make-folder.ts'
+import { makeFolder, makePrivate } from '../../src/config/make-folder.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
@@ -30,4 +30,16 @@ test('a folder that cannot be created is an error', async (t) => {
   t.throws(() => makeFolder(''), { code: 'ENOENT' })
   // Here Node's own `recursive` does not end.
   t.throws(() => makeFolder('/proc/none/such'), { code: 'ENOENT' })
+})
+
+test('what others could read is made private, and nothing that links lead to', async (t) => {
+  const root = t.testdir({ open: { month: { 'books.csv': '1' }, 'id.txt': '2' }, elsewhere: '3' })
+  const paths = ['open', 'open/month', 'open/month/books.csv', 'open/id.txt', 'elsewhere'].map((name) =>
+    join(root, name),
+  )
+  symlinkSync(join(root, 'elsewhere'), join(root, 'open/link'))
+  for (const path of paths) chmodSync(path, 0o755)
+  makePrivate(join(root, 'open'))
+  t.same(paths.map(modeOf), [0o700, 0o700, 0o600, 0o600, 0o755])
+  makePrivate(join(root, 'none'))
 })

@@ -103,6 +103,12 @@ const tampered = (text: string) => {
   return `${header}.${Buffer.from(JSON.stringify({ ...validClaims(), sub: '8' })).toString('base64url')}.${signature}`
 }
 
+/** The same bytes: the last of 43 letters has two bits that count for nothing. */
+const respelled = (text: string): string => {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  return text.slice(0, -1) + letters[letters.indexOf(text.at(-1) ?? '') ^ 1]
+}
+
 /** Authorization of a request to a client route, the status it gets and why. */
 const tokens = (now: number): readonly (readonly [string, string | undefined, number])[] => [
   ['no token', undefined, 401],
@@ -125,6 +131,8 @@ const tokens = (now: number): readonly (readonly [string, string | undefined, nu
   ['an RSA signature', `Bearer ${signed('RS256', rsa)}`, 401],
   ['another key', `Bearer ${token({}, 'another secret')}`, 401],
   ['another payload', `Bearer ${tampered(token())}`, 401],
+  ['its last letter with another unused bit', `Bearer ${respelled(token())}`, 401],
+  ['padding', `Bearer ${token()}=`, 401],
   ['another key and expired', `Bearer ${token({ exp: now - 10 }, 'another secret')}`, 401],
   ['no sub', `Bearer ${token({ sub: undefined })}`, 401],
   ['no exp', `Bearer ${token({ exp: undefined })}`, 401],

@@ -101,9 +101,15 @@ test('the frames of a client, and its limits', async (all) => {
     await curious.waitFor((c) => c.frames.filter((frame) => frame.t === 'subbed').at(49))
     curious.send({ t: 'sub', i: 51, ch: room(51) })
     t.match(await curious.waitForFrame('err', 51), { code: 'too_many_channels' })
-    curious.send({ t: 'unsub', ch: room(7) })
-    curious.send({ t: 'sub', i: 52, ch: room(52) })
-    t.match(await curious.waitForFrame('subbed', 52), {})
+    // A room has two names: its uid, and its id.
+    curious.send({ t: 'unsub', i: 52, ch: 'one-to-room:7' })
+    t.match(await curious.waitForFrame('unsubbed', 52), { ch: 'one-to-room:7' })
+    curious.send({ t: 'sub', i: 53, ch: room(51) })
+    t.match(await curious.waitForFrame('subbed', 53), {})
+    curious.send({ t: 'sub', ch: 'one-to-room:8' })
+    curious.send({ t: 'unsub', ch: room(8) })
+    curious.send({ t: 'sub', i: 54, ch: room(52) })
+    t.match(await curious.waitForFrame('subbed', 54), {})
 
     const first = await connectAs(t, origin, 3)
     const others = await Promise.all(Array.from({ length: 9 }, () => connectAs(t, origin, 3)))

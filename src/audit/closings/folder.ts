@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
 import { DEFAULT_SCHEMA } from '../../config/ledger-schema.ts'
+import { PRIVATE_FILE } from '../../config/make-folder.ts'
 
 /** The folder of month closings in DATA_DIR. Ledgers in other schemas have their own. */
 export const closingsFolder = (dataDir: string, schema: string): string =>
@@ -36,7 +37,7 @@ export function ensureFolderId(month: string): string {
   const known = readFolderId(month)
   if (known !== null) return known
   try {
-    writeFileSync(idFile(month), `${randomUUID()}\n`, { flag: 'wx', flush: true })
+    writeFileSync(idFile(month), `${randomUUID()}\n`, { flag: 'wx', mode: PRIVATE_FILE, flush: true })
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   }

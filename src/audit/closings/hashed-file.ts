@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { PRIVATE_FILE } from '../../config/make-folder.ts'
 import type { MadeFile } from './step-state.ts'
 
 /** A file that is written piece by piece, and hashed on the way. An old one of the same name is replaced. */
@@ -18,7 +19,7 @@ export class HashedFile {
   }
 
   static async create(folder: string, name: string): Promise<HashedFile> {
-    return new HashedFile(name, await open(join(folder, name), 'w'))
+    return new HashedFile(name, await open(join(folder, name), 'w', PRIVATE_FILE))
   }
 
   readonly write = async (text: string): Promise<void> => {

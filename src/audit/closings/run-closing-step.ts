@@ -1,4 +1,4 @@
-import { makeFolder } from '../../config/make-folder.ts'
+import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
@@ -36,7 +36,7 @@ export async function beginClosingStep(
   const { db, books, folder, madeBy } = given
   const { month, first, last } = books
   if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
-  makeFolder(folder)
+  makeFolder(folder, PRIVATE_FOLDER)
   given.lock.lost.throwIfAborted()
   const kept = { kept_in: locationOf(folder), folder_id: ensureFolderId(folder) }
   const row = { month, step, made_by: madeBy, first, last, queued, ...kept }

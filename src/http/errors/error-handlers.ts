@@ -25,22 +25,39 @@ const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1', '/console']
 
 /**
  * Requests whose path cannot be decoded: Fastify rejects them before routing, and no hook sees them. They are routed
- * again to a path that matches no route, so that the checks of their prefix run. The query is kept: it may hold the
- * client's hints.
+ * again to a path that matches no route, so that the checks of their prefix run.
  */
 export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
   const { url = '' } = raw
+  unroutable.set(raw, url)
+  server.routing(Object.assign(raw, { url: unmatched(url) }), reply.raw)
+}
+
+/** A prefix with encoded letters, as in `/%61dmin/v1`: a proxy that closes prefixes by their letters would let it through. */
+const ENCODED_PREFIX = /^\/((admin|api)\/)?[^/?]*%/
+
+/** What requests asked for that are routed a second time. */
+const unroutable = new WeakMap<object, string>()
+
+/** The address that a request is routed by: one with encoded letters in its prefix matches no route. */
+export function routedUrl(raw: { readonly url?: string | undefined }): string {
+  const { url = '' } = raw
+  const asked = unroutable.get(raw)
+  // Fastify takes what it routes by for that which was asked for, which logs show.
+  if (asked !== undefined) Object.assign(raw, { originalUrl: asked })
+  return ENCODED_PREFIX.test(withoutOrigin(url)) ? unmatched(url) : url
+}
+
+/** An address below the same prefix that no route matches. The query is kept: it may hold the client's hints. */
+function unmatched(url: string): string {
   // As the router reads it: without an origin, and percent-encoded letters decoded.
   const [address = '', ...query] = url.split('?')
-  const path = address
-    .replace(/^https?:\/\/[^/?#]*/i, '')
-    .replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
+  const path = withoutOrigin(address).replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
   const scope = GUARDED_PREFIXES.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
-  server.routing(
-    Object.assign(raw, { originalUrl: url, url: [`${scope}/${UNMATCHED_PATH}`, ...query].join('?') }),
-    reply.raw,
-  )
+  return [`${scope}/${UNMATCHED_PATH}`, ...query].join('?')
 }
+
+const withoutOrigin = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '')
 
 /** No route matches it. */
 const UNMATCHED_PATH = '%00'

@@ -4,7 +4,7 @@ import type { Client } from '../sockets/client.ts'
 import { type AccessRefusal, accessChannel, type ChannelAccess, type MemberRoom } from './channel-access.ts'
 import { type ChannelRequest, isPlain, requestsIn, type SubFrame, withoutRepeats } from './channel-request.ts'
 
-const UNAVAILABLE = { code: 'unavailable', message: socketMessages.unavailable, retry: true } as const
+export const UNAVAILABLE = { code: 'unavailable', message: socketMessages.unavailable, retry: true } as const
 
 export interface AnswerParts {
   readonly resumes: Pick<ResumeBudget, 'run'>

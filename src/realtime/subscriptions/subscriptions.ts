@@ -4,9 +4,15 @@ import type { Hub, Replay } from '../channels/hub.ts'
 import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
-import { type AnswerParts, answerSub, type OnLoaded, type Subscriber } from './answer-sub.ts'
+import { type AnswerParts, answerSub, type OnLoaded, type Subscriber, UNAVAILABLE } from './answer-sub.ts'
 import { answerWithState, type StateParts } from './answer-with-state.ts'
-import { type AccessRefusal, type ChannelAccess, LEFT_MEANWHILE, NOT_ROOM_MEMBER } from './channel-access.ts'
+import {
+  type AccessRefusal,
+  accessChannel,
+  type ChannelAccess,
+  LEFT_MEANWHILE,
+  NOT_ROOM_MEMBER,
+} from './channel-access.ts'
 import type { ChannelRequest, SubFrame } from './channel-request.ts'
 import { resumeWithinBudget } from './resume-within-budget.ts'
 import { Subscription } from './subscription.ts'
@@ -109,7 +115,7 @@ export class Subscriptions {
     }
   }
 
-  #refuse({ i, ch }: ChannelRequest, refusal: AccessRefusal): void {
+  #refuse({ i, ch }: Pick<ChannelRequest, 'i' | 'ch'>, refusal: AccessRefusal): void {
     this.#client.refuse({ i, ch, ...refusal })
   }
 
@@ -117,10 +123,20 @@ export class Subscriptions {
     return [...this.#byChannel.keys()].filter((key) => roomIdOf(key) !== null).length
   }
 
+  /** Under any name of the channel: a room has its uid and its id. */
   async unsubscribe({ i, ch }: Unsub): Promise<void> {
     await this.#ownReplay
-    for (const subscription of this.#byChannel.values()) {
-      if (subscription.name !== ch) continue
+    let subscription = [...this.#byChannel.values()].find(({ name }) => name === ch)
+    if (subscription === undefined) {
+      try {
+        const access = await accessChannel(ch, this.#userId, this.#parts.memberRoom)
+        subscription = 'key' in access ? this.#byChannel.get(access.key) : undefined
+      } catch (error) {
+        this.#parts.onError(error)
+        return this.#refuse({ i, ch }, UNAVAILABLE)
+      }
+    }
+    if (subscription !== undefined) {
       subscription.catchUp()
       this.#remove(subscription)
     }

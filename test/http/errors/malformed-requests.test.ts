@@ -102,6 +102,29 @@ test('a connection reset affects no other connection', async (t) => {
   t.equal((await exchange(port, `GET /healthz HTTP/1.1\r\n${H}${LAST}`)).slice(9, 12), '200')
 })
 
+test('a prefix with encoded letters reaches no route', async (t) => {
+  const { app, log } = await createMinimalApp(t)
+  const user = { authorization: `Bearer ${token()}` }
+  const staff = { authorization: `Bearer ${token({ sub: 'ann', role: 'operator' })}` }
+  const rows = [
+    ['/%61dmin/v1/things', staff],
+    ['/admin/%76%31/things?limit=5', staff],
+    ['http://127.0.0.1/%61dmin/v1/things', staff],
+    ['/v%31/things', user],
+    ['/%61pi/v1/things', user],
+    ['/api/v%31/things', user],
+    ['/h%65althz', {}],
+    ['/%6detrics', {}],
+    ['/%64ocs/json', {}],
+  ] as const
+  for (const [url, headers] of rows) {
+    const { statusCode } = await app.inject({ url, headers })
+    t.equal(statusCode, 404, url)
+  }
+  t.equal((await app.inject('/%61dmin/v1/things')).statusCode, 401, 'and is checked like its prefix')
+  t.match(log.join(''), '"path":"/%61dmin/v1/things"', 'logged as it was requested')
+})
+
 test('a path that cannot be decoded gets the same checks as any other', async (t) => {
   const { app, log } = await createMinimalApp(t, { rateLimit: 2 })
   const headers = { authorization: `Bearer ${token()}` }
