@@ -11,10 +11,7 @@ export const clientTypeIn = ({ headers, query }: RequestHints): string | null =>
 
 /** `Client-Version` as sent, in a header or in the query; null when it is missing. */
 export const clientVersionIn = ({ headers, query }: RequestHints): string | null =>
-  headerValue(headers[VERSION]) ??
-  // An unencoded plus, as in 1.4.0+88, is decoded as a space in a query.
-  queryValue(query, VERSION)?.replace(' ', '+') ??
-  null
+  headerValue(headers[VERSION]) ?? queryValue(query, VERSION)
 
 /** The client of a type and version; null when both are missing. */
 export function toClient(type: string | null, version: string | null): Client | null {

@@ -7,7 +7,10 @@ export interface Version {
   readonly preRelease: readonly string[]
 }
 
-/** Numbers, and after a dash a pre-release; what follows `+`, `_`, a blank or `(` is build metadata. */
+/**
+ * Numbers, and after a dash a pre-release; what follows `+`, `_`, a blank or `(` is build metadata. An unencoded plus in a
+ * query is decoded as a blank.
+ */
 const VERSION = /^v?(?<numbers>\d+(\.\d+)*)(-(?<preRelease>[0-9a-z-]+(\.[0-9a-z-]+)*))?([+_\s(].*)?$/i
 
 /** Blanks, and the marks of direction that phones put around numbers. */
