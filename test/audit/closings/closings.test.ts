@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
@@ -135,12 +135,17 @@ test('a whole month is closed, from its first step to the next month', async (t)
   await t.test('a file that was changed is found, and not recorded', async (t) => {
     const name = 'entries.csv'
     const text = readFileSync(join(folder, name), 'utf8')
+    t.equal(statSync(join(folder, name)).mode & 0o777, 0o600, `${name} is its owner's alone`)
     writeFileSync(join(folder, name), text.replace(/,-40$/m, ',-41'))
     const report = await verifyExport('manifest.json')
     t.match(report, { code: 1, out: /entries.csv: has the SHA-256/ })
     t.match(report.out, /entries.csv: user:2:diamonds sums to \S+, in the ledger to/)
     t.match(await close(), { status: 422, body: { code: 'closing_outdated' } })
     writeFileSync(join(folder, name), text)
+    t.same(
+      [folder, closingsFolder].map((path) => statSync(path).mode & 0o777),
+      [0o700, 0o700],
+    )
     const manifest = readFileSync(join(folder, 'manifest.json'), 'utf8')
     writeFileSync(join(folder, 'manifest.json'), manifest.replace('"made_by": "staff:fin"', '"made_by": "staff:eve"'))
     t.match(await verifyExport('events.jsonl'), { code: 1, out: /the signature is wrong/ })
