@@ -101,6 +101,14 @@ test('requests on a raw connection, and authentication by a frame', async (all) 
       [lines('/v1/ws', upgrade), 400, 'bad_handshake'],
       [lines('/ws', upgrade, 'Sec-WebSocket-Version: 13'), 400, 'bad_handshake'],
       [lines('/ws', upgrade, 'Sec-WebSocket-Version: 99', key), 400, 'bad_handshake'],
+      ...[',,', 'a,a', '('].map(
+        (names) =>
+          [
+            lines('/ws', upgrade, 'Sec-WebSocket-Version: 13', key, `Sec-WebSocket-Protocol: ${names}`),
+            400,
+            'bad_handshake',
+          ] as const,
+      ),
       [lines('/v1/nowhere', upgrade), 401, 'unauthenticated'],
       [lines('/nowhere', upgrade), 404, 'not_found'],
       [lines('/ws', upgrade).replace('GET', 'POST'), 404, 'not_found'],

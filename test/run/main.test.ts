@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { test } from 'tap'
 
 /** Runs these files as `npm test` would, in one process after the other; answers the exit code and the output. */
-function run(...files: readonly string[]): Promise<{ readonly code: unknown; readonly out: string }> {
+function run(
+  ...files: readonly string[]
+): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> {
   const fixtures = files.map((file) => `test/run/fixtures/${file}.ts`)
   const args = [join(import.meta.dirname, 'main.ts'), '--jobs', '1', ...fixtures]
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE } }, (error, out) =>
-      resolve({ code: error === null ? 0 : error.code, out }),
+    execFile(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE } }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : error.code, out, err }),
     )
   })
 }
@@ -30,4 +32,10 @@ test('a run goes through all files, says what failed, and fails', async (t) => {
   }
   t.match(out, 'while it is loaded')
   t.match(end, /^3 passed, 5 failed, 1 skipped$/m)
+})
+
+test('what cannot be run is said, without a stack', async (t) => {
+  for (const wrong of ['none', '../README']) {
+    t.match(await run(wrong), { code: 2, err: /^[^\n]+\n$/ }, wrong)
+  }
 })

@@ -18,54 +18,72 @@ const END_DEADLINE_MS = 20_000
 /** Folders whose files take longest, first, so that no process is left alone with one of them. */
 const FIRST = ['browser', 'journeys', 'startup', 'properties']
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    /** Only the tests whose names match this pattern. */
-    grep: { type: 'string' },
-    /** Write what was recorded again. */
-    snapshot: { type: 'boolean' },
-    jobs: { type: 'string', default: String(availableParallelism() + 1) },
-  },
-})
-const files = filesIn(positionals.length === 0 ? ['test'] : positionals)
-if (files.length === 0) throw new Error(`There is no test file in ${positionals.join(', ')}.`)
+const { grep, snapshot, jobs, files } = wanted()
 
 /** What generated values follow from: always the same in `npm test`. */
 const seed = process.env['SEED'] ?? String(isFullRun ? randomInt(2 ** 31) : 1)
 console.log(`SEED=${seed} generates the same values again.`)
 
+/** Whether a file judges services that take all of the machine: such files run one by one, after all others. */
+const isLast = (file: string): boolean => isFullRun && /^test\/(faults|hostile)\//.test(file)
+const queue = files.filter((file) => !isLast(file))
+const results: FileResult[] = []
+let isInterrupted = false
+// npm passes a signal on that its group has already.
+process.on('SIGINT', stop)
+process.on('SIGTERM', stop)
 const startedAt = performance.now()
 const cluster = await startTestCluster(process.pid)
 const env = {
   ...process.env,
   TEST_CLUSTER: String(process.pid),
   RUN_SEED: seed,
-  ...(values.grep !== undefined && { TAP_GREP: `${values.grep}|${END_OF_FILE}` }),
-  ...(values.snapshot === true && { TAP_SNAPSHOT: '1' }),
+  ...(grep !== undefined && { TAP_GREP: `${grep}|${END_OF_FILE}` }),
+  ...(snapshot && { TAP_SNAPSHOT: '1' }),
 }
-/** Whether a file judges services that take all of the machine: such files run one by one, after all others. */
-const isLast = (file: string): boolean => isFullRun && /^test\/(faults|hostile)\//.test(file)
-const queue = files.filter((file) => !isLast(file))
-const results: FileResult[] = []
-let isInterrupted = false
 /** A single file shows everything that it prints. */
 const output = files.length === 1 ? 'inherit' : 'ignore'
-process.once('SIGINT', stop)
-process.once('SIGTERM', stop)
 
-await Promise.all(Array.from({ length: Math.min(Number(values.jobs), queue.length) }, runFiles))
+await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, runFiles))
 if (!isInterrupted) queue.push(...files.filter(isLast))
 await runFiles()
 const postgresMs = cluster.cpuMs()
 await removeTestCluster(process.pid)
 console.log(report(results, { wallMs: performance.now() - startedAt, postgresMs }))
-process.exitCode = results.every(({ failures }) => failures.length === 0) ? 0 : 1
+const isNothingFound = grep !== undefined && results.every(({ passed, failures }) => passed + failures.length === 0)
+if (isNothingFound) console.error(`No test has ${grep} in its name.`)
+process.exitCode = isNothingFound || results.some(({ failures }) => failures.length > 0) ? 1 : 0
 
 function stop(): void {
+  if (isInterrupted) return
   isInterrupted = true
   queue.length = 0
   add({ file: 'test/run/main.ts', failures: [{ name: 'interrupted', details: '' }] })
+}
+
+/** What the command line asks for; ends the process where it cannot be done. */
+function wanted() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        /** Only the tests whose names match this pattern. */
+        grep: { type: 'string' },
+        /** Write what was recorded again. */
+        snapshot: { type: 'boolean', default: false },
+        jobs: { type: 'string', default: String(availableParallelism() + 1) },
+      },
+    })
+    if (values.grep !== undefined) RegExp(values.grep)
+    const jobs = Number(values.jobs)
+    if (!Number.isInteger(jobs) || jobs < 1) throw new Error('--jobs must be 1 or more.')
+    const files = filesIn(positionals.length === 0 ? ['test'] : positionals)
+    if (files.length === 0) throw new Error(`There is no test file in ${positionals.join(', ')}.`)
+    return { ...values, jobs, files }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exit(2)
+  }
 }
 
 /** Runs files in a process, and those that are left in another one when it crashes or hangs. */
@@ -123,10 +141,15 @@ function add(result: Partial<FileResult> & Pick<FileResult, 'file' | 'failures'>
   if (files.length > 1) console.log(fileLine(whole))
 }
 
+function testFile(path: string): string {
+  if (!path.endsWith('.ts')) throw new Error(`${path} is not a test.`)
+  return path
+}
+
 /** The test files that are named or in named folders, those of slow folders first. */
 function filesIn(paths: readonly string[]): readonly string[] {
   const found = paths.flatMap((path) =>
-    statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).toSorted() : [relative('.', path)],
+    statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).toSorted() : [relative('.', testFile(path))],
   )
   const rank = (file: string): number => {
     const at = FIRST.indexOf(file.split('/')[1] ?? '')

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import type { AppState } from '../../http/auth/gate.ts'
 import { bearerToken } from '../../http/auth/tokens.ts'
 import { currentResponse } from '../../http/current-response.ts'
+import { closeWithError } from '../../http/errors/client-errors.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { rateLimited } from '../../http/errors/problem.ts'
 import type { AddressLimit } from '../../http/limits/address-limit.ts'
@@ -36,6 +37,8 @@ export interface SocketRoutesParts {
   readonly metrics: Pick<Metrics, 'refused'>
 }
 
+const BAD_HANDSHAKE = { status: 400, code: 'bad_handshake', text: socketMessages.bad_handshake } as const
+
 /** Registers the routes on which clients open websockets. */
 export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRoutesParts): Promise<void> {
   const { registry, beforeToken, tokenChecks } = parts
@@ -44,6 +47,8 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRo
     // The registry closes the sockets instead, with a shutdown notice.
     preClose: (done) => done(),
   })
+  // What only the library looks at: Sec-WebSocket-Protocol. Its own answer would be a page.
+  app.websocketServer.on('wsClientError', (_error, socket) => closeWithError(socket, BAD_HANDSHAKE))
   await app.register(async (routes) => {
     for (const check of beforeToken) routes.addHook('onRequest', check)
     routes.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
@@ -108,7 +113,7 @@ function handshakeError(
     return new HttpError(403, 'origin_not_allowed', socketMessages.origin_not_allowed)
   }
   if (version !== '13' || !/^[+/0-9a-z]{22}==$/i.test(key)) {
-    return new HttpError(400, 'bad_handshake', socketMessages.bad_handshake)
+    return new HttpError(BAD_HANDSHAKE.status, BAD_HANDSHAKE.code, BAD_HANDSHAKE.text)
   }
   return undefined
 }
