@@ -11,6 +11,13 @@ export const agencyOpening: readonly AgencyStep[] = [
   ...[1, 2].map((user): AgencyStep => {
     return { does: 'salary', period: 'first', user, dollars: 4_000 * user, agent_dollars: 3_000, target: 0 }
   }),
+  // So that even short histories have withdrawals to decide.
+  ...[1, 2].flatMap((caller) =>
+    [true, false].map((gold): AgencyStep => {
+      const target = gold ? AGENT : MANAGER
+      return { does: 'withdraw', caller, gold, target, beneficiary: 2, units: 700, agent: !gold }
+    }),
+  ),
 ]
 
 /** The withdrawal that a step names; position 1, which is no withdrawal, when there is none. */
