@@ -41,6 +41,7 @@ export const surface: Scenario = {
     const sums = await watchBalanceSums(context, target.databaseUrl)
     const memory = new MemoryWatch(context, [target.instance])
     await listen(attackRun)
+    await aim(attackRun)
     const slowClients = slow(attackRun, isThorough)
     const { routes } = attackRun
     const generate = (turn: number, routes: readonly Route[]): Promise<void> =>
@@ -84,6 +85,20 @@ export const surface: Scenario = {
     context.report(`at most ${resident.toFixed(0)} MB of memory`)
     context.expect(resident > 0 && resident < MAX_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
   },
+}
+
+/** Confidential text, and a gift in the name of another user: few generated requests get as far. */
+async function aim(attackRun: AttackRun): Promise<void> {
+  const [one, other] = attackers
+  const bank_details = { bank_name: SECRET_CANARY, account_name: SECRET_CANARY, account_number: SECRET_CANARY }
+  const cash = { type: 'cash', business_manager_id: ADDRESSEE, amount_in_dollars: 1, country_id: 1, bank_details }
+  const gift = { u_id: other, decoration_id: 1, user_id: [ADDRESSEE], quantity: 1, room_id: 'R1' }
+  const request = jsonRequest('POST', '/v1/agency/target-withdraw-requests/request', userToken(one), cash)
+  await attackRun.connected(async (connection) => {
+    const answer = await attackRun.send(connection, request, 'a withdrawal')
+    attackRun.expect(answer?.status === 201, 'a withdrawal', request, `was answered ${answer?.status}`)
+    await attackRun.send(connection, jsonRequest('POST', '/v1/instant-send', userToken(one), gift), 'a gift of another')
+  })
 }
 
 /** Sockets of the attackers and of whom they address, which are subscribed to a room: every frame is judged. */
