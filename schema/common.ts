@@ -17,8 +17,8 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
 )
 
 /**
- * Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates; a visible character where
- * the text is required.
+ * Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates, and `visible` or `any`:
+ * whether something in it must be visible, as in every text that is kept and required.
  */
 export const TEXT_FORM = 'x-text-form'
 
@@ -34,7 +34,7 @@ const NEVER_IN_TEXT = '\\ud800-\\udfff\\u202a-\\u202e'
  */
 export const Text = (maxLength: number, minLength = 0) =>
   Type.String({
-    [TEXT_FORM]: true,
+    [TEXT_FORM]: minLength > 0 ? 'visible' : 'any',
     minLength,
     maxLength,
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
@@ -43,7 +43,7 @@ export const Text = (maxLength: number, minLength = 0) =>
 /** As `Text`, with line breaks: notes, notices and messages. */
 export const Prose = (maxLength: number, minLength = 0) =>
   Type.String({
-    [TEXT_FORM]: true,
+    [TEXT_FORM]: minLength > 0 ? 'visible' : 'any',
     minLength,
     maxLength,
     pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,

@@ -2,7 +2,8 @@ import { Text } from './common.ts'
 
 /** The word of a search for users or rooms; every character is meant literally. */
 export const SearchWord = {
-  ...Text(64, 1),
+  ...Text(64),
+  minLength: 1,
   description:
     'a uid, or the beginning of a name; 1 to 64 characters, upper and lower case alike. A single character finds a uid only',
 }

@@ -14,7 +14,7 @@ import { unescaped } from './page-texts.ts'
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({
-    [TEXT_FORM]: Type.Optional(Type.Boolean()),
+    [TEXT_FORM]: Type.Optional(Type.String()),
     properties: Type.Optional(Type.Record(Type.String(), Self)),
     items: Type.Optional(Self),
     anyOf: Type.Optional(Type.Array(Self)),
@@ -29,9 +29,9 @@ const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Typ
 
 /** The places of a schema that accept any text: `.name.en`. */
 function textPlaces(schema: unknown, place: string): readonly string[] {
-  const { properties = {}, items, anyOf = [], [TEXT_FORM]: isText } = Value.Parse(Schema, schema)
+  const { properties = {}, items, anyOf = [], [TEXT_FORM]: textForm } = Value.Parse(Schema, schema)
   return [
-    ...(isText === true ? [place] : []),
+    ...(textForm !== undefined ? [place] : []),
     ...Object.entries(properties).flatMap(([name, inner]) => textPlaces(inner, `${place}.${name}`)),
     ...(items === undefined ? [] : textPlaces(items, `${place}[]`)),
     ...anyOf.flatMap((inner) => textPlaces(inner, place)),

@@ -16,7 +16,7 @@ const Schema = Type.Recursive((Self) =>
     enum: Type.Optional(Type.Array(Type.Unknown())),
     pattern: Type.Optional(Type.String()),
     maxLength: Type.Optional(Type.Integer()),
-    [TEXT_FORM]: Type.Optional(Type.Boolean()),
+    [TEXT_FORM]: Type.Optional(Type.String()),
     properties: Type.Optional(Type.Record(Type.String(), Self)),
     items: Type.Optional(Self),
     anyOf: Type.Optional(Type.Array(Self)),
@@ -71,7 +71,8 @@ test('every text of a body that can be stored has a maximum length and one norma
   t.ok(texts.some(([place]) => place.endsWith('body.users[].name')))
   t.ok(texts.some(([place]) => place.endsWith('body.bank_details.account_number')))
   const offenders = texts.filter(
-    ([place, text]) => !hasBound(text) || !(NEVER_KEPT.test(place) || text[TEXT_FORM] === true || isAsciiOnly(text)),
+    ([place, text]) =>
+      !hasBound(text) || !(NEVER_KEPT.test(place) || text[TEXT_FORM] !== undefined || isAsciiOnly(text)),
   )
   t.strictSame(offenders, [])
 })

@@ -109,7 +109,7 @@ export function violationMessage(violation: Violation): LocalizedText {
   const { keyword, params, message, data, parentSchema, alternatives } = violation
   if (alternatives !== undefined) return said.oneOf(oneOf(alternatives))
   if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return said.string_once
-  if (parentSchema?.[TEXT_FORM] === true && (keyword === 'pattern' || keyword === TEXT_FORM)) {
+  if (parentSchema?.[TEXT_FORM] !== undefined && (keyword === 'pattern' || keyword === TEXT_FORM)) {
     return keyword === TEXT_FORM && typeof data === 'string' && !isVisible(data) ? said.not_visible : said.text_rule
   }
   const form = expectedForm(parentSchema)

@@ -10,20 +10,20 @@ const TOO_MANY_MARKS = /\p{M}{31}/u
 /**
  * Ajv keyword of the schemas `Text` and `Prose`. It replaces the text by its normal form (NFC) before the length is
  * checked, so that rules and request hashes see only that form. Text that cannot fit is left to `maxLength`, an empty one to
- * `minLength`; where that is 1 or more, something must be visible.
+ * `minLength`.
  */
 export const textForm: FuncKeywordDefinition = {
   keyword: TEXT_FORM,
   type: 'string',
-  schemaType: 'boolean',
+  schemaType: 'string',
   before: 'maxLength',
   modifying: true,
-  compile(_on: boolean, { maxLength, minLength }) {
-    const isRequired = Number(minLength) > 0
+  compile(form: string, { maxLength }) {
+    const mustBeVisible = form === 'visible'
     const maxUnits = Number(maxLength) * MAX_UNITS_PER_CODE_POINT
     return (text: string, context) => {
       if (text.length > maxUnits || text === '') return true
-      if (isRequired && !isVisible(text)) return NEVER_ALLOWED.test(text)
+      if (mustBeVisible && !isVisible(text)) return NEVER_ALLOWED.test(text)
       if (isAscii(text)) return true
       if (TOO_MANY_MARKS.test(text) || !closesIsolates(text)) return false
       const normal = text.normalize('NFC')
