@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { test } from 'tap'
 import { listenOn } from '../process/listen-on.ts'
+import { until } from '../until.ts'
 import { LoadGenerator } from './load-generator.ts'
 
 const REQUEST = Buffer.from('GET /now HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
@@ -59,4 +60,17 @@ test('an unexpected status, a closed connection and a server that is gone end th
   await t.rejects(send(refusing), { message: 'answered 422: why' })
   await t.rejects(send(cutting))
   await t.rejects(send(1), { code: 'ECONNREFUSED' })
+})
+
+test('a connection that the server gave up before anything was asked is opened again', async (t) => {
+  const options = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 }
+  const server = createServer(options, (_request, response) => response.setHeader('content-length', 0).end())
+  t.teardown(() => server.close())
+  let closed = 0
+  server.on('connection', (socket) => socket.once('close', () => (closed += 1)))
+  const port = await listenOn(server)
+  const generator = await LoadGenerator.open({ ports: [port], connections: 2 })
+  t.teardown(() => generator.close())
+  await until(() => closed === 2)
+  t.same((await generator.send(4, () => REQUEST)).statuses, { 200: 4 })
 })

@@ -238,6 +238,11 @@ class Connection {
     this.#socket?.destroy()
   }
 
+  #drop(): void {
+    this.#socket?.destroy()
+    this.#socket = null
+  }
+
   #connect(): Socket {
     const socket = connect({
       host: '127.0.0.1',
@@ -272,6 +277,8 @@ class Connection {
       const head = readHead(bytes)
       this.#rest = head === null ? Buffer.from(bytes) : null
       if (head === null) return
+      // A server gives up a connection on which nothing was asked for long.
+      if (head.status === 408 && !this.#isPending) return this.#drop()
       const length = contentLengthOf(head)
       if (length === null) throw new Error(`an answer without a length: ${head.text}`)
       this.status = head.status
@@ -283,10 +290,7 @@ class Connection {
     if (this.#missing < 0 || !this.#isPending) throw new Error('received more than one answer to a request')
     if (this.#missing > 0) return
     this.#isPending = false
-    if (this.#isLast) {
-      this.#socket?.destroy()
-      this.#socket = null
-    }
+    if (this.#isLast) this.#drop()
     this.#listener.answered(this)
   }
 }
