@@ -142,7 +142,11 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const runs = new VerificationRuns({ url: database.url, reads, log })
   cleanUp.defer(() => runs.close())
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
-  makePrivate(closings)
+  try {
+    makePrivate(closings)
+  } catch (err) {
+    log.error({ err }, 'others may be able to read the files of closings')
+  }
   const audit = { checkpoints, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)

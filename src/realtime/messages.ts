@@ -11,8 +11,12 @@ export const socketMessages = {
     ar: 'لا يُسمح لصفحات هذا الموقع بفتح اتصال WebSocket.',
   },
   bad_handshake: {
-    en: 'Expected Sec-WebSocket-Version 13, a valid Sec-WebSocket-Key and, if it is sent, a Sec-WebSocket-Protocol of different names.',
-    ar: 'يجب أن تكون قيمة Sec-WebSocket-Version هي 13 وأن تكون قيمة Sec-WebSocket-Key صالحة، وأن يحتوي Sec-WebSocket-Protocol إن أُرسل على أسماء مختلفة.',
+    en:
+      'Expected Sec-WebSocket-Version 13, a valid Sec-WebSocket-Key and, if it is sent, a Sec-WebSocket-Protocol of ' +
+      'different names.',
+    ar:
+      'يجب أن تكون قيمة Sec-WebSocket-Version هي 13 وأن تكون قيمة Sec-WebSocket-Key صالحة، وأن يحتوي ' +
+      'Sec-WebSocket-Protocol إن أُرسل على أسماء مختلفة.',
   },
   not_a_websocket: {
     en: 'Expected a WebSocket upgrade request, sent after the response to the request before it.',

@@ -33,8 +33,8 @@ export const textForm: FuncKeywordDefinition = {
   },
 }
 
-/** What `pattern` refuses in any text. */
-const NEVER_ALLOWED = /[\p{Cc}\p{Cs}]/u
+/** What `pattern` refuses in any text: not a line break, which `Prose` may have. */
+const NEVER_ALLOWED = /[^\P{Cc}\n]|\p{Cs}/u
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 

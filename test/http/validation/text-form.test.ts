@@ -97,4 +97,6 @@ test('a required text has a visible character, wherever one is required', async 
     }
   }
   t.strictSame(faults, [])
+  const lines = await operator('PUT', '/admin/v1/app-mode', { message: { en: '\n\u200b\n' } })
+  t.match(lines, { status: 422, body: { errors: { 'message.en': ['must have a visible character'] } } })
 })
