@@ -75,8 +75,10 @@ export const RevokedSessions = named(
 )
 export type RevokedSessions = Static<typeof RevokedSessions>
 
-/** A member of staff as tokens name them; any other value is answered with 404. */
-export const StaffParams = Type.Object({ sub: Type.String({ description: '1 to 100 printable ASCII characters' }) })
+/** A member of staff as tokens name them, in any case; what can name nobody is answered with 404. */
+export const StaffParams = Type.Object({
+  sub: Type.String({ description: 'a name of 1 to 100 characters, in any case' }),
+})
 
 export const RevokedStaffSessions = named(
   'RevokedStaffSessions',

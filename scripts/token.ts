@@ -8,7 +8,8 @@ import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
 import { ledgerUrl } from '../src/db/ledger-url.ts'
 import type { StaffRole } from '../src/http/auth/caller.ts'
-import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
+import { plainStaffName } from '../src/http/auth/staff-name.ts'
+import { registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -35,8 +36,8 @@ function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
 
 async function printToken({ user, role, ttl }: Options, environment: Environment, terminal: Terminal): Promise<void> {
   if (role === undefined && parseId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
-  if (role !== undefined && !isStaffSub(user))
-    throw new Error('--user must be 1 to 100 printable ASCII characters, and not . or ..')
+  if (role !== undefined && plainStaffName(user) === null)
+    throw new Error('--user must be a name of 1 to 100 characters, and not . or ..')
   const config = loadConfig(environment)
   const max = config.jwtMaxTtlSeconds
   if (max !== null && secondsIn(ttl) > max) {

@@ -1,13 +1,18 @@
 import { userInfo } from 'node:os'
 import { evolve, tables } from '../domain.ts'
+import { plainStaffName } from '../http/auth/staff-name.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 
 /** The actor on the ledger for a command line: the user's name, or the user id where the system has no name. */
 export function localStaffName(): string {
+  return `staff:${plainStaffName(systemUserName()) ?? process.getuid?.() ?? 'unknown'}`
+}
+
+function systemUserName(): string {
   try {
-    return `staff:${userInfo().username}`
+    return userInfo().username
   } catch {
-    return `staff:${process.getuid?.() ?? 'unknown'}`
+    return ''
   }
 }
 

@@ -122,7 +122,7 @@ test('events as they are committed', async (t) => {
       '?after=1e9',
       '?after=1&after=2',
       '?type=%00',
-      '?actor=%D8%A7',
+      '?actor=%07',
       '?account=%0A',
       '?user=0',
       '?user=99999999999999999999',

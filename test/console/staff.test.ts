@@ -45,7 +45,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.same(await list(`?from=${credit}&to=${credit}`), [credit])
     t.same(await list(`?at=${credit}&from=${credit}`), [credit])
     t.match((await ann.get('/console/staff?sub=nobody')).html, 'No member of staff did anything here')
-    for (const query of ['?from=x', '?to=2026-02-30', '?from=9&to=3', '?cursor=x', '?sub=%D8%B9', '?at=x']) {
+    for (const query of ['?from=x', '?to=2026-02-30', '?from=9&to=3', '?cursor=x', '?sub=%07', '?at=x']) {
       t.equal((await ann.get(`/console/staff${query}`)).status, 422, query)
     }
   })
@@ -63,7 +63,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
 
   await t.test('sessions are ended after a review, by operators only', async (t) => {
     const token = app.jwt.sign(
-      { sub: 'mallory', role: 'finance', iat: Math.floor(Date.now() / 1_000) - 5 },
+      { sub: 'Mallory', role: 'finance', iat: Math.floor(Date.now() / 1_000) - 5 },
       { expiresIn: '1h' },
     )
     const mallory = new ConsoleBrowser(app)
@@ -80,7 +80,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.equal(ended.headers['location'], '/console/staff?sub=ann')
     t.equal((await mallory.get('/console/staff')).status, 303)
     t.match(textOf((await ann.get('/console/staff')).html), /The sessions were ended\..* Staff mallory/)
-    for (const query of ['', '?sub=', '?sub=%D8%B9', `?sub=${'x'.repeat(101)}`]) {
+    for (const query of ['', '?sub=', '?sub=%07', `?sub=${'x'.repeat(101)}`]) {
       t.equal((await ann.get(`/console/staff/end-sessions${query}`)).status, 422, query)
     }
     t.equal((await ann.get('/console/staff/end-sessions?sub=%3Cb%3E..%2F')).status, 200)

@@ -259,20 +259,12 @@ async function findMonth(db: Kysely<Tables>, { text }: Requester): Promise<Searc
 
 const monthOf = (at: number): string => isoMicros(at).slice(0, 7)
 
-/**
- * Members of staff who caused something. Their names in tokens are mostly written in lower case; a text that looks like
- * none is one only where that is said.
- */
+/** Members of staff who caused something. A text that looks like none of their names is one only where that is said. */
 async function findStaff(db: Kysely<Tables>, { text, ends, isNamed }: Requester): Promise<SearchHit[]> {
   const name = text.replace(/^staff:/i, '')
-  const pattern = isNamed || name !== text ? /^[ -~]{1,100}$/ : /^[a-z][\w.@+-]{0,99}$/i
-  if (!pattern.test(name)) return []
-  const pages = await Promise.all(
-    [...new Set([name, name.toLowerCase()])].map((sub) => listStaffActs(db, { sub, upTo: ends.searched, limit: 1 })),
-  )
-  return pages
-    .flatMap(({ acts }) => acts)
-    .map(({ sub, entry }) => ({ kind: 'staff', id: sub, label: `last act ${timeText(entry.at)}` }))
+  if (!isNamed && name === text && !/^\p{L}[\p{L}\p{M}\p{N}_.@+-]*$/u.test(name)) return []
+  const { acts } = await listStaffActs(db, { sub: name, upTo: ends.searched, limit: 1 })
+  return acts.map(({ sub, entry }) => ({ kind: 'staff', id: sub, label: `last act ${timeText(entry.at)}` }))
 }
 
 async function findOrder(db: Kysely<Tables>, { text, ends }: Requester): Promise<SearchHit[]> {

@@ -1,6 +1,6 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
 import { type Proposal, proposals } from '../../features/proposals/proposal.ts'
-import { isSamePerson } from '../../features/proposals/staff-name.ts'
+import { plainActor } from '../../http/auth/staff-name.ts'
 import type { EventWithoutMovements, Movement } from '../../ledger/rules/event.ts'
 import type { State } from '../../ledger/rules/state.ts'
 
@@ -55,7 +55,7 @@ export class ProposalChecks {
       if (maker !== origin.actor) this.#addFault(event.position, makerFault(maker, origin.actor))
     } else if (event.type === 'approval-limit-used') {
       const { maker } = event.data
-      if (!isSamePerson(maker, origin.actor)) this.#addFault(event.position, makerFault(maker, origin.actor))
+      if (maker !== origin.actor) this.#addFault(event.position, makerFault(maker, origin.actor))
     }
   }
 
@@ -134,7 +134,7 @@ export class ProposalChecks {
     // One that does not exist, and one approved by exactly its maker, break the rules of the events.
     if (proposal === undefined) return
     const { maker } = proposal
-    if (maker !== decided_by && isSamePerson(maker, decided_by)) {
+    if (maker !== decided_by && plainActor(maker) === plainActor(decided_by)) {
       this.#addFault(position, `it was approved by ${decided_by}, who is its maker, ${maker}`)
     }
     const changes = new Map<string, bigint>()

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { Text } from '../../../schema/common.ts'
 import { eventTypes } from '../../../schema/events.ts'
 import { type EventFilter, searchEvents } from '../../audit/reports/events/search-events.ts'
 import { headOf } from '../../db/head.ts'
@@ -39,7 +40,7 @@ const MAX_CHANNELS = 20
 const Word = (maxLength: number) => Type.Optional(Type.String({ maxLength, pattern: '^[\\x20-\\x7e]*$' }))
 const filterFields = {
   type: Word(60),
-  actor: Word(120),
+  actor: Type.Optional(Text(120)),
   account: Word(120),
   user: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
 }

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
-import { isSamePerson } from '../../features/proposals/staff-name.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { ConsolePages } from '../console-services.ts'
@@ -85,7 +84,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const data = { ...proposal, name: names.get(proposal.subject) }
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
-    const isMaker = isSamePerson(data.maker, `staff:${sub}`)
+    const isMaker = data.maker === `staff:${sub}`
     const mayAct = role === 'operator' && isOpen
     const [decision, granted] = await Promise.all([readDecision(db, data), grantedFacts(db, data)])
     const heldAt = decision?.position ?? (await headOf(db))

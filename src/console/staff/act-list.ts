@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
+import { Text } from '../../../schema/common.ts'
 import { eventTypes } from '../../../schema/events.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { listStaffActs, type StaffAct } from '../../audit/reports/events/staff-acts.ts'
@@ -28,8 +29,7 @@ import { deedCell, limitedAmountCell } from '../proposals/deed.ts'
 import { type ProposedDeed, readDeeds } from '../proposals/read-deeds.ts'
 
 const Filters = Type.Object({
-  /** A member of staff, as in the token. */
-  sub: Type.Optional(Type.String({ pattern: '^[ -~]{0,100}$' })),
+  sub: Type.Optional(Text(100)),
   ...periodFilters,
 })
 type Query = Static<typeof Filters>

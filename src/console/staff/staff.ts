@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Text } from '../../../schema/common.ts'
 import { listStaffActs } from '../../audit/reports/events/staff-acts.ts'
 import { headOf } from '../../db/head.ts'
-import { isStaffSub } from '../../http/auth/tokens.ts'
+import { plainStaffName } from '../../http/auth/staff-name.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
 import type { ConsolePages } from '../console-services.ts'
@@ -28,8 +29,7 @@ const reviewTemplate = defineTemplate<{
   readonly facts: readonly (readonly [string, Cell])[]
 }>('/staff/end-sessions.eta')
 
-/** Printable ASCII, as in the tokens of staff. */
-const Sub = Type.String({ pattern: '^[ -~]{1,100}$' })
+const Sub = Text(100)
 
 /** /console/staff: who did what, and ending somebody's sessions. */
 export const staffPages: ConsolePages = (scope, services) => {
@@ -43,7 +43,7 @@ export const staffPages: ConsolePages = (scope, services) => {
 
   scope.get('/staff/end-sessions', { schema: { querystring: Type.Object({ sub: Sub }) } }, async (request, reply) => {
     requireOperator(request)
-    const { sub } = request.query
+    const sub = nameIn(request.query)
     const { reports: db } = await services.reads.reportsFor(request)
     const [session, { acts }] = await Promise.all([
       db.selectFrom('staff_sessions').select('revoked_before').where('sub', '=', sub).executeTakeFirst(),
@@ -70,8 +70,8 @@ export const staffPages: ConsolePages = (scope, services) => {
   })
 
   scope.post('/staff/end-sessions', { schema: { body: Type.Object({ ...actFields, sub: Sub }) } }, (request, reply) => {
-    const { sub, key } = request.body
-    if (!isStaffSub(sub)) throw new HttpError(404, 'not_found', httpMessages.not_found)
+    const { key } = request.body
+    const sub = nameIn(request.body)
     return act(request, reply, services, {
       method: 'POST',
       path: `/staff/${encodeURIComponent(sub)}/revoke-sessions`,
@@ -80,4 +80,11 @@ export const staffPages: ConsolePages = (scope, services) => {
       done: 'staff-sessions-ended',
     })
   })
+}
+
+/** The member of staff whom a form names; 404 for what can name nobody. */
+function nameIn({ sub }: { readonly sub: string }): string {
+  const name = plainStaffName(sub)
+  if (name === null) throw new HttpError(404, 'not_found', httpMessages.not_found)
+  return name
 }

@@ -6,7 +6,6 @@ import type { State } from '../../ledger/rules/state.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { effectsOf, type Preview, previewOf } from './effects.ts'
 import { isOpen, type Proposal, proposals } from './proposal.ts'
-import { isSamePerson } from './staff-name.ts'
 
 type Decided = EventData<'proposal-decided'>
 
@@ -37,7 +36,7 @@ export const approveProposal = (findCall: FindCoveredCall): Verb<DecideProposal,
     const proposal = state.get(proposals, String(proposal_id))
     if (proposal === undefined) return refuse('not_found')
     const { maker, verb, input } = proposal
-    if (isSamePerson(maker, approver)) return refuse('own_proposal')
+    if (maker === approver) return refuse('own_proposal')
     if (!isOpen(proposal, now)) return refuse('proposal_closed')
     const call = findCall(verb, input)
     if (call === null) return refuse('validation_failed')

@@ -11,7 +11,7 @@ interface Use extends LimitedAmount {
 
 /** What a member of staff has moved alone in the last 24 hours, oldest first. */
 export const approvalUses = projection('approval_uses', {
-  /** By plain name, as `staff:ann`; as it was written in events of older versions. */
+  /** `staff:ann` */
   maker: text(),
   uses: json<readonly Use[]>(),
 })

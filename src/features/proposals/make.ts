@@ -5,7 +5,6 @@ import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { limitedAmounts, type Preview, previewOf } from './effects.ts'
 import { approvalUses, passedLimits } from './limit-use.ts'
 import { PROPOSAL_MICROS, type Proposal, proposals } from './proposal.ts'
-import { plainName } from './staff-name.ts'
 
 /** A proposal with what it would do. */
 export interface PreviewedProposal {
@@ -28,11 +27,9 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
   maker: string,
 ): Verb<Input, Outcome<Answer>, readonly (Codes[number] | 'balance_limit')[]> {
   const { verb } = covered
-  // However the name is written, the limits are those of one person.
-  const user = plainName(maker)
   return {
     refusals: [...verb.refusals, 'balance_limit'],
-    reads: (input) => [...verb.reads(input), keyOf(approvalUses, user)],
+    reads: (input) => [...verb.reads(input), keyOf(approvalUses, maker)],
 
     decide(state, input, context) {
       const events = verb.decide(state, input, context)
@@ -41,9 +38,9 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
       const amounts = limitedAmounts(call, state, events)
       if (amounts === null) return refuse('balance_limit')
       if (amounts.length === 0) return events
-      if (passedLimits(state.get(approvalUses, user), amounts, limits, context.now).length === 0) {
+      if (passedLimits(state.get(approvalUses, maker), amounts, limits, context.now).length === 0) {
         // The last one, as results refer to the first.
-        return [...events, { type: 'approval-limit-used', data: { maker: user, amounts }, movements: [] }]
+        return [...events, { type: 'approval-limit-used', data: { maker, amounts }, movements: [] }]
       }
       const { action, subject, reason } = call.description
       const expires_at = context.now + PROPOSAL_MICROS

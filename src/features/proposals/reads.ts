@@ -10,7 +10,6 @@ import { keptPreview, previewOf } from './effects.ts'
 import { type ApprovalUses, passedLimits } from './limit-use.ts'
 import type { PreviewedProposal } from './make.ts'
 import { isOpen, type Proposal, type ProposalStatus, proposals } from './proposal.ts'
-import { plainName } from './staff-name.ts'
 
 type Db = Kysely<Tables>
 
@@ -93,14 +92,13 @@ export async function needsProposal(
   maker: string,
   amounts: readonly LimitedAmount[],
 ): Promise<boolean> {
-  const user = plainName(maker)
   const row = await db
     .selectFrom('ledger_head as h')
-    .leftJoin('approval_uses as u', (join) => join.on('u.maker', '=', user))
+    .leftJoin('approval_uses as u', (join) => join.on('u.maker', '=', maker))
     .select([micros('greatest(clock_timestamp(), h.at)').as('now'), 'u.uses'])
     .executeTakeFirstOrThrow()
   const uses: ApprovalUses['uses'] = row.uses === null ? [] : JSON.parse(row.uses)
-  return passedLimits({ maker: user, uses }, amounts, limits, row.now).length > 0
+  return passedLimits({ maker, uses }, amounts, limits, row.now).length > 0
 }
 
 /** Proposals past their time whose end is not on the ledger yet, oldest first. */

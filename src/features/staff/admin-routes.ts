@@ -1,6 +1,6 @@
 import { dataOf } from '../../../schema/common.ts'
 import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
-import { isStaffSub } from '../../http/auth/tokens.ts'
+import { plainStaffName } from '../../http/auth/staff-name.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { staffVerbs } from './verbs.ts'
@@ -22,13 +22,14 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
       },
       // Before the response is sent: from then on this instance refuses the old tokens.
       onSend: ({ params }, _reply, _payload, done) => {
-        staffSessions.invalidate(params.sub)
+        const sub = plainStaffName(params.sub)
+        if (sub !== null) staffSessions.invalidate(sub)
         done()
       },
     },
     (request, reply) => {
-      const { sub } = request.params
-      if (!isStaffSub(sub)) throw new InvalidPathParam()
+      const sub = plainStaffName(request.params.sub)
+      if (sub === null) throw new InvalidPathParam()
       return execute(request, reply, verbs.revokeStaffSessions, { sub })
     },
   )

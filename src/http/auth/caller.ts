@@ -3,6 +3,7 @@ export type StaffRole = 'operator' | 'finance'
 /** Who sent a request, as its token says. */
 export type Caller =
   | { readonly kind: 'user'; readonly id: number }
+  /** `sub` is the plain form of the token's. */
   | { readonly kind: 'staff'; readonly role: StaffRole; readonly sub: string }
 
 /** The caller's name on the ledger: `user:7` or `staff:ann`. */

@@ -10,6 +10,7 @@ import { HttpError } from '../errors/http-error.ts'
 import { httpMessages } from '../messages.ts'
 import type { Caller, StaffRole } from './caller.ts'
 import type { IsSignatureValid } from './gate.ts'
+import { plainStaffName } from './staff-name.ts'
 
 /** Seconds by which the clock of the token's issuer may be ahead. */
 const MAX_CLOCK_AHEAD_SECONDS = 5
@@ -137,14 +138,9 @@ function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller
   }
   const { role } = staff
   if (role !== 'operator' && role !== 'finance') return null
-  return isStaffSub(sub) ? { kind: 'staff', role, sub } : undefined
+  const name = plainStaffName(sub)
+  return name === null ? undefined : { kind: 'staff', role, sub: name }
 }
-
-/**
- * Whether this may name a member of staff: it is written to the ledger and to logs as it is, and stands in paths, where `.`
- * and `..` would mean a folder.
- */
-export const isStaffSub = (sub: string): boolean => /^(?!\.{1,2}$)[\x20-\x7e]{1,100}$/.test(sub)
 
 /** A token for development; `app` must have been given a secret. `ttl` is a duration such as `12h`. */
 export const signToken = (

@@ -354,11 +354,11 @@ test('proposals', async (t) => {
         'its maker, written otherwise',
         credited,
         (id) => [
-          inData(id + 1, 'staff:ben', 'staff:A nn'),
-          update(id + 1, `actor = 'staff:A nn'`),
-          inData(id + 2, 'staff:ben', 'staff:A nn'),
+          inData(id + 1, 'staff:ben', 'staff:Ann'),
+          update(id + 1, `actor = 'staff:Ann'`),
+          inData(id + 2, 'staff:ben', 'staff:Ann'),
         ],
-        ['approval', 1, /approved by staff:A nn, who is its maker/],
+        ['approval', 1, /approved by staff:Ann, who is its maker/],
       ],
       [
         'another action',

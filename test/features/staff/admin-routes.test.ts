@@ -29,7 +29,7 @@ test('operators revoke the sessions of staff', async (t) => {
 
   t.equal((await instance.operator('POST', '/admin/v1/staff/never%20seen/revoke-sessions')).status, 200)
   t.equal((await as('never seen', 'finance')('GET', nowhere)).status, 440)
-  for (const sub of ['%0A', '%C3%A9', 'x'.repeat(101)]) {
+  for (const sub of ['%0A', '%E2%80%8B', 'x'.repeat(101)]) {
     t.equal((await instance.operator('POST', `/admin/v1/staff/${sub}/revoke-sessions`)).status, 404, sub)
   }
   t.same(instance.ledger.bugs, [])

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
+import { plainActor } from '../../../http/auth/staff-name.ts'
 import { newestBlocksWith, readSearchable, type Term } from '../../../ledger/indexes/blocks-with.ts'
 import { readIndexed } from '../../../ledger/indexes/index-reads.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../ledger/indexes/index-rows.ts'
@@ -21,7 +22,7 @@ const MAX_POSITIONS = 1_000
 /** What events have to have; what is absent matches all. */
 export interface EventFilter {
   readonly type?: string | undefined
-  /** `user:7`, `staff:ann`, `system` */
+  /** `user:7`, `staff:ann`, `system`; the name of staff in any case. */
   readonly actor?: string | undefined
   /** A user who caused the event, whose value it moves, or whom it names. */
   readonly user?: number | undefined
@@ -101,7 +102,13 @@ async function* candidatesOf(
 }
 
 function termsOf({ type, actor, user, requestId, idempotencyKey }: EventFilter): readonly Term[] {
-  const values = { type, actor, user: user?.toString(), request: requestId, key: idempotencyKey }
+  const values = {
+    type,
+    actor: actor && plainActor(actor),
+    user: user?.toString(),
+    request: requestId,
+    key: idempotencyKey,
+  }
   const kinds = ['type', 'actor', 'user', 'request', 'key'] as const
   return kinds.flatMap((kind): Term[] => {
     const value = values[kind]
@@ -195,7 +202,7 @@ function matchesFilter(filter: EventFilter, bases?: readonly number[]): RawBuild
   const { type, actor, user, account, requestId, idempotencyKey } = filter
   const conditions: RawBuilder<boolean>[] = [sql`true`]
   if (type !== undefined) conditions.push(sql`e.type = ${type}`)
-  if (actor !== undefined) conditions.push(sql`e.actor = ${actor}`)
+  if (actor !== undefined) conditions.push(sql`e.actor = ${plainActor(actor)}`)
   if (requestId !== undefined) conditions.push(sql`e.request_id = ${requestId}`)
   if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = ${idempotencyKey}`)
   if (account !== undefined) conditions.push(sql`(e.debit @> ${[account]} or e.credit @> ${[account]})`)

@@ -1,0 +1,27 @@
+import { isVisible } from '../../../schema/common.ts'
+
+/** One line without what could reorder the text around it; `.` and `..` would mean a folder in a path. */
+const NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
+
+/** As many UTF-16 units as a name may have: normalising a longer text of marks alone would take long. */
+const MAX_UNITS = 300
+
+/**
+ * The one form of the `sub` of a member of staff, by which it is recorded and compared, as login services may write `ann`
+ * and `Ann `: in NFC, with case folded and without outer blanks. Null for a `sub` that can name nobody.
+ */
+export function plainStaffName(sub: string): string | null {
+  if (sub.length > MAX_UNITS) return null
+  const name = foldCase(sub.normalize('NFC')).normalize('NFC').trim()
+  return NAME.test(name) && isVisible(name) ? name : null
+}
+
+/** An actor as the ledger has it: `staff:ann` of `staff:Ann`, and any other as it is. */
+export function plainActor(actor: string): string {
+  const [, sub] = /^\s*staff:(.*)$/isu.exec(actor) ?? []
+  const name = sub === undefined ? null : plainStaffName(sub)
+  return name === null ? actor : `staff:${name}`
+}
+
+/** Letter by letter, so that a sigma is the same wherever it stands. A dotless `ı` is no `i`. */
+const foldCase = (text: string): string => text.replaceAll(/[^ı]/gu, (letter) => letter.toUpperCase().toLowerCase())
