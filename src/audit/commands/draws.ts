@@ -2,7 +2,8 @@ import { headOf } from '../../db/head.ts'
 import { readEntries } from '../export/read-entries.ts'
 import { formatColumns } from '../format.ts'
 import { formatHeading, readHeading } from '../heading.ts'
-import { checkDraws, type DrawReport, drawFindings } from '../verify/draws/check-draws.ts'
+import { checkDraws, type DrawReport, drawObservations } from '../verify/draws/check-draws.ts'
+import { type FrequencyTest, MIN_P_VALUE } from '../verify/draws/frequency-test.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { withQueryContext } from './with-query-context.ts'
 
@@ -19,13 +20,15 @@ async function run(audit: CommandContext, { json }: { readonly json?: true }): P
     const report = await checkDraws(readEntries(url, { first: 1, last }, context))
     return { report, heading: await readHeading(db, audit.asked, last) }
   })
-  const findings = drawFindings(report)
-  if (json) audit.terminal.line(JSON.stringify({ ...heading, ...report, findings }))
+  const findings = report.faults.map(({ position, message }) => `position ${position}: ${message}`)
+  const observations = drawObservations(report)
+  if (json) audit.terminal.line(JSON.stringify({ ...heading, ...report, findings, observations }))
   else
     for (const line of [
       ...formatHeading(heading),
       ...formatReport(report),
       ...findings,
+      ...observations.map((observation) => `observation: ${observation}`),
       formatSummary(report, findings),
     ])
       audit.terminal.line(line)
@@ -33,29 +36,30 @@ async function run(audit: CommandContext, { json }: { readonly json?: true }): P
 }
 
 const formatCount = (value: number): string => value.toLocaleString('en')
-const formatP = (p: number | null, outcomes: number): string => {
-  if (p !== null) return `chi-square p = ${p.toFixed(6)}`
-  return outcomes < 2 ? 'only one outcome, nothing to judge' : 'too few draws to judge'
+const formatTest = ({ p, degrees, statistic }: FrequencyTest): string => {
+  if (p === null) return 'nothing to judge'
+  const square = degrees === 0 ? 'too few draws' : `${statistic.toFixed(2)}, ${degrees} degrees of freedom`
+  return `p = ${p < MIN_P_VALUE ? p.toExponential(2) : p.toFixed(6)} (chi-square: ${square})`
 }
 const formatPercent = (share: number): string => `${(share * 100).toFixed(4)}%`
 
 function formatReport({ lucky, spins }: DrawReport): string[] {
   return [
-    ...lucky.flatMap(({ odds_hash, decoration_id, draws, p, rows }) => [
-      `gift ${decoration_id}, odds ${odds_hash}: ${formatCount(draws)} draws, ${formatP(p, rows.length)}`,
+    ...lucky.flatMap(({ odds_hash, decoration_id, rows, ...test }) => [
+      `gift ${decoration_id}, odds ${odds_hash}: ${formatCount(test.draws)} draws, ${formatTest(test)}`,
       ...formatColumns(
         rows.map(({ multiplier, observed, expected }) => [
           `  × ${multiplier / 10_000}`,
           `${formatCount(observed)} times`,
-          draws === 0 ? '' : formatPercent(observed / draws),
+          test.draws === 0 ? '' : formatPercent(observed / test.draws),
           `published ${formatPercent(expected)}`,
         ]),
         [0, 1, 2, 3],
       ),
     ]),
     ...spins.map(
-      ({ players, draws, p, places }) =>
-        `${formatCount(draws)} spins among ${players} players, ${formatP(p, places.length)}: ` +
+      ({ players, places, ...test }) =>
+        `${formatCount(test.draws)} spins among ${players} players, ${formatTest(test)}: ` +
         `won by place ${places.map(({ observed }) => formatCount(observed)).join(', ')}`,
     ),
   ]

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FrequencyTest } from '../../audit/verify/draws/frequency-test.ts'
 import { decorationById } from '../../features/gifts/reads.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -205,6 +206,11 @@ function summaryOf(
   return `${when} the house ${result} by ${what}: ${amount(paidIn)} paid in, ${amount(paidOut)} paid out.`
 }
 
+const chiSquareOf = ({ statistic, degrees }: FrequencyTest): string =>
+  degrees === 0
+    ? 'Too few draws for a chi-square'
+    : `Chi-square ${statistic.toFixed(2)} with ${degrees} degrees of freedom`
+
 /** Observed against published odds, as bars; none for a gift without draws. */
 function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly ShownOdds[] {
   if (odds_hash === null || test === null) return []
@@ -217,11 +223,11 @@ function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly Show
       draws: draws.toLocaleString('en'),
       judgement:
         test.p === null
-          ? 'There are too few draws to judge by.'
-          : `Chi-square ${test.statistic.toFixed(2)} with ${test.degrees} degrees of freedom, p = ${formatP(test)}. ` +
+          ? 'There is nothing to judge by.'
+          : `${chiSquareOf(test)}, p = ${formatP(test)}. ` +
             (isRare(test)
               ? 'Fair draws deviate so much once in a thousand such periods, or less.'
-              : 'Fair draws deviate as much or more in that share of such periods.'),
+              : 'Fair draws deviate as much or more in at most that share of such periods.'),
       outcomes: outcomes.map(({ multiplier, weight, observed, expected }) => ({
         multiplier: `${multiplier} × stake`,
         weight: weight.toLocaleString('en'),

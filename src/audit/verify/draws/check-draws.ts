@@ -5,13 +5,10 @@ import { rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
 import { type DrawObserver, paidAmounts } from './draw-observer.ts'
+import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
-
-/** A p-value below this is a finding. */
-export const MIN_P_VALUE = 1e-6
 
 export interface DrawFault {
   readonly position: number
@@ -19,14 +16,14 @@ export interface DrawFault {
 }
 
 /** How often each row of an odds table was drawn. */
-export interface OddsFrequencies extends ChiSquare {
+export interface OddsFrequencies extends FrequencyTest {
   readonly odds_hash: string
   readonly decoration_id: number
   readonly rows: readonly (Frequency & { /** Ten-thousandths of the stake. */ readonly multiplier: number })[]
 }
 
 /** How often each place won, of all spins with the same number of players. */
-export interface SpinFrequencies extends ChiSquare {
+export interface SpinFrequencies extends FrequencyTest {
   readonly players: number
   readonly places: readonly Frequency[]
 }
@@ -95,25 +92,24 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
         observed: counts.get(row) ?? 0,
         expected: row.weight / weight,
       }))
-      return { odds_hash, decoration_id, ...chiSquare(rows), rows }
+      return { odds_hash, decoration_id, ...testFrequencies(rows), rows }
     }),
     spins: [...spins]
       .sort(([a], [b]) => a - b)
       .map(([players, counts]): SpinFrequencies => {
         const places = counts.map((observed) => ({ observed, expected: 1 / players }))
-        return { players, ...chiSquare(places), places }
+        return { players, ...testFrequencies(places), places }
       }),
   }
 }
 
-/** Findings for people, by position; those of frequencies come last. */
-export function drawFindings({ faults, lucky, spins }: DrawReport): string[] {
-  const improbable = <T extends ChiSquare>(one: T): readonly (T & { readonly p: number })[] => {
+/** What a fair game shows once in a million months, for people: a reason to look, and no finding. */
+export function drawObservations({ lucky, spins }: DrawReport): string[] {
+  const improbable = <T extends FrequencyTest>(one: T): readonly (T & { readonly p: number })[] => {
     const { p } = one
     return p !== null && p < MIN_P_VALUE ? [{ ...one, p }] : []
   }
   return [
-    ...faults.map(({ position, message }) => `position ${position}: ${message}`),
     ...lucky
       .flatMap(improbable)
       .map(

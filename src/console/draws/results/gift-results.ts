@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Kysely } from 'kysely'
-import { type ChiSquare, chiSquare } from '../../../audit/verify/draws/chi-square.ts'
+import { type FrequencyTest, MIN_P_VALUE, testFrequencies } from '../../../audit/verify/draws/frequency-test.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { decorationNames, publishedOddsTable } from '../../../features/gifts/reads.ts'
 import { addressWith } from '../../frame/address.ts'
@@ -32,7 +32,7 @@ export interface GiftResult extends GiftCounts {
   /** As shares of the stakes; null where nothing is drawn. */
   readonly publishedReturn: number | null
   readonly outcomes: readonly OutcomeCounts[]
-  readonly test: ChiSquare | null
+  readonly test: FrequencyTest | null
 }
 
 /** Gifts by their names and odds, those that moved most first. */
@@ -66,7 +66,7 @@ export async function describeResults(
         house: paidIn - paidOut,
         publishedReturn: table?.return_to_player ?? null,
         outcomes,
-        test: table === undefined ? null : chiSquare(outcomes),
+        test: table === undefined ? null : testFrequencies(outcomes),
       }
     }),
   )
@@ -75,19 +75,17 @@ export async function describeResults(
 
 export const formatShare = (share: number): string => `${(share * 100).toFixed(2)}%`
 
-/** The probability that fair draws deviate as much or more. */
-export function formatP({ p, degrees }: ChiSquare): string {
-  if (p === null) return degrees === 0 ? 'too few draws' : 'nothing to judge'
+/** In at most this share of such periods do fair draws deviate as much or more. */
+export function formatP({ p }: FrequencyTest): string {
+  if (p === null) return 'nothing to judge'
   return p < 0.0001 ? p.toExponential(1) : p.toFixed(4)
 }
 
-/** Below this the draws are not those that were published: the limit of the audit command. */
-const MIN_P_VALUE = 1e-6
-
 /** Fair draws deviate so much once in a thousand such periods, or less. */
-export const isRare = ({ p }: ChiSquare): boolean => p !== null && p < 0.001
+export const isRare = ({ p }: FrequencyTest): boolean => p !== null && p < 0.001
 
-const judgementOf = (test: ChiSquare): string => (test.p === null ? '' : isRare(test) ? ', rare' : ', within chance')
+const judgementOf = (test: FrequencyTest): string =>
+  test.p === null ? '' : isRare(test) ? ', rare' : ', within chance'
 
 export const resultColumns = (query: { readonly from: string; readonly to: string }): readonly Column<GiftResult>[] => [
   {
@@ -131,7 +129,7 @@ export const resultColumns = (query: { readonly from: string; readonly to: strin
   },
   {
     name: 'p_value',
-    title: 'Chi-square p',
+    title: 'p',
     isNumber: true,
     cell: ({ test }) =>
       test === null
