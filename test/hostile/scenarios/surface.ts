@@ -44,25 +44,19 @@ export const surface: Scenario = {
     await aim(attackRun)
     const slowClients = slow(attackRun, isThorough)
     const { routes } = attackRun
+    const ofClients = routes.filter(({ kind }) => kind !== 'admin')
+    const ofOperators = routes.filter(({ kind }) => kind === 'admin')
     const generate = (turn: number, routes: readonly Route[]): Promise<void> =>
       generated(attackRun, { routes, requests: requests / 3, turn })
     const attacks: Readonly<Record<string, () => Promise<void>>> = {
       // First, while the catalogue and the room are as requests expect them; operators may leave them in any state.
-      "generated requests to clients' routes": () =>
-        generate(
-          0,
-          routes.filter(({ kind }) => kind !== 'admin'),
-        ),
+      "generated requests to clients' routes": () => generate(0, ofClients),
       tokens: () => attackRun.probe(tokens(attackRun)),
       paths: () => attackRun.probe(paths(attackRun)),
       matrix: () => attackRun.probe(matrix(attackRun)),
       keys: () => keys(attackRun),
       bytes: () => bytes(attackRun),
-      "generated requests to operators' routes": () =>
-        generate(
-          1,
-          routes.filter(({ kind }) => kind === 'admin'),
-        ),
+      "generated requests to operators' routes": () => generate(1, ofOperators),
       'the worst requests': () => worst(attackRun),
       'generated requests to all routes': () => generate(2, routes),
       // Alone, as it closes routes to all others.

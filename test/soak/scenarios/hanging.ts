@@ -16,7 +16,7 @@ const RECOVERY_MS = 1_500
 const READY_MS = 15_000
 
 /** Makes statements hang; answers a function that ends it. */
-type Hang = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
+type Hang = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => unknown>
 
 /** A lock that another session holds, for example in psql. */
 const holdLock =
@@ -35,7 +35,7 @@ const suspendSession =
     for (;;) {
       const [row] = await queryRows<{ pid: number }>(url, `select pid from pg_stat_activity where ${session}`)
       const resume = row === undefined ? undefined : freezeSession(context, row.pid)
-      if (resume !== undefined) return async () => resume()
+      if (resume !== undefined) return resume
       await context.pause(1)
     }
   }
@@ -50,14 +50,7 @@ const faults: readonly (readonly [name: string, isOutage: boolean, hang: Hang])[
   ['the head locked', false, holdLock('select from ledger_head for update')],
   ['balances locked', false, holdLock('lock table balances in access exclusive mode')],
   ['events locked', false, holdLock('lock table ledger_events in access exclusive mode')],
-  [
-    'all of PostgreSQL suspended',
-    true,
-    async (context, { postgres }) => {
-      const resume = freeze(context, postgres.dataDir)
-      return async () => resume()
-    },
-  ],
+  ['all of PostgreSQL suspended', true, async (context, { postgres }) => freeze(context, postgres.dataDir)],
   [
     'PostgreSQL stopped and started again',
     true,
@@ -71,15 +64,14 @@ const faults: readonly (readonly [name: string, isOutage: boolean, hang: Hang])[
     true,
     async (_context, { proxies }) => {
       for (const proxy of proxies.values()) proxy.silence()
-      return async () => proxies.forEach((proxy) => proxy.resume())
+      return () => proxies.forEach((proxy) => proxy.resume())
     },
   ],
 ]
 
 export const hanging = inRounds({
   name: 'hanging',
-  about:
-    'a statement that every command needs hangs, on a lock of another session or for good; or every statement does',
+  about: 'a statement that every command needs hangs, on a lock of another session or for good; or all statements do',
   full: { rounds: 2 * faults.length, seconds: 40 },
   short: { rounds: faults.length, seconds: 6 },
   open: (context) => sharedEnvironment(context, [{}]),
