@@ -123,7 +123,7 @@ export type PageQuery = Static<typeof PageQuery>
 
 /** Every error's body. `code` is for programs, `message` for people. */
 export const ErrorBody = named(
-  'Error',
+  'ErrorBody',
   Type.Object({
     message: Type.String({ description: 'for people, in the language of the request' }),
     code: Type.String({ description: 'for programs; stable. /docs/codes says what each means and what to show' }),

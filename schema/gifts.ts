@@ -15,7 +15,12 @@ export const InstantSend = named(
   Type.Object({
     u_id: { ...Id, description: 'the caller' },
     decoration_id: { ...Id, description: 'of the gift' },
-    user_id: Type.Array(Id, { minItems: 1, maxItems: 100, uniqueItems: true, description: 'Ids of the receivers' }),
+    user_id: Type.Array(Id, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'Ids of the receivers; not of the sender',
+    }),
     quantity: Quantity,
     room_id: RoomRef,
     is_bag: Type.Optional({ ...Flag, description: "whether to send items of the caller's bag instead of paying" }),

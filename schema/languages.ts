@@ -2,7 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { named } from './named.ts'
 
 /** The languages of the app. */
-export const Language = named('Language', Type.Union([Type.Literal('en'), Type.Literal('ar')], { title: 'en or ar' }))
+export const Language = named(
+  'LanguageCode',
+  Type.Union([Type.Literal('en'), Type.Literal('ar')], { title: 'en or ar' }),
+)
 export type Language = Static<typeof Language>
 
 /** A text in every language of the app. */

@@ -61,21 +61,21 @@ export const httpMessages = {
     en: 'Too many requests. Retry after the time in Retry-After.',
     ar: 'عدد الطلبات أكبر من المسموح به. يُرجى إعادة المحاولة بعد المدة المذكورة في Retry-After.',
   },
-  invalid_cursor: { en: 'is not a cursor of this list', ar: 'هذا المؤشر لا يخص هذه القائمة.' },
+  invalid_cursor: { en: 'The value is not a cursor of this list.', ar: 'هذا المؤشر لا يخص هذه القائمة.' },
   invalid_key: {
-    en: 'must be 1 to 255 printable ASCII characters',
+    en: 'The key must be 1 to 255 printable ASCII characters.',
     ar: 'يجب أن يتكون من 1 إلى 255 حرفًا من حروف ASCII القابلة للطباعة.',
   },
   invalid_match: {
-    en: 'must be one ETag, as the GET of the same path answers it',
+    en: 'The value must be one ETag, as the GET of the same path answers it.',
     ar: 'يجب أن تكون قيمة ETag واحدة كما ترد في رد GET على المسار نفسه.',
   },
   invalid_none_match: {
-    en: 'must be *, without If-Match',
+    en: 'The value must be *, without If-Match.',
     ar: 'يجب أن تكون * دون If-Match.',
   },
   implausible_shape: {
-    en: 'must not be nested so deeply, or have so many objects, lists, texts or different field names',
+    en: 'The body must not be nested so deeply, or have so many objects, lists, texts or different field names.',
     ar: 'يجب ألا يكون المحتوى بهذا القدر من التداخل، أو بهذا العدد من الكائنات أو القوائم أو النصوص أو أسماء الحقول المختلفة.',
   },
 } satisfies Messages

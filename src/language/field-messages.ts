@@ -3,18 +3,18 @@ import { formatNumber } from './numbers.ts'
 
 /** What several parts say about a field of a request. */
 export const fieldMessages = {
-  required: { en: 'is required', ar: 'هذا الحقل مطلوب.' },
-  taken: { en: 'has already been taken', ar: 'هذه القيمة مستخدمة من قبل.' },
-  unknown_user: { en: 'is not a known user', ar: 'لا يوجد مستخدم بهذا المعرّف.' },
-  unknown_country: { en: 'is not a known country', ar: 'لا توجد دولة بهذا المعرّف.' },
+  required: { en: 'This field is required.', ar: 'هذا الحقل مطلوب.' },
+  taken: { en: 'This value has already been taken.', ar: 'هذه القيمة مستخدمة من قبل.' },
+  unknown_user: { en: 'There is no user with this id.', ar: 'لا يوجد مستخدم بهذا المعرّف.' },
+  unknown_country: { en: 'There is no country with this id.', ar: 'لا توجد دولة بهذا المعرّف.' },
   no_user: (id: number) => ({ en: `There is no user ${id}.`, ar: `لا يوجد مستخدم بالمعرّف ${id}.` }),
-  listed_twice: { en: 'appears more than once in the list', ar: 'تتكرر هذه القيمة في القائمة.' },
+  listed_twice: { en: 'This value appears more than once in the list.', ar: 'تتكرر هذه القيمة في القائمة.' },
   at_most: (limit: number) => ({
-    en: `must be at most ${limit}`,
+    en: `The value must be at most ${limit}.`,
     ar: `يجب ألا تزيد القيمة على ${formatNumber('ar', limit)}.`,
   }),
   holds_at_most: (limit: number) => ({
-    en: `must hold at most ${limit}`,
+    en: `The list must hold at most ${limit}.`,
     ar: `يجب ألا يزيد عدد العناصر على ${formatNumber('ar', limit)}.`,
   }),
 } satisfies Messages

@@ -194,11 +194,11 @@ test('a forgotten agent is not listed and cannot be asked; operators decide on t
   t.same(await listed(), [])
   t.match(await user(1)('POST', `${requests}/request`, gold), {
     status: 422,
-    body: { errors: { target_user_id: ['is not a charging agent'] } },
+    body: { errors: { target_user_id: ['This user is not a charging agent.'] } },
   })
   t.match(await user(1)('POST', `${requests}/request`, { ...cash, business_manager_id: 4, amount_in_dollars: 20 }), {
     status: 422,
-    body: { errors: { business_manager_id: ['is not a business manager'] } },
+    body: { errors: { business_manager_id: ['This user is not a business manager.'] } },
   })
   const [first, second] = asked.map((answer) => dataOf(answer).id)
   const decide = (id: number, status: string) => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status })

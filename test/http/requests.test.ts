@@ -33,8 +33,8 @@ const bodies: readonly (readonly [string, Record<string, string>, string | Buffe
 ]
 
 const TEXT_RULE =
-  'must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
-  '30 combining marks in a row'
+  'The value must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
+  '30 combining marks in a row.'
 
 test('what requests may hold', async (all) => {
   const { app } = await createMinimalApp(all)
@@ -92,37 +92,37 @@ test('what requests may hold', async (all) => {
 
   /** Bodies, and the errors that they get. */
   const faults: readonly (readonly [unknown, Record<string, string[]>])[] = [
-    [{ count: '1' }, { count: ['must be an integer'], name: ['is required'] }],
+    [{ count: '1' }, { count: ['The value must be an integer.'], name: ['This field is required.'] }],
     [
       { count: 1.5, name: '' },
-      { count: ['must be an integer'], name: ['must not be empty'] },
+      { count: ['The value must be an integer.'], name: ['The text must not be empty.'] },
     ],
-    [{ count: 0, name: 'n' }, { count: ['must be at least 1'] }],
+    [{ count: 0, name: 'n' }, { count: ['The value must be at least 1.'] }],
     [
       { count: 11, name: 'n'.repeat(11) },
-      { count: ['must be at most 10'], name: ['must have at most 10 characters'] },
+      { count: ['The value must be at most 10.'], name: ['The text must have at most 10 characters.'] },
     ],
     [{ count: 1, name: 'a\u0000' }, { name: [TEXT_RULE] }],
     [{ count: 1, name: '\ud800' }, { name: [TEXT_RULE] }],
-    [{ count: 1, name: 'n', loud: 'yes' }, { loud: ['must be true/false, 1/0, "1"/"0" or "true"/"false"'] }],
-    [{ count: 1, name: 'n', parts: [] }, { parts: ['must hold at least 1'] }],
-    [{ count: 1, name: 'n', parts: [{ id: 1 }, { id: 1 }] }, { parts: ['must not hold the same twice'] }],
+    [{ count: 1, name: 'n', loud: 'yes' }, { loud: ['The value must be true/false, 1/0, "1"/"0" or "true"/"false".'] }],
+    [{ count: 1, name: 'n', parts: [] }, { parts: ['The list must hold at least 1.'] }],
+    [{ count: 1, name: 'n', parts: [{ id: 1 }, { id: 1 }] }, { parts: ['The list must not hold the same twice.'] }],
     [
       { count: 1, name: 'n', parts: [{ id: 1 }, {}, { id: 'x' }, 7] },
       {
-        parts: ['must hold at most 3'],
-        'parts.1.id': ['is required'],
-        'parts.2.id': ['must be an integer'],
-        'parts.3': ['must be an object'],
+        parts: ['The list must hold at most 3.'],
+        'parts.1.id': ['This field is required.'],
+        'parts.2.id': ['The value must be an integer.'],
+        'parts.3': ['The value must be an object.'],
       },
     ],
-    [{ count: 1, name: 'n', kind: 'huge' }, { kind: ['must be "big" or "small"'] }],
-    [{ count: 1, name: 'n', note: 'too long' }, { note: ['must have at most 5 characters'] }],
-    [{ count: 1, name: 'n', note: 7 }, { note: ['must be a string or null'] }],
-    [{ count: 1, name: 'n', where: 0 }, { where: ['must be at least 1'] }],
-    [{ count: 1, name: 'n', where: 'X' }, { where: ['must be a uid that begins with R'] }],
-    [{ count: 1, name: 'n', where: true }, { where: ['must be an integer or a string'] }],
-    [null, { body: ['must be an object'] }],
+    [{ count: 1, name: 'n', kind: 'huge' }, { kind: ['The value must be "big" or "small".'] }],
+    [{ count: 1, name: 'n', note: 'too long' }, { note: ['The text must have at most 5 characters.'] }],
+    [{ count: 1, name: 'n', note: 7 }, { note: ['The value must be a string or null.'] }],
+    [{ count: 1, name: 'n', where: 0 }, { where: ['The value must be at least 1.'] }],
+    [{ count: 1, name: 'n', where: 'X' }, { where: ['The value must be a uid that begins with R.'] }],
+    [{ count: 1, name: 'n', where: true }, { where: ['The value must be an integer or a string.'] }],
+    [null, { body: ['The value must be an object.'] }],
   ]
 
   await all.test('every faulty field is named, with a message that does not repeat its value', async (t) => {
@@ -143,23 +143,30 @@ test('what requests may hold', async (all) => {
     t.equal(smiling.statusCode, 200, 'a surrogate pair counts as one character')
 
     const payments: readonly (readonly [unknown, Record<string, string[]>])[] = [
-      [{ type: 'cash' }, { manager: ['is required'] }],
-      [{ type: 'cash', manager: 1, quick: 'yes' }, { quick: ['must be true/false, 1/0, "1"/"0" or "true"/"false"'] }],
+      [{ type: 'cash' }, { manager: ['This field is required.'] }],
+      [
+        { type: 'cash', manager: 1, quick: 'yes' },
+        { quick: ['The value must be true/false, 1/0, "1"/"0" or "true"/"false".'] },
+      ],
       [
         { type: 'agent', agent: 'x' },
-        { agent: ['must be an integer'], country: ['is required'] },
+        { agent: ['The value must be an integer.'], country: ['This field is required.'] },
       ],
-      [{ type: 'gold' }, { type: ['must be "cash" or "agent"'] }],
-      [{}, { type: ['is required'] }],
+      [{ type: 'gold' }, { type: ['The value must be "cash" or "agent".'] }],
+      [{}, { type: ['This field is required.'] }],
     ]
     for (const [body, errors] of payments) t.same((await post('/v1/payments', body)).json().errors, errors)
 
     const many = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 60 }, () => ({})) })
     t.equal(Object.keys(many.json().errors).length, 20, 'at most 20 fields')
     const large = await post('/v1/things', { count: 0, name: 7, parts: Array.from({ length: 5000 }, () => ({})) })
-    t.same(large.json().errors, { count: ['must be at least 1'] }, 'of a large body only the first fault')
+    t.same(large.json().errors, { count: ['The value must be at least 1.'] }, 'of a large body only the first fault')
     const long = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 5000 }, () => ({})) })
-    t.same(long.json().errors, { parts: ['must hold at most 3'] }, 'the length of a list is checked before its items')
+    t.same(
+      long.json().errors,
+      { parts: ['The list must hold at most 3.'] },
+      'the length of a list is checked before its items',
+    )
   })
 
   await all.test('query parameters are validated', async (t) => {
@@ -175,13 +182,13 @@ test('what requests may hold', async (all) => {
     for (const [query, read] of table) t.same((await ask(query)).json().data, read, query)
 
     const wrong: readonly (readonly [string, Record<string, string[]>])[] = [
-      ['limit=0', { limit: ['must be 1 to 200, default 50'] }],
-      ['limit=201', { limit: ['must be 1 to 200, default 50'] }],
-      ['limit=+5', { limit: ['must be 1 to 200, default 50'] }],
-      ['limit=5&limit=5', { limit: ['must be a string, given once'] }],
-      ['limit=5&limit=6&limit=7', { limit: ['must be a string, given once'] }],
-      ['cursor=%00', { cursor: ['has an invalid format'] }],
-      ['cursor=%zz', { cursor: ['has an invalid format'] }],
+      ['limit=0', { limit: ['The value must be 1 to 200, default 50.'] }],
+      ['limit=201', { limit: ['The value must be 1 to 200, default 50.'] }],
+      ['limit=+5', { limit: ['The value must be 1 to 200, default 50.'] }],
+      ['limit=5&limit=5', { limit: ['The value must be a string, given once.'] }],
+      ['limit=5&limit=6&limit=7', { limit: ['The value must be a string, given once.'] }],
+      ['cursor=%00', { cursor: ['The value has an invalid format.'] }],
+      ['cursor=%zz', { cursor: ['The value has an invalid format.'] }],
     ]
     for (const [query, errors] of wrong) {
       const response = await ask(query)

@@ -101,7 +101,7 @@ test('what a user may hold and what lists may have', async (all) => {
     const row = { multiplier: 0.0001, weight: 1_000_000 }
     const odds = (rows: number) =>
       operator('PUT', '/admin/v1/decorations/7', { kind: 'lucky', odds: Array.from({ length: rows }, () => row) })
-    t.match(await odds(33), { status: 422, body: { errors: { odds: ['must hold at most 32'] } } })
+    t.match(await odds(33), { status: 422, body: { errors: { odds: ['The list must hold at most 32.'] } } })
     t.match(await odds(32), { status: 200 })
   })
 

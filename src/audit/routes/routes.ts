@@ -104,6 +104,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'explainBalance',
         summary: 'Why a user can spend what they can: the balance, where it came from, less each hold',
+        description: 'Each part names the positions that it comes from.',
         tags,
         querystring: ExplainQuery,
         response: { 200: dataOf(ExplainedBalance) },
@@ -127,6 +128,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'takeCheckpoint',
         summary: 'A signed statement of where the ledger ends, to be kept elsewhere',
+        description: 'It is the same until the ledger goes on. POST makes one and records that it was made.',
         tags,
         response: { 200: dataOf(Checkpoint) },
       },

@@ -32,6 +32,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'listVerifications',
         summary: 'Verifications that staff started, newest first',
+        description: 'Those of all instances.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(VerificationRun) },
@@ -51,6 +52,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'showVerification',
         summary: 'How far a verification is, or what it found',
+        description: 'Ask again while it runs: a verification of a large ledger takes minutes.',
         tags,
         params: RunParams,
         response: { 200: dataOf(VerificationRun) },

@@ -12,5 +12,5 @@ export interface RefusedNote {
 export function refusedNote(error: unknown, decision: string, note: string): RefusedNote {
   if (!(error instanceof HttpError) || error.status !== 422) throw error
   const faults = Object.values(error.errors ?? {}).flatMap((texts) => texts.map(({ en }) => en))
-  return { decision, note, problem: [error.text.en, ...faults.map((text) => `The note ${text}.`)].join(' ') }
+  return { decision, note, problem: [error.text.en, ...faults].join(' ') }
 }

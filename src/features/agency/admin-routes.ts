@@ -44,6 +44,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageAllWithdrawals',
         summary: 'All withdrawal requests, newest first',
+        description: 'Operators see bank details whole, finance the last four characters of the account number.',
         tags,
         querystring: AllWithdrawals,
         response: { 200: pageOf(Withdrawal) },
@@ -72,6 +73,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'getWithdrawal',
         summary: 'A withdrawal request',
+        description: 'Operators see bank details whole, finance the last four characters of the account number.',
         tags,
         params: WithdrawalParams,
         response: { 200: dataOf(Withdrawal) },
@@ -95,6 +97,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'decideWithdrawal',
         summary: 'Change the status of a withdrawal request',
+        description: 'What a chosen agent or manager may do is allowed here, too. A refusal pays back what was held.',
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
@@ -119,6 +122,7 @@ export function agencyAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'depositSalaries',
         summary: 'Pay users for a period, each of them once; refused rows do not affect the others',
+        description: 'Answers which rows were paid, which had been paid before, and which are refused and why.',
         tags,
         body: DepositSalaries,
         refusals: verbs.depositSalaries.refusals,

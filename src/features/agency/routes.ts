@@ -86,6 +86,7 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageWithdrawals',
         summary: "The caller's requests, or those addressed to the caller, newest first",
+        description: 'Both sides see the bank details whole.',
         tags,
         querystring: OwnWithdrawals,
         response: { 200: pageOf(Withdrawal) },
@@ -208,6 +209,7 @@ export function agencyRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageInstantTransfers',
         summary: 'The instant transfers that the caller made, or those that the caller received, newest first',
+        description: 'Transfers are done at once: none of them waits.',
         tags,
         querystring: OwnTransfers,
         response: { 200: pageOf(InstantTransfer) },

@@ -31,6 +31,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'setAppMode',
         summary: 'Switch maintenance on or off; in force on every instance within a second',
+        description: 'Client routes answer 503 in maintenance, and sockets are closed with 4103; staff goes on.',
         tags,
         body: SetAppMode,
         refusals: verbs.setMode.refusals,
@@ -56,6 +57,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'getAppMode',
         summary: 'The mode of the app',
+        description: 'With an ETag for the next change.',
         tags,
         response: { 200: dataOf(AppMode) },
       },
@@ -73,6 +75,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'defineRelease',
         summary: 'Create or change the release that clients of a type should or must update to',
+        description: 'Clients below `minimum_version` are answered 426 from then on.',
         tags,
         params,
         body: DefineRelease,
@@ -95,6 +98,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'removeRelease',
         summary: 'Remove the release of a client type; its clients are no longer asked to update',
+        description: 'It can be put again.',
         tags,
         params,
         refusals: verbs.removeRelease.refusals,
@@ -113,6 +117,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'getRelease',
         summary: 'The release of a client type',
+        description: 'With an ETag for the next change.',
         tags,
         params,
         response: { 200: dataOf(Release) },
@@ -132,6 +137,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'pageReleases',
         summary: 'Releases, newest first',
+        description: 'At most one for each client type.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(Release) },

@@ -17,6 +17,7 @@ export function closingAdminRoutes(app: App, { db }: Services): void {
       schema: {
         operationId: 'listClosings',
         summary: 'Closed months, newest first',
+        description: 'Each names its files by their SHA-256.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(MonthClosing) },
@@ -36,6 +37,7 @@ export function closingAdminRoutes(app: App, { db }: Services): void {
       schema: {
         operationId: 'showClosing',
         summary: 'The closing of a month: what it covers, its files and its checkpoint',
+        description: 'The files themselves are in DATA_DIR/closings.',
         tags,
         params: ClosingParams,
         response: { 200: dataOf(MonthClosing) },

@@ -28,6 +28,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'defineDecoration',
         summary: 'Create or change a gift',
+        description: 'What was sent before stays as it was drawn and paid. Absent fields stay as they are.',
         tags: ['operators'],
         params,
         body: DefineDecoration,
@@ -57,6 +58,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'getDecoration',
         summary: 'A gift',
+        description: 'As it was put, with its odds and an ETag for the next change.',
         tags: ['operators'],
         params,
         response: { 200: dataOf(DefinedDecoration) },
@@ -76,6 +78,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageDecorations',
         summary: 'The catalogue of gifts, newest first',
+        description: 'As they were put.',
         tags: ['operators'],
         querystring: PageQuery,
         response: { 200: pageOf(DefinedDecoration) },
@@ -95,6 +98,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'addBagItems',
         summary: "Add gifts to a user's bag",
+        description: 'Their value is the price of now times the quantity; above its limit it becomes a proposal (202).',
         tags: ['operators'],
         params,
         body: AddBagItems,

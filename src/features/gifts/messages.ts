@@ -27,7 +27,7 @@ export const giftMessages = {
     ar: 'يجب ألا يتجاوز مجموع نسبة العائد للاعب وحصة المستلم 1.',
   },
   multiplier: {
-    en: 'must be 0 to 10,000 with at most 4 decimals',
+    en: 'The value must be 0 to 10,000 with at most 4 decimals.',
     ar: 'يجب أن تكون القيمة بين 0 و10,000، بما لا يزيد على 4 منازل عشرية.',
   },
 } satisfies Messages

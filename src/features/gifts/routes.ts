@@ -27,7 +27,7 @@ export function giftRoutes(app: App, services: Services): void {
         operationId: 'instantSend',
         summary: 'Send a gift to one or more receivers; the response holds the lucky result',
         description:
-          'u_id must be the caller. All receivers get the gift or none. The price, times quantity and receivers, is taken ' +
+          'u_id must be the caller, who cannot be a receiver: a gift to oneself is 422. All get the gift or none. The price, times quantity and receivers, is taken ' +
           'from the diamonds of the sender, or with is_bag the items from the bag. Each receiver is one order, drawn on its ' +
           'own where the gift has odds; rewards are paid at once, and diamonds is the balance after them. The room hears of ' +
           'it on the websocket after this answer.\n\n' +
@@ -66,7 +66,7 @@ export function giftRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'sendDecoration',
         summary: 'Send a gift to one receiver',
-        description: 'As instantSend, to the one user of the path; the sender is the caller.',
+        description: 'As instantSend, to the one user of the path; the sender is the caller, for whom it is 422.',
         tags: ['gifts'],
         params: Type.Object({ user_id: PathId }),
         body: SendDecoration,
@@ -97,6 +97,7 @@ export function giftRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listBag',
         summary: 'Gifts that the caller owns and can send without paying',
+        description: 'Answered whole. A gift is sent from it by `is_from_bag` of POST /instant-send.',
         tags: ['gifts'],
         response: { 200: dataOf(Type.Array(BagItem)) },
       },

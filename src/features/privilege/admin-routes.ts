@@ -28,6 +28,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'definePrivilegePackage',
         summary: 'Create or change a privilege package',
+        description: 'Cards that were granted keep their days; absent fields stay as they are.',
         tags,
         params,
         body: DefinePackage,
@@ -50,6 +51,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'getPrivilegePackage',
         summary: 'A privilege package',
+        description: 'As it was put, with an ETag for the next change.',
         tags,
         params,
         response: { 200: dataOf(PackageRecord) },
@@ -69,6 +71,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pagePrivilegePackages',
         summary: 'Privilege packages, newest first',
+        description: 'As they were put.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(PackageRecord) },
@@ -88,6 +91,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'grantCards',
         summary: 'Grant privilege cards to a user',
+        description: 'Above its limit it becomes a proposal (202).',
         tags,
         params,
         body: GrantCards,

@@ -32,6 +32,7 @@ export function privilegeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listPrivilegeWallet',
         summary: "The caller's stored cards, newest first",
+        description: 'Answered whole. Cards that were activated are not among them.',
         tags,
         response: { 200: dataOf(Type.Array(WalletCard)) },
       },
@@ -49,6 +50,7 @@ export function privilegeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listPrivilegePackages',
         summary: 'All privileges by rank, the lowest first',
+        description: 'What cards can be of, with their days and ranks.',
         tags,
         response: { 200: dataOf(Type.Array(PackageResource)) },
       },
@@ -86,6 +88,7 @@ export function privilegeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'transferCard',
         summary: 'Transfer a card to another user, who receives a push notification',
+        description: 'The card is the other user’s at once, and cannot be taken back.',
         tags,
         params,
         body: TransferCard,

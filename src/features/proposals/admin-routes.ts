@@ -33,6 +33,7 @@ export function proposalAdminRoutes(
       schema: {
         operationId: 'pageProposals',
         summary: "What waits for a colleague's approval, and what became of it; newest first",
+        description: 'With `status`, only those of that status.',
         tags,
         querystring: AllProposals,
         response: { 200: pageOf(ProposalRecord) },
@@ -50,7 +51,16 @@ export function proposalAdminRoutes(
 
   app.get(
     '/proposals/:id',
-    { schema: { operationId: 'getProposal', summary: 'A proposal', tags, params, response } },
+    {
+      schema: {
+        operationId: 'getProposal',
+        summary: 'A proposal',
+        description: 'All that it would do, as it was read when it was made.',
+        tags,
+        params,
+        response,
+      },
+    },
     async (request) => {
       const found = await findProposal(databaseOf(request), terms, idInPath(request.params.id))
       if (found === undefined) throw notFound()

@@ -23,6 +23,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
       schema: {
         operationId: 'defineRoom',
         summary: 'Create or change a room',
+        description: 'Members join by themselves; the owner is one from the beginning.',
         tags,
         params: IdParams,
         body: DefineRoom,
@@ -43,6 +44,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
       schema: {
         operationId: 'getRoomRecord',
         summary: 'A room',
+        description: 'As it was put, with what the room holds.',
         tags,
         params: IdParams,
         response: { 200: dataOf(RoomRecord) },
@@ -61,6 +63,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
       schema: {
         operationId: 'pageRooms',
         summary: 'Rooms, newest first',
+        description: 'With what each holds.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(RoomRecord) },

@@ -46,6 +46,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'showRoulette',
         summary: 'The open game of a room, if there is one',
+        description: '`data` is null without one.',
         tags,
         params: RoomGamesParams,
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
@@ -60,6 +61,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'showRouletteGame',
         summary: 'A game by id or uid, open or ended, with all that is needed to verify its spin',
+        description: 'The server seed is shown once the wheel was spun, and not before.',
         tags,
         params: GameParams,
         response: { 200: dataOf(Game) },
@@ -124,6 +126,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'leaveRoulette',
         summary: 'Leave an open game; the stake is refunded',
+        description: 'Until the wheel is spun. The game goes on without the player.',
         tags,
         params: GameParams,
         refusals: verbs.leaveGame.refusals,

@@ -15,6 +15,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
       schema: {
         operationId: 'revokeStaffSessions',
         summary: "End a staff member's sessions: tokens issued before this second answer 440",
+        description: 'API and console, on every instance within a second.',
         tags: ['operators'],
         params: StaffParams,
         refusals: verbs.revokeStaffSessions.refusals,

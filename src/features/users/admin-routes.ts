@@ -36,6 +36,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'defineUser',
         summary: 'Create or change a user',
+        description: 'Announces somebody before their first token. Absent fields stay as they are.',
         tags,
         params: IdParams,
         body: DefineUser,
@@ -83,6 +84,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'getUser',
         summary: 'A user',
+        description: 'As it was put, with an ETag for the next change.',
         tags,
         params: IdParams,
         response: { 200: dataOf(UserRecord) },
@@ -102,6 +104,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageUsers',
         summary: 'Users, newest first',
+        description: 'As they were put, with their flags.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(UserRecord) },
@@ -121,6 +124,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'revokeSessions',
         summary: "End a user's sessions: tokens issued before this second answer 440",
+        description: 'On every instance within a second; sockets are closed with 4001.',
         tags,
         params: IdParams,
         refusals: verbs.revokeSessions.refusals,

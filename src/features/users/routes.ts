@@ -41,6 +41,7 @@ export function userRoutes(app: App, { reads, settings }: Services): void {
       schema: {
         operationId: 'showUser',
         summary: 'A user by id',
+        description: 'What everybody may know of somebody; what somebody holds is in the own wallet only.',
         tags,
         params: UserParams,
         response: { 200: dataOf(PersonResource) },

@@ -24,6 +24,7 @@ export function walletAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'creditUser',
         summary: "Add to a user's balance",
+        description: 'Creates value: the reason is kept, and above its limit it becomes a proposal (202).',
         tags,
         params,
         body,
@@ -43,6 +44,7 @@ export function walletAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'debitUser',
         summary: "Take from a user's balance",
+        description: 'At most what is available. Above its limit it becomes a proposal (202).',
         tags,
         params,
         body,
@@ -62,6 +64,7 @@ export function walletAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'debitRoom',
         summary: "Take from a room's balance",
+        description: 'At most what the room holds. Above its limit it becomes a proposal (202).',
         tags,
         params,
         body,

@@ -14,6 +14,8 @@ export function walletRoutes(app: App, { reads, settings }: Services): void {
       schema: {
         operationId: 'getWallet',
         summary: 'All that the caller holds',
+        description:
+          'Coins and diamonds are whole numbers, dollars have two decimals. `available_dollars` is what is not held by a request that waits.',
         tags: ['wallet'],
         refusals: ['not_found'],
         response: { 200: Wallet },

@@ -15,13 +15,22 @@ export function addExamples(operation: MutableJson, examples: readonly Example[]
   }
   const request = mediaIn(operation['requestBody'])
   const responses = operation['responses']
-  for (const { summary, body, status, response } of examples) {
+  for (const { summary, as, body, status, response } of examples) {
     const key = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-    if (request !== null && body !== undefined) addTo(request, key, { summary, value: body })
+    if (request !== null && body !== undefined) addTo(request, key, { summary, description: asks(as), value: body })
     const answered = isJson(responses) ? mediaIn(responses[status]) : null
-    if (answered !== null && response !== undefined) addTo(answered, key, { summary, value: response })
+    if (answered !== null && response !== undefined)
+      addTo(answered, key, { summary, description: asks(as), value: response })
   }
 }
+
+/** Who asks, in words. */
+const asks = (as: Example['as']): string =>
+  as === null
+    ? 'Asked without a token'
+    : typeof as === 'number'
+      ? `Asked by user ${as}`
+      : `Asked by a token of role ${as}`
 
 function addTo(media: MutableJson, key: string, example: object): void {
   media['examples'] = { ...(isJson(media['examples']) && media['examples']), [key]: example }

@@ -4,7 +4,8 @@ import { Value } from '@sinclair/typebox/value'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, closeCodes, serverFrames } from '../../../schema/frames.ts'
 import { socketPaths } from '../socket-upgrade.ts'
-import { DocumentSchemas, type Json } from './document-schemas.ts'
+import { DocumentSchemas, isJson, type Json } from './document-schemas.ts'
+import { pascalCase } from './pascal-case.ts'
 import { socketGuide } from './socket-guide.ts'
 
 type Messages = Readonly<Record<string, Json>>
@@ -24,10 +25,29 @@ function message(messageId: string, name: string, summary: string | undefined, p
     title: name,
     summary,
     contentType: 'application/json',
-    payload: schemas.convertSchema(payload),
+    payload: titled(schemas.convertSchema(payload), pascalCase(messageId)),
     ...(example !== undefined && { examples: [{ payload: example }] }),
   }
 }
+
+/** The schema with a title for each object and list of constants in it: generators of clients name their types by it. */
+function titled(schema: Json, title: string): Json {
+  const { properties, items, anyOf } = schema
+  const isType = isJson(properties) || 'enum' in schema || Array.isArray(anyOf)
+  return {
+    ...schema,
+    ...(isType && { title }),
+    ...(isJson(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, inner]) => [name, titledPart(inner, `${title}${pascalCase(name)}`)]),
+      ),
+    }),
+    ...(isJson(items) && { items: titled(items, `${title}Item`) }),
+    ...(Array.isArray(anyOf) && { anyOf: anyOf.map((branch, i) => titledPart(branch, `${title}${i + 1}`)) }),
+  }
+}
+
+const titledPart = (part: unknown, title: string): unknown => (isJson(part) ? titled(part, title) : part)
 
 const framesOf = (frames: Readonly<Record<string, TSchema>>, side: string): Messages =>
   Object.fromEntries(
@@ -143,7 +163,9 @@ export const asyncapi: Json = {
     sendToAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
   },
   components: {
-    schemas: schemas.components,
+    schemas: Object.fromEntries(
+      Object.entries(schemas.components).map(([name, schema]) => [name, titledPart(schema, name)]),
+    ),
     messages: { ...clientMessages, ...serverMessages, ...roomMessages, ...userMessages, ...globalMessages },
     securitySchemes: {
       bearer: {

@@ -1,7 +1,7 @@
 import type { RefusalStatusOf } from '../errors/refusals.ts'
 import { addExamples } from './add-examples.ts'
 import { type DocumentSchemas, isJson, type Json } from './document-schemas.ts'
-import { errorResponse, responsesOfChecks, sharedResponses } from './error-responses.ts'
+import { type Checks, errorResponse, responsesOfChecks, sharedResponses } from './error-responses.ts'
 import { exampleFiles, readExamples } from './examples.ts'
 import type { OperationDetails } from './operations.ts'
 import { describeSuccess } from './success-descriptions.ts'
@@ -22,7 +22,7 @@ export function completeDocument(document: object, { schemas, details, statusOf 
     for (const operation of childrenOf(path)) {
       const known = details.get(String(operation['operationId']))
       if (known === undefined) continue
-      if (known.checks !== null) addLanguages(operation)
+      if (known.checks !== null) addParameters(operation, known.checks)
       addErrors(operation, known, schemas, statusOf)
       describeSuccesses(operation, known, schemas)
       relaxBody(operation, schemas)
@@ -31,7 +31,7 @@ export function completeDocument(document: object, { schemas, details, statusOf 
   }
   components['responses'] = sharedResponses(schemas)
   components['headers'] = sharedHeaders
-  components['parameters'] = languageParameters
+  components['parameters'] = { ...languageParameters, ...clientParameters }
   components['schemas'] = schemas.components
 }
 
@@ -50,7 +50,7 @@ const isMutable = (value: unknown): value is MutableJson => isJson(value)
 /** Responses of the checks that run before the operation, and its own refusals by status. */
 function addErrors(
   operation: MutableJson,
-  { checks, refusals, isWrite, hasParams, hasInput }: OperationDetails,
+  { operationId, checks, refusals, isWrite, hasParams, hasInput }: OperationDetails,
   schemas: DocumentSchemas,
   statusOf: RefusalStatusOf,
 ): void {
@@ -62,7 +62,9 @@ function addErrors(
   // Only commands are remembered under their key.
   if (isWrite && refusals !== null) codes.add('idempotency_key_reused')
   const byStatus = Map.groupBy(codes, (code) => (code === 'forbidden' ? 403 : statusOf(code)))
-  const own = [...byStatus].map(([status, list]) => [status, errorResponse(status, list, schemas)] as const)
+  const own = [...byStatus].map(
+    ([status, list]) => [status, errorResponse(status, list, operationId, schemas)] as const,
+  )
   operation['responses'] = {
     ...responsesOfChecks(checks),
     ...Object.fromEntries(own),
@@ -71,7 +73,7 @@ function addErrors(
 }
 
 const languageParameters: Json = {
-  Language: {
+  Lang: {
     name: 'lang',
     in: 'query',
     description:
@@ -87,10 +89,25 @@ const languageParameters: Json = {
   },
 }
 
-function addLanguages(operation: MutableJson): void {
+const clientParameters: Json = {
+  ClientType: {
+    name: 'Client-Type',
+    in: 'header',
+    description: 'android, ios or flutter. Without it and Client-Version, what the token last told app-status counts',
+    schema: { type: 'string' },
+  },
+  ClientVersion: {
+    name: 'Client-Version',
+    in: 'header',
+    description: 'The installed version, such as 1.10.2: below the minimum of its type the answer is 426',
+    schema: { type: 'string' },
+  },
+}
+
+function addParameters(operation: MutableJson, { isClients }: Checks): void {
   const before = Array.isArray(operation['parameters']) ? operation['parameters'] : []
-  const references = Object.keys(languageParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }))
-  operation['parameters'] = [...before, ...references]
+  const shared = Object.keys({ ...languageParameters, ...(isClients && clientParameters) })
+  operation['parameters'] = [...before, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))]
 }
 
 const sharedHeaders: Json = {

@@ -4,6 +4,7 @@ import type { VerifyToken } from '../auth/tokens.ts'
 import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
 import { asyncapiAt } from './asyncapi.ts'
+import { socketDocsAt } from './openapi.ts'
 import { pageHeaders } from './page-headers.ts'
 import { codesPage } from './pages/codes-page.ts'
 import { fairnessPage } from './pages/fairness-page.ts'
@@ -85,7 +86,9 @@ export function docsRoutes(
     '/docs/sockets': page(() => socketsPage(asyncapiAt(publicUrl()))),
     '/docs/codes': page(codesPage),
     '/docs/fairness': page(fairnessPage),
-    '/docs/json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
+    '/docs/json': new PreparedResponse(JSON_TYPE, async () =>
+      Buffer.from(JSON.stringify({ ...app.swagger(), externalDocs: socketDocsAt(publicUrl()) })),
+    ),
     '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () =>
       Buffer.from(JSON.stringify(asyncapiAt(publicUrl()))),
     ),

@@ -71,9 +71,12 @@ export class DocumentSchemas {
 
   /** As `convertSchema`, but spelled out where the schema itself is named. */
   convertFields(schema: Json): Json {
-    const { anyOf, ...others } = schema
+    const { anyOf, patternProperties, ...others } = schema
     const choice = choiceOf(anyOf)
     if (choice !== undefined) return { ...choice, ...this.convertFields(others) }
+    const [anyField] = isJson(patternProperties) ? Object.values(patternProperties) : []
+    // A record. Generators of clients lose the type of patternProperties.
+    if (anyField !== undefined) return this.convertFields({ ...others, additionalProperties: anyField })
     return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, this.convert(value)]))
   }
 }

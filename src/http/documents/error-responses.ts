@@ -1,6 +1,9 @@
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Maintenance, Update } from '../../../schema/app-status.ts'
 import { ErrorBody } from '../../../schema/common.ts'
+import { named } from '../../../schema/named.ts'
 import type { DocumentSchemas, Json } from './document-schemas.ts'
+import { pascalCase } from './pascal-case.ts'
 
 /** An error response that many operations share. */
 interface SharedResponse {
@@ -80,7 +83,11 @@ export const sharedResponses = (schemas: DocumentSchemas): Json => ({
     Object.entries<SharedResponse>({ ...ofTokens, ...always, ...ofBodies }).map(
       ([name, { description, codes, headers }]) => [
         name,
-        { description, ...(headers !== undefined && { headers }), content: errorContent(codes, schemas) },
+        {
+          description,
+          ...(headers !== undefined && { headers }),
+          content: errorContent(codes, `${name}_code`, schemas),
+        },
       ],
     ),
   ),
@@ -125,19 +132,34 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   422: 'The request does not match its schema, or a business rule refuses it: see code, and errors by field',
 }
 
-/** The error response of one operation with these codes. */
-export const errorResponse = (status: number, codes: readonly string[], schemas: DocumentSchemas): Json => ({
+/** The error response of an operation with these codes. */
+export const errorResponse = (
+  status: number,
+  codes: readonly string[],
+  operationId: string,
+  schemas: DocumentSchemas,
+): Json => ({
   description: DESCRIPTIONS[status] ?? '',
-  content: errorContent(codes, schemas),
+  content: errorContent(codes, codes.length === 1 ? `${codes[0]}_code` : `${operationId}_${status}_code`, schemas),
 })
 
-const errorContent = (codes: readonly string[], schemas: DocumentSchemas): Json => ({
+const errorContent = (codes: readonly string[], list: string, schemas: DocumentSchemas): Json => ({
   'application/json': {
     schema: {
-      allOf: [
-        schemas.convertSchema(ErrorBody),
-        { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } },
-      ],
+      allOf: [schemas.convertSchema(ErrorBody), schemas.convertSchema(Type.Object({ code: codeList(list, codes) }))],
     },
   },
 })
+
+const codeLists = new Map<string, TSchema>()
+
+/** A list with a name, which generated clients call as the document does. Several operations have the same short ones. */
+function codeList(words: string, codes: readonly string[]): TSchema {
+  const name = pascalCase(words)
+  const key = [name, ...codes].join(' ')
+  const known = codeLists.get(key)
+  if (known !== undefined) return known
+  const list = named(name, Type.Unsafe<string>({ type: 'string', enum: codes }))
+  codeLists.set(key, list)
+  return list
+}

@@ -12,7 +12,8 @@ export const httpGuide =
   '[the websocket](/docs/sockets), [what every code means](/docs/codes), [how draws are made](/docs/fairness).\n\n' +
   '- **Paths.** Every client route answers under /api/v1 and /v1, with and without a slash at its end.\n' +
   '- **Tokens.** A JWT of the login service, as a bearer token: app users have no `role`, staff has `operator` or ' +
-  '`finance`. Staff uses /admin/v1 only; finance may only read there.\n' +
+  '`finance`. Staff uses /admin/v1 only. Finance reads all there, and writes what belongs to its work: verifications and ' +
+  'the closing of a month; each operation that it may call says so, and any other write is 403.\n' +
   '- **Client.** Send `Client-Type` (android, ios or flutter) and `Client-Version` with every request to client routes ' +
   'and with the upgrade of the websocket, as headers or in the query: a version below the minimum of its type is ' +
   'answered with 426. A request without them is judged by what its token last told app-status.\n' +

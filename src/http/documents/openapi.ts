@@ -6,6 +6,29 @@ import { DocumentSchemas } from './document-schemas.ts'
 import { httpGuide } from './http-guide.ts'
 import { describeOperation, type OperationDetails } from './operations.ts'
 
+const tags = [
+  { name: 'app status', description: 'Whether the app may run: maintenance, updates' },
+  { name: 'users', description: 'Who somebody is, and the countries of agents' },
+  { name: 'devices', description: 'Devices that notifications are pushed to' },
+  { name: 'notifications', description: 'The inbox of a user' },
+  { name: 'wallet', description: 'What a user holds, and what became of it' },
+  { name: 'rooms', description: 'Rooms and their members' },
+  { name: 'gifts', description: 'The catalogue, the bag, and sending' },
+  { name: 'fairness', description: 'Draws that everybody can check' },
+  { name: 'roulette', description: 'The games of a room' },
+  { name: 'privilege wallet', description: 'Cards of privileges: to activate and to give away' },
+  { name: 'agency', description: 'Dollars into diamonds or cash, through agents' },
+  { name: 'operators', description: 'What operators set, grant, take and decide' },
+  { name: 'finance', description: 'Reports, audits and closings of the ledger' },
+  { name: 'service', description: 'Health and metrics' },
+]
+
+/** Where the websocket is described, of a service at this address. */
+export const socketDocsAt = (publicUrl: string) => ({
+  url: `${publicUrl}/docs/sockets`,
+  description: 'The websocket interface',
+})
+
 /** Stands for `$ref`, which the plugin would resolve itself. */
 const REFERENCE = 'x-reference'
 
@@ -21,7 +44,8 @@ export async function describeRoutes(app: FastifyInstance, statusOf: RefusalStat
         version: '1.0.0',
         description: httpGuide,
       },
-      externalDocs: { url: '/docs/sockets', description: 'The websocket interface' },
+      externalDocs: socketDocsAt('http://127.0.0.1:3000'),
+      tags,
       servers: [{ url: '/' }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
     },

@@ -26,7 +26,9 @@ export const socketGuide = [
   '**Order and resuming**',
   list(
     '**Order.** The events of a channel come in the order of the ledger, each once on a socket. `prev` is the position of ' +
-      'the event before it on the channel: a client that has another one has missed something.',
+      'the event before it on the channel. A client that holds the channel up to position P (from `ready`, `subbed` or its ' +
+      'newest event) has missed something exactly when `prev` is above P: the first frame after a `sub` without `since` is ' +
+      'no gap, though its `prev` is a position that the client never received.',
     '**Several frames of one event.** A ledger event can have several frames on a channel, with the same `position` and ' +
       '`prev`, and with the ids `41.0`, `41.1` and so on. They are sent together with nothing in between, but the ' +
       'connection can break between them. So the newest event of a channel counts as complete once any other frame has ' +

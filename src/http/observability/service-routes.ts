@@ -32,6 +32,7 @@ export function serviceRoutes(
       schema: {
         tags: ['service'],
         summary: 'The process is alive',
+        description: 'Needs no database. Restart an instance that does not answer.',
         response: { 200: Type.Object({ status: Type.Literal('alive') }) },
       },
     },
@@ -44,6 +45,7 @@ export function serviceRoutes(
       schema: {
         tags: ['service'],
         summary: 'The database answers and commits, and this instance keeps up with the ledger',
+        description: 'Send an instance clients only while it answers 200.',
         response: {
           200: Type.Object({ status: Type.Literal('ready') }),
           503: { ...ErrorBody, description: 'not_ready: send this instance no requests' },
@@ -71,6 +73,7 @@ export function serviceRoutes(
       schema: {
         tags: ['service'],
         summary: 'Metrics for Prometheus; may require METRICS_TOKEN',
+        description: 'In its text format. Where METRICS_TOKEN is set, a request without it is answered 401.',
         response: { 200: { content: { 'text/plain': { schema: { type: 'string' } } } } },
       },
     },

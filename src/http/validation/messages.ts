@@ -51,41 +51,41 @@ const inArabic = (limit: unknown, ar: PluralForms['ar']): string =>
 
 /** What a field must be. No message repeats the value that was sent. */
 export const violationMessages = {
-  oneOf: ({ en, ar }: LocalizedText) => ({ en: `must be ${en}`, ar: `يجب أن تكون القيمة ${ar}.` }),
+  oneOf: ({ en, ar }: LocalizedText) => ({ en: `The value must be ${en}.`, ar: `يجب أن تكون القيمة ${ar}.` }),
   at_least: (limit: unknown) => ({
-    en: `must be at least ${String(limit)}`,
+    en: `The value must be at least ${String(limit)}.`,
     ar: `يجب ألا تقل القيمة عن ${formatNumber('ar', Number(limit))}.`,
   }),
-  not_visible: { en: 'must have a visible character', ar: 'يجب أن يحتوي النص على حرف ظاهر واحد على الأقل.' },
-  not_empty: { en: 'must not be empty', ar: 'يجب ألا يكون النص فارغًا.' },
+  not_visible: { en: 'The text must have a visible character.', ar: 'يجب أن يحتوي النص على حرف ظاهر واحد على الأقل.' },
+  not_empty: { en: 'The text must not be empty.', ar: 'يجب ألا يكون النص فارغًا.' },
   min_length: (limit: unknown) => ({
-    en: `must have at least ${String(limit)} characters`,
+    en: `The text must have at least ${String(limit)} characters.`,
     ar: `يجب ألا يقل النص عن ${inArabic(limit, characters)}.`,
   }),
   max_length: (limit: unknown) => ({
-    en: `must have at most ${String(limit)} characters`,
+    en: `The text must have at most ${String(limit)} characters.`,
     ar: `يجب ألا يزيد النص على ${inArabic(limit, characters)}.`,
   }),
-  invalid_format: { en: 'has an invalid format', ar: 'صيغة هذه القيمة غير صحيحة.' },
+  invalid_format: { en: 'The value has an invalid format.', ar: 'صيغة هذه القيمة غير صحيحة.' },
   min_items: (limit: unknown) => ({
-    en: `must hold at least ${String(limit)}`,
+    en: `The list must hold at least ${String(limit)}.`,
     ar: `يجب ألا تقل القائمة عن ${inArabic(limit, items)}.`,
   }),
   max_items: (limit: unknown) => ({
-    en: `must hold at most ${String(limit)}`,
+    en: `The list must hold at most ${String(limit)}.`,
     ar: `يجب ألا تزيد القائمة على ${inArabic(limit, items)}.`,
   }),
-  same_twice: { en: 'must not hold the same twice', ar: 'يجب ألا تتكرر قيمة في القائمة.' },
-  string_once: { en: 'must be a string, given once', ar: 'يجب أن تكون القيمة نصًا، وألا تُرسل أكثر من مرة.' },
+  same_twice: { en: 'The list must not hold the same twice.', ar: 'يجب ألا تتكرر قيمة في القائمة.' },
+  string_once: { en: 'The value must be a string, given once.', ar: 'يجب أن تكون القيمة نصًا، وألا تُرسل أكثر من مرة.' },
   text_rule: {
     en:
-      'must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
-      '30 combining marks in a row',
+      'The value must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
+      '30 combining marks in a row.',
     ar:
       'يجب أن يخلو النص من رموز التحكم، ومن الرموز غير المكتملة، ومن رموز تغيير الاتجاه، ومن العوازل غير المغلقة، ' +
       'ومن أكثر من 30 علامة تشكيل متتالية.',
   },
-  invalid: { en: 'is invalid', ar: 'هذه القيمة غير صالحة.' },
+  invalid: { en: 'The value is invalid.', ar: 'هذه القيمة غير صالحة.' },
 } satisfies Messages
 
 const said = violationMessages
@@ -114,7 +114,9 @@ export function violationMessage(violation: Violation): LocalizedText {
   }
   const form = expectedForm(parentSchema)
   if (keyword === 'pattern' && form !== undefined) return said.oneOf(form)
-  return MESSAGES[keyword]?.(params) ?? { ...said.invalid, ...(message !== undefined && { en: message }) }
+  return (
+    MESSAGES[keyword]?.(params) ?? { ...said.invalid, ...(message !== undefined && { en: `The value ${message}.` }) }
+  )
 }
 
 /** A constant of a schema, the same in every language. */

@@ -41,7 +41,9 @@ function relevantErrors(union: Violation, branches: readonly (readonly Violation
   const [only] = meant
   if (only !== undefined && meant.length === 1) return only
   const missingField = missingInAll(branches)
-  return missingField.length > 0 ? missingField : [discriminator(branches) ?? alternatives(union, branches)]
+  const wrong = discriminator(branches)
+  if (wrong !== undefined) return [wrong, ...missingField]
+  return missingField.length > 0 ? missingField : [alternatives(union, branches)]
 }
 
 function missingInAll([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] {
@@ -62,7 +64,7 @@ const rulesOut = (violation: Violation, union: Violation): boolean =>
 const isMissingField = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
   keyword === 'required' && instancePath === union.instancePath
 
-/** The field whose constants distinguish the branches, when none of them was given. */
+/** The field whose constants distinguish the branches, when it has another value. */
 function discriminator(branches: readonly (readonly Violation[])[]): Violation | undefined {
   const constants = branches.map((branch) => branch.find(({ keyword }) => keyword === 'const'))
   const [first] = constants

@@ -54,7 +54,7 @@ test('a field that was filled in wrongly can be filled in again', async (t) => {
     t.match(refused.html, `name="${name}" type="text" value="31 October 2026"`, 'what was typed stays')
     t.match(refused.html, EXAMPLE)
     t.match(refused.html, `<a href="${path}">Show the page without it</a>`)
-    t.notMatch(refused.html, 'must be a position', 'the example says it')
+    t.notMatch(refused.html, 'The value must be a position.', 'the example says it')
   }
 
   await t.test('the other fields stay, and both ends of a period are shown', async (t) => {

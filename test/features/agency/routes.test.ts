@@ -236,7 +236,7 @@ test('withdrawals and transfers', async (t) => {
     t.same(dataOf(await user(3)('GET', requests)), [], 'nor are they withdrawals')
     t.match(await user(3)('POST', `${transfers}/request`, { dollars: 1, user_id: 99 }), {
       status: 422,
-      body: { errors: { user_id: ['is not a known user'] } },
+      body: { errors: { user_id: ['There is no user with this id.'] } },
     })
   })
 

@@ -60,29 +60,33 @@ test('refusals of a request, in order', (t) => {
   const target = (error: string) => errors({ target_user_id: [error] })
   const poor = { amount: 9_001 }
   const nothingRight = errors({
-    target_user_id: ['is not a charging agent'],
-    beneficiary_user_id: ['is not a known user'],
-    country_id: ['is not a known country'],
+    target_user_id: ['This user is not a charging agent.'],
+    beneficiary_user_id: ['There is no user with this id.'],
+    country_id: ['There is no country with this id.'],
   })
   const table: [string, RequestWithdrawal, object][] = [
-    ['an unknown agent', { ...gold, ...poor, target_id: 99 }, target('is not a charging agent')],
-    ['a user who is no agent', { ...gold, target_id: 2 }, target('is not a charging agent')],
-    ['a manager', { ...gold, target_id: 7 }, target('is not a charging agent')],
-    ['one who receives nothing', { ...gold, target_id: 5 }, target('does not accept requests')],
-    ['a country that is not served', { ...gold, country_id: 2 }, target('does not serve this country')],
-    ['oneself', { ...gold, caller_id: 4 }, target('must be another user')],
+    ['an unknown agent', { ...gold, ...poor, target_id: 99 }, target('This user is not a charging agent.')],
+    ['a user who is no agent', { ...gold, target_id: 2 }, target('This user is not a charging agent.')],
+    ['a manager', { ...gold, target_id: 7 }, target('This user is not a charging agent.')],
+    ['one who receives nothing', { ...gold, target_id: 5 }, target('This agent does not accept requests.')],
+    ['a country that is not served', { ...gold, country_id: 2 }, target('This agent does not serve this country.')],
+    ['oneself', { ...gold, caller_id: 4 }, target('This must be another user.')],
     [
       'an unknown beneficiary',
       { ...gold, ...poor, beneficiary_id: 98 },
-      errors({ beneficiary_user_id: ['is not a known user'] }),
+      errors({ beneficiary_user_id: ['There is no user with this id.'] }),
     ],
     ['nothing right', { ...gold, ...poor, target_id: 99, beneficiary_id: 98, country_id: 97 }, nothingRight],
-    ['an agent for cash', { ...cash, target_id: 4 }, errors({ business_manager_id: ['is not a business manager'] })],
-    ['oneself for cash', { ...cash, caller_id: 7 }, errors({ business_manager_id: ['must be another user'] })],
+    [
+      'an agent for cash',
+      { ...cash, target_id: 4 },
+      errors({ business_manager_id: ['This user is not a business manager.'] }),
+    ],
+    ['oneself for cash', { ...cash, caller_id: 7 }, errors({ business_manager_id: ['This must be another user.'] })],
     [
       'cash in an unknown country',
       { ...cash, ...poor, country_id: 3 },
-      errors({ country_id: ['is not a known country'] }),
+      errors({ country_id: ['There is no country with this id.'] }),
     ],
     ['more than there is', { ...gold, ...poor }, { refusal: 'insufficient_balance' }],
     ['nothing there', { ...gold, caller_id: 2 }, { refusal: 'insufficient_balance' }],

@@ -30,12 +30,12 @@ test('salary files are parsed, with an error for each invalid row', (t) => {
     { location: 'line 2', ...deposit(7, 100, 0, 70) },
     { location: 'line 3', ...deposit(8, 100) },
   ])
-  const rule = 'must be dollars from 0, with at most 13 digits before and 2 after the point'
+  const rule = 'The value must be dollars from 0, with at most 13 digits before and 2 after the point.'
   const faults: [string, string][] = [
-    ['7,1.291,0,0', `dollars ${rule}`],
-    ['7,"1,29",0,0', `dollars ${rule}`],
-    ['7,,0,0', `dollars ${rule}`],
-    ['7,1,1e2,0', `agent_dollars ${rule}`],
+    ['7,1.291,0,0', `dollars: ${rule}`],
+    ['7,"1,29",0,0', `dollars: ${rule}`],
+    ['7,,0,0', `dollars: ${rule}`],
+    ['7,1,1e2,0', `agent_dollars: ${rule}`],
     ['0,1,0,0', 'user_id must be the id of a user'],
     ['x7,1,0,0', 'user_id must be the id of a user'],
     ['7,1,0,1.5', 'target must be an integer from 0'],
@@ -109,7 +109,7 @@ test('salaries', async (t) => {
     const second = await run(...october)
     t.match(second.out, /\npaid: 30, already paid: 200, refused: 2\n$/)
     t.match(second.out, /^refused line 232: user 99, dollars 5, .*: There is no such user\.$/m)
-    t.match(second.out, /^refused line 233: agent_dollars must be dollars/m)
+    t.match(second.out, /^refused line 233: agent_dollars: The value must be dollars/m)
     t.match(await run(...october), { code: 1, out: /\npaid: 0, already paid: 230, refused: 2\n$/ })
     t.same(
       await queryRows(database, 'select sum(dollars)::text as sum, count(*)::text as count from salary_deposits'),
@@ -234,7 +234,7 @@ test('salaries', async (t) => {
       period: 'p',
       deposits: Array(1_001).fill(deposits[0]),
     })
-    t.match(long, { status: 422, body: { errors: { deposits: ['must hold at most 1000'] } } })
+    t.match(long, { status: 422, body: { errors: { deposits: ['The list must hold at most 1000.'] } } })
   })
   t.same((await verifyDatabase(database)).findings, [])
 })

@@ -120,11 +120,14 @@ test('requests of withdrawals', async (t) => {
     const faults: [object, object][] = [
       [{ ...gold, type: 'silver' }, { type: Array }],
       [{ ...gold, target_user_id: '4' }, { target_user_id: Array }],
-      [{ ...gold, beneficiary_user_id: undefined }, { beneficiary_user_id: ['is required'] }],
-      [{ ...gold, amount_in_dollars: undefined }, { amount_in_dollars: ['is required'] }],
+      [{ ...gold, beneficiary_user_id: undefined }, { beneficiary_user_id: ['This field is required.'] }],
+      [{ ...gold, amount_in_dollars: undefined }, { amount_in_dollars: ['This field is required.'] }],
       [{ ...gold, country_id: 0 }, { country_id: Array }],
       [{ ...gold, agent_benefit: 'yes' }, { agent_benefit: Array }],
-      [{ ...cash, bank_details: { ...bank, bank_name: '' } }, { 'bank_details.bank_name': ['must not be empty'] }],
+      [
+        { ...cash, bank_details: { ...bank, bank_name: '' } },
+        { 'bank_details.bank_name': ['The text must not be empty.'] },
+      ],
       [{ ...cash, bank_details: 'mine' }, { bank_details: Array }],
       [{ ...cash, user_notice: 'x'.repeat(501) }, { user_notice: Array }],
     ]
@@ -132,6 +135,8 @@ test('requests of withdrawals', async (t) => {
       const response = await user(1)('POST', `${requests}/request`, body)
       t.match(response, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
     }
+    const wire = await user(1)('POST', `${requests}/request`, { type: 'wire' })
+    t.equal(Object.keys(Object(wire.body).errors)[0], 'type', 'which decides about the other fields')
   })
 
   await t.test('a replay with an unreadable vault fails; a new reply reads nothing that it has written', async (t) => {

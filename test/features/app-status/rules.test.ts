@@ -57,14 +57,14 @@ test('a mode is changed field by field and language by language', (t) => {
 })
 
 test('a release is defined, changed and removed', (t) => {
-  const above = { minimum_version: ['must not be above version'] }
-  const address = { store_link: ['must be an address that begins with https://'] }
+  const above = { minimum_version: ['The value must not be above version.'] }
+  const address = { store_link: ['The value must be an address that begins with https://.'] }
   type Change = Omit<DefineRelease, 'client_type'>
   const rows: readonly (readonly [given: Partial<typeof first> | null, input: Change, unknown])[] = [
-    [null, {}, { version: ['is required'] }],
-    [null, { minimum_version: '1' }, { version: ['is required'] }],
-    [null, { version: '2.x', minimum_version: 'y' }, { version: ['cannot be read'] }],
-    [null, { version: '2', minimum_version: 'y' }, { minimum_version: ['cannot be read'] }],
+    [null, {}, { version: ['This field is required.'] }],
+    [null, { minimum_version: '1' }, { version: ['This field is required.'] }],
+    [null, { version: '2.x', minimum_version: 'y' }, { version: ['The version cannot be read.'] }],
+    [null, { version: '2', minimum_version: 'y' }, { minimum_version: ['The version cannot be read.'] }],
     [null, { version: '2', minimum_version: '2.0.1' }, above],
     [null, { version: '2-rc.1', minimum_version: '2' }, above],
     [{ minimum_version: '1.5' }, { version: '1.4' }, above],

@@ -113,7 +113,11 @@ test('a package is created and changed field by field; an identical definition w
   const ledger = givenWhen(evolvePackages)
   t.match(ledger.when(definePackage, { privilege_package_id: 3 }).refusal, {
     refusal: 'validation_failed',
-    errors: { name: ['is required'], rank: ['is required'], valid_days: ['is required'] },
+    errors: {
+      name: ['This field is required.'],
+      rank: ['This field is required.'],
+      valid_days: ['This field is required.'],
+    },
   })
   const { refusal } = ledger.when(definePackage, { privilege_package_id: 3, rank: 0, name: 'VIP' })
   t.same(Object.keys(refusal?.errors ?? {}), ['valid_days'])

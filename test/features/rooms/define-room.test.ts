@@ -111,12 +111,12 @@ test('an owner of the version before, who is no member yet, becomes one before a
 
 test('a uid of digits is no id of another room, and an id no uid of another room', (t) => {
   const { when, state } = roomRules()
-  const taken = { refusal: 'validation_failed', errors: { uid: ['has already been taken'] } }
+  const taken = { refusal: 'validation_failed', errors: { uid: ['This value has already been taken.'] } }
   t.same(when(defineRoom, room(4, { uid: '3', owner_id: 1 })).refusal, taken)
   t.match(when(defineRoom, room(4, { uid: '77', owner_id: 1 })).answer?.profile, { uid: '77' })
   t.same(when(defineRoom, room(77, { owner_id: 1 })).refusal, {
     refusal: 'validation_failed',
-    errors: { id: ['is the uid of another room'] },
+    errors: { id: ['This is the uid of another room.'] },
   })
   t.match(when(defineRoom, room(3, { uid: '3' })).answer?.profile, { uid: '3' }, 'one’s own id')
   t.match(when(defineRoom, room(5, { uid: '003', owner_id: 1 })).answer?.profile, { uid: '003' }, 'which is no id')
@@ -140,10 +140,10 @@ test('a released uid can be taken by another room', (t) => {
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
 test('refusals of a room, in order', (t) => {
   const rows: readonly [DefineRoom, Record<string, string[]>][] = [
-    [room(4, { uid: 'majlis' }), { uid: ['has already been taken'] }],
-    [room(4), { owner_id: ['is required'] }],
-    [room(4, { owner_id: 9 }), { owner_id: ['is not a known user'] }],
-    [room(3, { owner_id: 9 }), { owner_id: ['is not a known user'] }],
+    [room(4, { uid: 'majlis' }), { uid: ['This value has already been taken.'] }],
+    [room(4), { owner_id: ['This field is required.'] }],
+    [room(4, { owner_id: 9 }), { owner_id: ['There is no user with this id.'] }],
+    [room(3, { owner_id: 9 }), { owner_id: ['There is no user with this id.'] }],
   ]
   for (const [input, errors] of rows) {
     const { when, state } = roomRules()

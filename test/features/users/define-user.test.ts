@@ -14,8 +14,8 @@ const one = (id: number, fields: Partial<UserFields> = {}): DefineUsers => ({
 const list = (...users: readonly UserFields[]): DefineUsers => ({ users, listed: true })
 
 const invalid = (errors: Record<string, string[]>) => ({ refusal: 'validation_failed', errors })
-const taken = ['has already been taken']
-const twice = ['appears more than once in the list']
+const taken = ['This value has already been taken.']
+const twice = ['This value appears more than once in the list.']
 
 /** Users 1 and 2, with uids a and b, and countries 20 and 30. */
 function userRules() {
@@ -138,7 +138,7 @@ test('refusals of users, in order', (t) => {
     [
       'unknown countries',
       list({ id: 3 }, { id: 4, agency_countries: ofThem }),
-      country(1, 2, ['is not a known country']),
+      country(1, 2, ['There is no country with this id.']),
     ],
     ['countries twice', list({ id: 3, agency_countries: knownTwice }), country(0, 1, twice)],
   ]

@@ -30,7 +30,7 @@ test('a country is created and renamed', (t) => {
   const { when, state } = givenWhen()
   t.same(when(defineCountry, { id: 20 }).refusal, {
     refusal: 'validation_failed',
-    errors: { name: ['is required'] },
+    errors: { name: ['This field is required.'] },
   })
   const made = when(defineCountry, { id: 20, name: 'Egypt' })
   t.same(made.events, [])

@@ -1,7 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
+import { openapiDocument } from '../../../scripts/openapi.ts'
 import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/prepared-response.ts'
-import { asyncapiAt } from '../../../src/http/documents/asyncapi.ts'
+import { asyncapi, asyncapiAt } from '../../../src/http/documents/asyncapi.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { socketPaths } from '../../../src/http/socket-upgrade.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
@@ -130,4 +131,48 @@ test('documents that are switched off are answered with 404', async (t) => {
   for (const url of [...documents, '/docs/', '/docs/json/', BUNDLE]) {
     t.match(await app.inject(url), { statusCode: 404, headers: { 'content-type': /json/ } }, url)
   }
+})
+
+interface Operation {
+  readonly operationId?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly { readonly $ref?: string }[]
+}
+
+test('generators of clients find a description, a tag and a name for everything', async (t) => {
+  const document: object = await openapiDocument()
+  const paths: Record<string, Record<string, Operation>> = Reflect.get(document, 'paths')
+  const tags: { name: string }[] = Reflect.get(document, 'tags')
+  const declared = new Set(tags.map(({ name }) => name))
+  const offenders: string[] = []
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { description, tags = [], parameters = [] }] of Object.entries(operations)) {
+      const name = `${method} ${path}`
+      if (description === undefined) offenders.push(`${name} has no description`)
+      if (tags.length === 0 || !tags.every((tag) => declared.has(tag))) offenders.push(`${name} has no declared tag`)
+      const namesClient = parameters.some(({ $ref }) => $ref === '#/components/parameters/ClientVersion')
+      const isClients = /^\/(api\/)?v1\//.test(path) && !path.endsWith('/app-status')
+      if (isClients !== namesClient) offenders.push(`${name} and Client-Version`)
+    }
+  }
+  const walk = (value: unknown, path: string, isAsync: boolean): void => {
+    if (typeof value !== 'object' || value === null) return
+    if ('patternProperties' in value) offenders.push(`${path} has patternProperties`)
+    const isType = 'properties' in value && typeof value.properties === 'object'
+    if (isAsync && isType && !('title' in value)) offenders.push(`${path} is anonymous`)
+    if ('examples' in value && !isAsync) {
+      for (const [name, example] of Object.entries(Object(value.examples))) {
+        if (!String(Reflect.get(Object(example), 'description')).startsWith('Asked ')) offenders.push(`${path} ${name}`)
+      }
+    }
+    for (const [name, inner] of Object.entries(value)) if (name !== 'examples') walk(inner, `${path}/${name}`, isAsync)
+  }
+  walk(document, '', false)
+  walk(asyncapi, '', true)
+  const { schemas, parameters } = Reflect.get(document, 'components')
+  // Names that generated code has already.
+  for (const name of ['Error', 'Language']) if (name in schemas || name in parameters) offenders.push(name)
+  t.same(offenders, [])
+  t.doesNotThrow(() => new URL(Reflect.get(document, 'externalDocs').url))
 })

@@ -40,13 +40,17 @@ test('the OpenAPI document lists every route once', async (t) => {
   t.match(post?.responses['422']?.content, {
     'application/json': {
       schema: {
-        allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: ['validation_failed'] } } }],
+        allOf: [
+          { $ref: '#/components/schemas/ErrorBody' },
+          { properties: { code: { $ref: '#/components/schemas/ValidationFailedCode' } } },
+        ],
       },
     },
   })
   t.same(document.paths['/admin/v1/things']?.['put']?.responses['503'], undefined)
   t.same(document.paths['/healthz']?.['get']?.security, [])
-  t.match(document.components.schemas['Error'], { required: ['message', 'code', 'request_id'] })
+  t.match(document.components.schemas['ValidationFailedCode'], { enum: ['validation_failed'] })
+  t.match(document.components.schemas['ErrorBody'], { required: ['message', 'code', 'request_id'] })
 })
 
 test('the AsyncAPI document has all frames and events of a socket', async (t) => {

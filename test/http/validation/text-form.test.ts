@@ -88,7 +88,7 @@ test('a required text has a visible character, wherever one is required', async 
     for (const text of [' ', '\u00a0', '\u3000', '\ufeff', '\u200b', ' \u2060\u00ad ', '\u2068\u2069', '\u200e']) {
       const answer = await operator(method, url, body(text))
       const errors = Object(Object(answer.body).errors)
-      if (answer.status !== 422 || errors[field]?.[0] !== 'must have a visible character')
+      if (answer.status !== 422 || errors[field]?.[0] !== 'The text must have a visible character.')
         faults.push(`${url} ${escape(text)}: ${answer.text}`)
     }
     for (const text of ['.', '\u0301', '😀', '١', '\u200bא']) {
@@ -98,5 +98,5 @@ test('a required text has a visible character, wherever one is required', async 
   }
   t.strictSame(faults, [])
   const lines = await operator('PUT', '/admin/v1/app-mode', { message: { en: '\n\u200b\n' } })
-  t.match(lines, { status: 422, body: { errors: { 'message.en': ['must have a visible character'] } } })
+  t.match(lines, { status: 422, body: { errors: { 'message.en': ['The text must have a visible character.'] } } })
 })

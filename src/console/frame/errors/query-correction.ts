@@ -92,15 +92,9 @@ function labelOf(name: string): string {
   return labels[name] ?? sentenceCase(formatWord(name))
 }
 
-/** `It must be at most 7. Write a number, such as 7.` */
+/** `The value must be at most 7. Write a number, such as 7.` */
 function messageOf(name: string, messages: readonly string[]): string {
   const example = examples[name]
-  const sentences = messages.filter((message) => example === undefined || !formMessages.has(message)).map(sentenceOf)
+  const sentences = messages.filter((message) => example === undefined || !formMessages.has(message))
   return [...sentences, ...(example === undefined ? [] : [example])].join(' ')
-}
-
-/** A message about a field begins with its verb. */
-function sentenceOf(message: string): string {
-  const sentence = /^(must|is|has) /.test(message) ? `It ${message}` : sentenceCase(message)
-  return sentence.endsWith('.') ? sentence : `${sentence}.`
 }

@@ -20,6 +20,7 @@ export function catalogueRoutes(app: App, { applied, db, settings }: Services): 
       schema: {
         operationId: 'listDecorations',
         summary: 'All gifts, with their odds and return to player',
+        description: 'The same for everybody and without a token: keep it with its ETag.',
         tags: ['gifts'],
         needsNoToken: true,
         response: { 200: dataOf(Type.Array(Decoration)), ...notModified },
@@ -35,6 +36,7 @@ export function catalogueRoutes(app: App, { applied, db, settings }: Services): 
       schema: {
         operationId: 'showOdds',
         summary: 'An odds table by its hash, current or former',
+        description: 'A table never changes, so that it can be kept for ever.',
         tags: ['fairness'],
         needsNoToken: true,
         params: Type.Object({ hash: Type.String() }),

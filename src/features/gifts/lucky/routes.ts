@@ -19,6 +19,8 @@ export function luckyFairnessRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'showLuckyChain',
         summary: "The caller's current chain of draws and the next one, with their commitments",
+        description:
+          'Ask before the first lucky gift: then its draw was announced. The commitment of the next chain is shown one chain ahead.',
         tags: ['fairness'],
         refusals: verbs.showChains.refusals,
         response: { 200: dataOf(PublishedChains) },
@@ -37,6 +39,7 @@ export function luckyFairnessRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'chooseLuckySeed',
         summary: 'End the current chain and start the next one with a seed of the caller',
+        description: 'Always works. The next chain begins, whose commitment was shown before the seed was chosen.',
         tags: ['fairness'],
         body: ChooseSeed,
         refusals: verbs.chooseSeed.refusals,

@@ -93,6 +93,7 @@ export function memberRoutes(
       schema: {
         operationId: 'listRoomMembers',
         summary: 'Members of a room, newest first; for its members',
+        description: 'Others get 403 `not_room_member`.',
         tags,
         params: RoomParams,
         querystring: PageQuery,

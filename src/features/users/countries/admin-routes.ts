@@ -24,6 +24,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'defineCountry',
         summary: 'Create or rename a country',
+        description: 'A country is never removed: requests name it.',
         tags,
         params: IdParams,
         body: DefineCountry,
@@ -44,6 +45,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'getCountry',
         summary: 'A country',
+        description: 'With its name in each language, and an ETag for the next change.',
         tags,
         params: IdParams,
         response: { 200: dataOf(CountryRecord) },
@@ -63,6 +65,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'pageCountries',
         summary: 'Countries, newest first',
+        description: 'With their names in each language.',
         tags,
         querystring: PageQuery,
         response: { 200: pageOf(CountryRecord) },

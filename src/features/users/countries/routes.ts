@@ -16,6 +16,7 @@ export function countryRoutes(app: App, { reads }: Services): void {
       schema: {
         operationId: 'listCountries',
         summary: 'All countries, newest first',
+        description: 'Withdrawals name one of them, and agents have a rate for each that they serve.',
         tags: ['users'],
         response: { 200: dataOf(Type.Array(Country)) },
       },

@@ -47,6 +47,7 @@ export function deviceRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'removeDevice',
         summary: 'Stop push notifications to a device',
+        description: 'For a sign-out. A token that is unknown, or registered by another user, changes nothing.',
         tags,
         params: DeviceParams,
         refusals: verbs.removeDevice.refusals,
