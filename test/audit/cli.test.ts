@@ -77,7 +77,7 @@ test('an audit that could not run ends with 2 and one line', async (t) => {
     [
       { DATABASE_URL: serviceUrl },
       ['explain', '--user', '7', '--currency', 'coins'],
-      /^audit could not run: --user: there is no user 7\n$/,
+      /^audit could not run: --user: There is no user 7\.\n$/,
     ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--public-key', 'x'], /: --public-key needs --checkpoint\.\n$/],
     [

@@ -56,12 +56,12 @@ test('reports begin with what was asked, the last position and its time', async 
   const untilNow = new RegExp(`^${today} is not over: until now, ${today}T\\S+Z$`)
   if (today === utcDay()) for (const report of running) t.match(report.out.split('\n')[2], untilNow)
 
-  const bounds = `the ledger has events from ${at(1)} (position 1) to ${at(22)} (position 22)`
+  const bounds = `The ledger has events from ${at(1)} (position 1) to ${at(22)} (position 22).`
   for (const [asOf, fault] of [
-    ['2020-01-31', 'is before the first event'],
-    ['2099-01-31', 'is in the future'],
+    ['2020-01-31', 'The time is before the first event'],
+    ['2099-01-31', 'The time is in the future'],
   ] as const) {
-    const err = `audit could not run: --as-of: ${fault}: ${bounds}\n`
+    const err = `audit could not run: --as-of: ${fault}. ${bounds}\n`
     t.same(await runAudit(env, 'trial-balance', '--as-of', asOf), { code: 2, out: '', err })
   }
 })
@@ -69,7 +69,7 @@ test('reports begin with what was asked, the last position and its time', async 
 test('a ledger without events has no time to report as of', async (t) => {
   const { serviceUrl } = await testDatabase()
   const env = { DATABASE_URL: serviceUrl }
-  const err = 'audit could not run: --as-of: the ledger has no events\n'
+  const err = 'audit could not run: --as-of: The ledger has no events.\n'
   t.same(await runAudit(env, 'trial-balance', '--as-of', utcDay()), { code: 2, out: '', err })
   t.match(await runAudit(env, 'trial-balance'), { out: /^trial-balance\nas of position 0, before the first event\n/ })
 })

@@ -59,7 +59,7 @@ test('the queue of withdrawals, and what can be done about each', async (t) => {
     for (const status of ['approved', 'rejected']) {
       const refused = await decide(ann, third, status, `paid\tby <bank>`)
       t.equal(refused.status, 422, status)
-      t.match(refused.html, /<p class="alert" role="alert">.* The note .*<\/p>/)
+      t.match(refused.html, /<p class="alert" role="alert">.* The value must be text without .*<\/p>/)
       t.match(refused.html, 'paid\tby &lt;bank&gt;</textarea>')
       t.match(refused.html, `action="/console/withdrawals/${third}/status"`)
     }

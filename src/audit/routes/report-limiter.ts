@@ -117,8 +117,7 @@ async function* withKeepAlive(
       for (;;) {
         const waiting = new AbortController()
         const late = sleep(MAX_SILENCE_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const)
-        const result = await Promise.race([next, late])
-        waiting.abort()
+        const result = await Promise.race([next, late]).finally(() => waiting.abort())
         if (result === 'late') {
           yield keepAlive()
           continue

@@ -136,16 +136,16 @@ test('the finance routes', async (t) => {
     const running = (await get(`trial-balance?as_of=${today}`)).body
     const message = new RegExp(`^${today} is not over: until now, ${today}T\\S+Z$`)
     if (today === utcDay()) t.match(running, { data: { position: head }, meta: { message } })
-    const bounds = `the ledger has events from ${atOf(1)} (position 1) to ${atOf(head)} (position ${head})`
+    const bounds = `The ledger has events from ${atOf(1)} (position 1) to ${atOf(head)} (position ${head}).`
     for (const [asOf, fault] of [
-      ['2020-01-01', 'is before the first event'],
-      [justBefore(atOf(1)), 'is before the first event'],
-      ['2099-01-01', 'is in the future'],
-      [new Date(Date.now() + DAY_MS).toISOString(), 'is in the future'],
+      ['2020-01-01', 'The time is before the first event'],
+      [justBefore(atOf(1)), 'The time is before the first event'],
+      ['2099-01-01', 'The time is in the future'],
+      [new Date(Date.now() + DAY_MS).toISOString(), 'The time is in the future'],
     ]) {
       t.match(await get(`trial-balance?as_of=${asOf}`), {
         status: 422,
-        body: { code: 'validation_failed', errors: { as_of: [`${fault}: ${bounds}`] } },
+        body: { code: 'validation_failed', errors: { as_of: [`${fault}. ${bounds}`] } },
       })
     }
     for (const query of [
@@ -226,7 +226,7 @@ test('the finance routes', async (t) => {
     })
     t.match(await get('explain?user=77&currency=coins'), {
       status: 422,
-      body: { code: 'validation_failed', errors: { user: ['there is no user 77'] } },
+      body: { code: 'validation_failed', errors: { user: ['There is no user 77.'] } },
     })
     for (const query of ['user=1', 'currency=coins', 'user=1&currency=gold', 'user=x&currency=coins']) {
       t.equal((await get(`explain?${query}`)).status, 422, query)
