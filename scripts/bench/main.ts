@@ -1,4 +1,5 @@
 import { type Bench, runBench } from './bench.ts'
+import { measureHistories } from './requests/measure-histories.ts'
 import { measureRequests, type Scenario } from './requests/measure-requests.ts'
 import { GAMBLERS, keyedGifts, mixed, type NextRequest, readsOf, USERS, uniformGifts } from './workload.ts'
 
@@ -27,4 +28,5 @@ await runBench('npm run bench', {
   lone: (bench: Bench) => measureRequests(bench, 'lone', scenarios({ gifts: uniformGifts() }, 1)),
   keys: (bench: Bench) => measureRequests(bench, 'keys', scenarios({ 'gifts with keys': keyedGifts() }, 64, 256)),
   reads: (bench: Bench) => measureRequests(bench, 'reads', scenarios(reads(), 64, 256, 1), EVENTS),
+  histories: (bench: Bench) => measureHistories(bench, 600, 2_000),
 })

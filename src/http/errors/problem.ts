@@ -4,7 +4,7 @@ import { isConnectionError, isOverload } from '../../db/connection-errors.ts'
 import { PoolExhausted } from '../../db/pool.ts'
 import { isRecoveryConflict } from '../../db/postgres-errors.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
-import { IndexLagExceeded } from '../../ledger/indexes/latest-entries.ts'
+import { IndexLagExceeded } from '../../ledger/indexes/index-lag.ts'
 import { httpMessages } from '../messages.ts'
 import { HttpError, notFound } from './http-error.ts'
 

@@ -2,6 +2,14 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { indexedSql } from './index-reads.ts'
 
+/** Events that a read searches for what is not indexed yet, a few milliseconds of work. */
+export const MAX_UNINDEXED_EVENTS = 5_000
+
+/** What was asked for is too far beyond the indexes to be searched. */
+export class IndexLagExceeded extends Error {
+  override readonly name = 'IndexLagExceeded'
+}
+
 /** How far the indexes are behind the ledger. */
 export interface IndexLag {
   readonly events: number

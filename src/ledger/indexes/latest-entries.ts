@@ -1,15 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
+import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
 import { type AccountEntry, indexedSql, isAt, isFoundBetween, selectEntries } from './index-reads.ts'
 import { BLOCK_EVENTS, baseOf } from './index-rows.ts'
-
-/** Events that are searched for what is not indexed yet, a few milliseconds of work. */
-export const MAX_UNINDEXED_EVENTS = 5_000
-
-/** The end of the ledger is too far beyond the index to be searched. */
-export class IndexLagExceeded extends Error {
-  override readonly name = 'IndexLagExceeded'
-}
 
 export interface LatestQuery {
   readonly accounts: readonly string[]
@@ -34,7 +27,7 @@ export interface NumberedEntry extends AccountEntry, Place {
 export interface LatestEntries {
   /** Newest first. */
   readonly entries: readonly NumberedEntry[]
-  /** How far the index is. */
+  /** How far the index is; where that is too far behind for all the rest to be searched, what the entries end with. */
   readonly indexed: number
 }
 
@@ -54,13 +47,14 @@ interface IndexRow {
 
 /**
  * The last movements of some accounts, each with the balance after it: from the index, and from the ledger what came
- * after it. Throws `IndexLagExceeded`.
+ * after it, as far as `MAX_UNINDEXED_EVENTS` reach. By their number, not by the time that it takes: the page after this
+ * one must reach as far, and by then the index has only moved on.
  */
 export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery): Promise<LatestEntries> {
   const { accounts, numbered, before, limit } = query
   const { indexed, head, blocks } = await readBlocks(db, query)
-  const end = Math.min(head, before?.position ?? head)
-  if (end - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed} of ${head}`)
+  const wanted = Math.min(head, before?.position ?? head)
+  const end = Math.min(wanted, indexed + MAX_UNINDEXED_EVENTS)
   const byAccount = Map.groupBy(blocks, ({ account }) => account)
   const positions = [...byAccount.values()].flatMap((own) => latestPositions(own, end, limit))
   const found = number(
@@ -77,7 +71,7 @@ export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery):
       .filter((entry) => before === null || compare(entry, before) < 0)
       .toSorted((a, b) => compare(b, a))
       .slice(0, limit),
-    indexed,
+    indexed: end < wanted ? end : indexed,
   }
 }
 

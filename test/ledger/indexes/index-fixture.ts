@@ -39,6 +39,30 @@ export const untilIndexed = (database: TestDatabase): Promise<void> =>
     return indexed === head
   })
 
+/** Moves the cursor alone. Before the first position there is nothing to be indexed. */
+export async function setIndexed(database: TestDatabase, position: number): Promise<void> {
+  await queryRows(
+    database,
+    `insert into ledger_cursors values ('${INDEX_CURSOR}', ${position})
+     on conflict (name) do update set position = excluded.position`,
+  )
+}
+
+/** Adds events that move nothing, without the time that commands take: copies of the last one. */
+export async function addIdleEvents(database: TestDatabase, count: number): Promise<void> {
+  await queryRows(
+    database,
+    `with added as (
+       insert into ledger_events
+       select (jsonb_populate_record(e, jsonb_build_object(
+         'position', e.position + n, 'debit', '[]'::jsonb, 'credit', '[]'::jsonb, 'amount', '[]'::jsonb))).*
+       from ledger_events e, generate_series(1, ${count}) as n
+       where e.position = (select position from ledger_head)
+     )
+     update ledger_head set position = position + ${count}, batch = gen_random_uuid()`,
+  )
+}
+
 /** Indexes up to a position, in steps of at most `step` events, as the service's role. */
 export async function indexUpTo(database: TestDatabase, position: number, step = BLOCK_EVENTS): Promise<void> {
   const client = await connect(database.serviceUrl, 'test')

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
+import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-lag.ts'
 import { entriesAt, entriesBetween, indexedSql } from '../../../ledger/indexes/index-reads.ts'
 import { baseOf } from '../../../ledger/indexes/index-rows.ts'
-import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/latest-entries.ts'
 
 interface Block {
   readonly indexed: number

@@ -20,8 +20,8 @@ export function walletHistoryRoutes(app: App, { reads }: Services): void {
           'Without a currency: of all currencies. An amount on hold has not moved yet: it is listed once the withdrawal ' +
           'is approved. Pages do not shift while new movements arrive. meta.indexed_up_to is the position up to which ' +
           'movements are indexed; what came after it is searched, so that nothing is missing. While more than 5,000 ' +
-          'events are not indexed, newest movements are answered with 500 unavailable: try again a little later. Nothing ' +
-          'here is translated. Who took part in an instant transfer is answered by pageInstantTransfers: its id is the ' +
+          'events are not indexed, after a burst of gifts, the list ends at meta.indexed_up_to, which then lies before ' +
+          'X-Ledger-Position: newer movements are listed a little later. Nothing here is translated. Who took part in an instant transfer is answered by pageInstantTransfers: its id is the ' +
           'number before the dash of the id here.',
         tags: ['wallet'],
         querystring: WalletHistoryQuery,
@@ -30,7 +30,7 @@ export function walletHistoryRoutes(app: App, { reads }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const { entries, indexed } = await pages(request)({
+      const { entries, indexed } = await pages(request).load({
         userId: userOf(request),
         currency: request.query.currency ?? null,
         before: cursor && { position: cursor[0] ?? 0, number: cursor[1] ?? 0 },
