@@ -114,7 +114,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     await startWriters()
   }
 
-  startIndexes(database, ledger, metrics, log, cleanUp)
+  startIndexes(database, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
   const assetBaseUrl = () => address.assetBaseUrl
   const lookups = createLookups(assetBaseUrl)

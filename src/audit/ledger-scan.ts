@@ -1,9 +1,10 @@
+import { systemClock } from '../config/clock.ts'
 import type { Page } from '../db/copy-out.ts'
+import { Pace } from '../db/pace.ts'
 import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'
 import { EventRowReader } from '../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Head } from '../ledger/storage/head.ts'
-import { AdaptiveThrottle } from './adaptive-throttle.ts'
 import type { CheckpointHead } from './checkpoint/checkpoint.ts'
 import type { Findings } from './finding.ts'
 import { type CheckRange, ConcurrentCheck } from './verify/concurrent-check.ts'
@@ -27,13 +28,19 @@ export interface ScanOptions {
   readonly onService?: () => Promise<void>
 }
 
-/** Events of a page while a service is busy, some 2 ms of work for the database; and otherwise. */
-const BUSY_PAGE_EVENTS = 100
-const PAGE_EVENTS = 100_000
-/** Events of one concurrent check. Large, as the database reads a whole table for each of these checks. */
-const CONCURRENT_CHECK_EVENTS = 1_000_000
+/** Events of a page; while no commands run the most. */
+const PAGE_LIMITS = { min: 500, max: 100_000 }
+/** How often the head is read to see whether commands run; first soon, as the scan waits for it. */
+const CHECK_INTERVAL_MS = 200
+const FIRST_CHECK_MS = 50
 /** From so many events on a worker thread saves more time than it takes to start. */
 const MIN_WORKER_EVENTS = 30_000
+
+/**
+ * As that of `restMs`, for a range of events that came while another one was read: with more than half as many, the
+ * service writes nearly as fast as they are read, and who rests might never reach the end.
+ */
+export const rangeUrgency = (events: number, before: number): number => (events > before / 2 ? 1 : 0)
 
 /**
  * Reads the ledger from its first event on, checks each event and folds it. Stored events never change, so they are read
@@ -45,7 +52,8 @@ export class LedgerScan {
   readonly #snapshot: Snapshot
   readonly #findings: Findings
   readonly #options: ScanOptions
-  readonly #throttle: AdaptiveThrottle
+  readonly #pace: Pace
+  #checkedAt = systemClock.now()
   readonly #semanticChecks = new SemanticChecks()
   readonly #rowVerifier: RowVerifier
   /** Whether a busy service was noticed. */
@@ -53,33 +61,19 @@ export class LedgerScan {
   /** The position after the last one that was read. */
   #next = 1
   #total: number
-  /** What the worker of the row verifier worked since the last rest. */
-  #workerMs = 0
   /** Events of the range before this one. */
   #lastRangeEvents = Number.POSITIVE_INFINITY
-  /**
-   * Whether this range has at most half the events of the one before. Otherwise the service writes nearly as fast as
-   * this scan reads, and a scan that rests might never reach the end.
-   */
-  #isCatchingUp = true
+  /** That of the range that is read. */
+  #rangeUrgency = 0
 
-  private constructor(
-    snapshot: Snapshot,
-    findings: Findings,
-    options: ScanOptions,
-    throttle: AdaptiveThrottle,
-    head: Head,
-  ) {
+  private constructor(snapshot: Snapshot, findings: Findings, options: ScanOptions, pace: Pace, head: Head) {
     this.#snapshot = snapshot
     this.#findings = findings
     this.#options = options
-    this.#throttle = throttle
-    this.#sawService = throttle.busy
+    this.#pace = pace
+    this.#sawService = pace.isBusy
     this.#total = head.position
-    const onPageResult: OnPageResult = ({ findings: found, durationMs }) => {
-      findings.addAll(found)
-      this.#workerMs += durationMs
-    }
+    const onPageResult: OnPageResult = ({ findings: found }) => findings.addAll(found)
     this.#rowVerifier =
       head.position < MIN_WORKER_EVENTS
         ? new InlineRowVerifier(onPageResult)
@@ -88,10 +82,13 @@ export class LedgerScan {
 
   /** The caller closes it. */
   static async start(snapshot: Snapshot, head: Head, findings: Findings, options: ScanOptions): Promise<LedgerScan> {
-    const throttle = await AdaptiveThrottle.start(async () => (await snapshot.head()).position)
+    const pace = new Pace(PAGE_LIMITS)
+    pace.look((await snapshot.head()).position)
+    await systemClock.sleep(FIRST_CHECK_MS)
+    pace.look((await snapshot.head()).position)
     // Before the worker thread is started, which is a good part of what a service would notice.
-    if (throttle.busy) await options.onService?.()
-    return new LedgerScan(snapshot, findings, options, throttle, head)
+    if (pace.isBusy) await options.onService?.()
+    return new LedgerScan(snapshot, findings, options, pace, head)
   }
 
   async close(): Promise<void> {
@@ -131,25 +128,27 @@ export class LedgerScan {
   async scanUpTo(position: number, checkRange: CheckRange = async () => []): Promise<void> {
     this.#total = position
     const rangeEvents = position - this.#next + 1
-    this.#isCatchingUp = rangeEvents <= this.#lastRangeEvents / 2
+    this.#rangeUrgency = rangeUrgency(rangeEvents, this.#lastRangeEvents)
     this.#lastRangeEvents = rangeEvents
     await this.#scanRange(position, checkRange)
-    this.#isCatchingUp = true
+    this.#rangeUrgency = 0
   }
 
   async #scanRange(position: number, checkRange: CheckRange): Promise<void> {
-    const concurrentCheck = new ConcurrentCheck(checkRange, this.#next)
+    const concurrentCheck = new ConcurrentCheck(checkRange)
     while (this.#next <= position && !this.#findings.isFull) {
-      const busy = this.#throttle.busy && this.#shouldRest
-      const upTo = Math.min(this.#next + (busy ? BUSY_PAGE_EVENTS : PAGE_EVENTS) - 1, position)
-      if (!busy) concurrentCheck.start(upTo, Math.min(this.#next + CONCURRENT_CHECK_EVENTS - 1, position))
+      const isPaced = this.#pace.isBusy && this.#urgency < 1
+      const from = this.#next
+      const upTo = Math.min(from + this.#pace.events(this.#urgency) - 1, position)
+      this.#pace.start()
+      if (!isPaced) concurrentCheck.start(from, upTo)
       const before = this.count
       await this.#scanPages(upTo)
-      if (busy) {
+      if (isPaced) {
         // One after the other, to leave a processor to the service.
-        concurrentCheck.start(upTo, upTo)
+        concurrentCheck.start(from, upTo)
         await concurrentCheck.findings()
-        await this.onPage()
+        await this.#pace.afterPiece(upTo - from + 1, this.#urgency)
       }
       // Skips gaps: a head that was tampered with may be far beyond the last event.
       const isEmpty = this.count === before
@@ -200,24 +199,27 @@ export class LedgerScan {
 
   /** Call it between two pages of any table. */
   readonly onPage = async (): Promise<void> => {
+    this.onPiece()
+    await this.#pace.rest(this.#urgency)
+  }
+
+  /** As `onPage`, for work that rests by itself. */
+  readonly onPiece = (): void => {
     this.#options.signal.throwIfAborted()
     this.#options.progress({ events: this.count, of: Math.max(this.#total, this.count) })
-    const workerMs = this.#workerMs
-    // The worker's time during this rest counts for the next one.
-    this.#workerMs = 0
-    if (!this.#shouldRest) this.#throttle.skipRest()
-    else if (!(await this.#throttle.rest(workerMs))) this.#workerMs += workerMs
   }
 
   async #checkLoad(): Promise<void> {
-    await this.#throttle.checkLoad()
-    if (!this.#throttle.busy || this.#sawService) return
+    if (systemClock.now() - this.#checkedAt < CHECK_INTERVAL_MS) return
+    this.#pace.look((await this.#snapshot.head()).position)
+    this.#checkedAt = systemClock.now()
+    if (!this.#pace.isBusy || this.#sawService) return
     this.#sawService = true
     await this.#options.onService?.()
   }
 
-  get #shouldRest(): boolean {
-    return this.isThrottled && this.#isCatchingUp
+  get #urgency(): number {
+    return this.isThrottled ? this.#rangeUrgency : 1
   }
 
   async #scanPages(upTo: number | null): Promise<void> {
@@ -226,7 +228,7 @@ export class LedgerScan {
       await this.#rowVerifier.submit(page)
       this.#findings.addAll(this.#semanticChecks.takeFindings())
       if (this.#findings.isFull) return
-      await this.onPage()
+      this.onPiece()
     }
   }
 }

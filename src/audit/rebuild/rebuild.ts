@@ -1,7 +1,7 @@
 import { tables } from '../../domain.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { Findings, formatFinding } from '../finding.ts'
-import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import { LedgerScan, rangeUrgency, type ScanOptions } from '../ledger-scan.ts'
 import { indexTables } from './shadow-indexes.ts'
 import { ShadowTables, TABLES_NOT_LOCKED } from './shadow-tables.ts'
 
@@ -52,15 +52,15 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     return position - before
   }
 
-  await catchUp()
+  let caughtUp = await catchUp()
   await scan.importBalances()
   rows.trackChanges()
-  const count = await shadowTables.fill(rows, scan.last.position, scan.onPage)
+  const count = await shadowTables.fill(rows, scan.last.position, scan)
   for (let attempt = 1; attempt <= MAX_SWAP_ATTEMPTS; attempt += 1) {
-    let caughtUp: number
     do {
+      const before = caughtUp
       caughtUp = await catchUp()
-      await shadowTables.update(rows, scan.last.position)
+      await shadowTables.update(rows, scan.last.position, rangeUrgency(caughtUp, before))
       rows.trackChanges()
     } while (caughtUp > MAX_CATCH_UP_EVENTS)
     await shadowTables.waitForReaders(options.signal)
@@ -68,7 +68,7 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     scan.isThrottled = false
     const swapped = await shadowTables.swap(async () => {
       await catchUp()
-      await shadowTables.update(rows, scan.last.position)
+      await shadowTables.update(rows, scan.last.position, 1)
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began

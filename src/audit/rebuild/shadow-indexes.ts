@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
-import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from '../../ledger/indexes/index-rows.ts'
+import { indexPace, indexPiece } from '../../ledger/indexes/index-piece.ts'
+import { INDEX_CURSOR } from '../../ledger/indexes/index-rows.ts'
 
 /** The tables of the ledger's indexes. */
 export const indexTables = ['account_index', 'event_index'] as const
@@ -10,6 +11,7 @@ export const indexTables = ['account_index', 'event_index'] as const
  */
 export class ShadowIndexes {
   readonly #client: Client
+  readonly #pace = indexPace()
 
   private constructor(client: Client) {
     this.#client = client
@@ -24,15 +26,15 @@ export class ShadowIndexes {
     return new ShadowIndexes(client)
   }
 
-  /** Indexes the events up to a position. */
-  async catchUp(position: number, onPage: () => Promise<void> = async () => {}): Promise<void> {
+  /** Indexes the events up to a position, with rests by `urgency`. */
+  async catchUp(position: number, urgency: number, onPiece: () => void = () => {}): Promise<void> {
     // Read each time, as a swap that is rolled back takes it back.
     const { rows } = await this.#client.query<{ position: string }>('select position from ledger_cursors')
     for (let indexed = Number(rows[0]?.position); indexed < position; ) {
-      const upTo = Math.min(position, baseOf(indexed + 1) + BLOCK_EVENTS)
-      await this.#client.query({ name: 'index events', text: INDEX_EVENTS_SQL, values: [indexed, upTo] })
-      indexed = upTo
-      await onPage()
+      const piece = await indexPiece(this.#client, this.#pace, { after: indexed, upTo: position, urgency })
+      if (piece === null) throw new Error('the cursor of the new indexes was moved')
+      indexed = piece.indexed
+      onPiece()
     }
   }
 

@@ -99,8 +99,15 @@ export class ShadowTables {
     }
   }
 
-  /** Writes all rows of the events up to a position, then creates keys and indexes. Answers the number of rows. */
-  async fill(rows: ReplayState, position: number, onPage: () => Promise<void>): Promise<number> {
+  /**
+   * Writes all rows of the events up to a position, then creates keys and indexes; `onPage` rests, `onPiece` need not.
+   * Answers the number of rows.
+   */
+  async fill(
+    rows: ReplayState,
+    position: number,
+    { onPage, onPiece }: { readonly onPage: () => Promise<void>; readonly onPiece: () => void },
+  ): Promise<number> {
     let count = 0
     for (const table of this.#tables) {
       const lines = async function* (): AsyncGenerator<string, void> {
@@ -118,7 +125,7 @@ export class ShadowTables {
       }
       await pipeline(lines, this.#client.query(from(table.copyIn)))
     }
-    await this.#indexes.catchUp(position, onPage)
+    await this.#indexes.catchUp(position, 0, onPiece)
     for (const definition of this.#definitions) {
       const { name, indexes } = definition
       if (!isIndex(definition)) await addConstraints(this.#client, definition)
@@ -129,9 +136,9 @@ export class ShadowTables {
     return count + (await this.#indexes.count())
   }
 
-  /** Writes the rows that changed since changes are tracked, by events up to a position. */
-  async update(rows: ReplayState, position: number): Promise<void> {
-    await this.#indexes.catchUp(position)
+  /** Writes the rows that changed since changes are tracked, by events up to a position, with rests by `urgency`. */
+  async update(rows: ReplayState, position: number, urgency: number): Promise<void> {
+    await this.#indexes.catchUp(position, urgency)
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
       for (let i = 0; i < ids.length; i += CHUNK_ROWS) {

@@ -9,21 +9,15 @@ export type CheckRange = (from: number, upTo: number) => Promise<readonly Findin
  */
 export class ConcurrentCheck {
   readonly #check: CheckRange
-  /** The first position of the next range. */
-  #next: number
   #running: Promise<void> = Promise.resolve()
   readonly #findings: Finding[] = []
 
-  constructor(check: CheckRange, from: number) {
+  constructor(check: CheckRange) {
     this.#check = check
-    this.#next = from
   }
 
-  /** Starts the next range, which ends at `upTo`, unless `position` was started already. */
-  start(position: number, upTo: number): void {
-    if (this.#next > position) return
-    const from = this.#next
-    this.#next = upTo + 1
+  /** Starts a range, once those before it are checked. */
+  start(from: number, upTo: number): void {
     this.#running = this.#running.then(async () => void this.#findings.push(...(await this.#check(from, upTo))))
     // `findings` rejects with it.
     this.#running.catch(() => {})

@@ -68,8 +68,8 @@ export const termRowsSql = (after: string, upTo: string): string => `
   select base, array_agg(distinct term order by term) as terms from terms group by base`
 
 /**
- * Indexes the events after $1 and up to $2, which end in one block, and moves the cursor with them. Answers a row with
- * $2, or none when the cursor is not at $1: then nothing is written.
+ * Indexes the events after $1 and up to $2, which end in one block, and moves the cursor with them. Answers where the
+ * ledger ends, or nothing when the cursor is not at $1: then nothing is written.
  */
 export const INDEX_EVENTS_SQL = `
   with moved as (
@@ -86,4 +86,4 @@ export const INDEX_EVENTS_SQL = `
     insert into event_index (base, terms)
     select t.base, t.terms from moved, (${termRowsSql(baseSql('$2::bigint'), '$2::bigint')}) t
   )
-  select position from moved`
+  select (select position from ledger_head) as head from moved`

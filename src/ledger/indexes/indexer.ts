@@ -2,36 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { FailureLog } from '../../db/failure-log.ts'
 import { runOnOneInstance } from '../subscriptions/single-owner.ts'
-import { GiveWay } from './give-way.ts'
-import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from './index-rows.ts'
+import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
+import { type IndexPositions, indexPace, indexPiece } from './index-piece.ts'
+import { INDEX_CURSOR } from './index-rows.ts'
 
 export interface IndexerOptions {
   /** The ledger's connection string. */
   readonly url: string
   readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
-  /** Whether commands wait for their commit. */
-  readonly commandsWait: () => boolean
   readonly pollMs?: number
 }
 
-/** Each write is a commit that competes with the ledger's; readers search the few events that are not indexed yet. */
+/** Each write is a commit that competes with the ledger's: the few last events wait, as readers search for them anyway. */
 const DEFAULT_POLL_MS = 250
+const FEW_EVENTS = 100
 const RETRY_MS = 200
+
+/** Nothing may be left that reads do not search: it rests the less the nearer that is, and half way no more. */
+export const indexUrgency = (left: number): number => Math.min(1, (2 * left) / MAX_UNINDEXED_EVENTS)
 
 /**
  * The subscriber that writes `account_index` and `event_index`, block by block, on one instance at a time. Rows and
- * cursor are written by one statement: whenever it is killed, they belong together. It gives way to commands.
+ * cursor are written by one statement: whenever it is killed, they belong together. It gives way to commands as long as it
+ * keeps up with them.
  */
 export class LedgerIndexer {
   readonly #options: IndexerOptions
-  readonly #giveWay: GiveWay
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
   #hasFailed = false
 
   constructor(options: IndexerOptions) {
     this.#options = options
-    this.#giveWay = new GiveWay(options.commandsWait)
   }
 
   start(): void {
@@ -71,22 +73,18 @@ export class LedgerIndexer {
     await client.query(`insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing`, [
       INDEX_CURSOR,
     ])
+    const pace = indexPace()
     let { indexed, head } = await readPositions(client)
     while (!this.#isStopped && !isBroken()) {
-      if (indexed >= head) {
-        this.#succeeded()
-        await this.#pause(this.#options.pollMs ?? DEFAULT_POLL_MS)
-        // Also reads the cursor again, which a rebuild may have moved.
-        ;({ indexed, head } = await readPositions(client))
-        continue
+      if (indexed < head) {
+        const work = { after: indexed, upTo: head, urgency: indexUrgency(head - indexed) }
+        ;({ indexed, head } = (await indexPiece(client, pace, work)) ?? (await readPositions(client)))
       }
-      const upTo = Math.min(head, baseOf(indexed + 1) + BLOCK_EVENTS)
-      const isWritten = await this.#giveWay.after(
-        () => indexEvents(client, indexed, upTo),
-        () => this.#isStopped,
-      )
-      if (isWritten) indexed = upTo
-      else ({ indexed, head } = await readPositions(client))
+      if (head - indexed >= FEW_EVENTS) continue
+      this.#succeeded()
+      await this.#pause(this.#options.pollMs ?? DEFAULT_POLL_MS)
+      // Also reads the cursor again, which a rebuild may have moved.
+      ;({ indexed, head } = await readPositions(client))
     }
   }
 
@@ -100,14 +98,7 @@ export class LedgerIndexer {
   }
 }
 
-/** Indexes the events after one position and up to another, of one block. False when the cursor is elsewhere. */
-async function indexEvents(client: Client, after: number, upTo: number): Promise<boolean> {
-  const { rows } = await client.query({ name: 'index events', text: INDEX_EVENTS_SQL, values: [after, upTo] })
-  return rows.length === 1
-}
-
-/** How far the indexes are, and where the ledger ends. */
-async function readPositions(client: Client): Promise<{ indexed: number; head: number }> {
+async function readPositions(client: Client): Promise<IndexPositions> {
   const { rows } = await client.query<{ indexed: string; head: string }>(
     `select c.position as indexed, h.position as head from ledger_cursors c, ledger_head h where c.name = $1`,
     [INDEX_CURSOR],

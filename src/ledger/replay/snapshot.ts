@@ -45,9 +45,7 @@ export class Snapshot {
       -- No parallel workers: they would take processors from those who serve users.
       set max_parallel_workers_per_gather = 0;
       -- Compiling takes longer than the statements that it is for, whose costs are estimated far too high.
-      set jit = off;
-      -- Joins a million events with their replies in memory; on disk that takes half as long again.
-      set work_mem = '96MB'`)
+      set jit = off`)
     return new Snapshot(client)
   }
 

@@ -5,7 +5,6 @@ import type { Metrics } from '../../http/observability/metrics.ts'
 import { type IndexLag, readIndexLag } from '../../ledger/indexes/index-lag.ts'
 import { LedgerIndexer } from '../../ledger/indexes/indexer.ts'
 import type { Database } from '../database.ts'
-import type { Ledger } from '../ledger.ts'
 
 /** Interval at which the lag is read for the metrics. */
 const LAG_INTERVAL_MS = 5_000
@@ -13,7 +12,6 @@ const LAG_INTERVAL_MS = 5_000
 /** Writes the indexes of the ledger in the background, and measures their lag, until `cleanUp`. */
 export function startIndexes(
   { url, subscriberPool }: Pick<Database, 'url' | 'subscriberPool'>,
-  { executor }: Pick<Ledger, 'executor'>,
   metrics: Metrics,
   log: Logger,
   cleanUp: AsyncDisposableStack,
@@ -23,7 +21,7 @@ export function startIndexes(
     'indexes of the ledger not written; retrying. Histories and statements get slower',
     'indexes of the ledger are written again',
   )
-  const indexer = new LedgerIndexer({ url, failureLog, commandsWait: () => executor.stalledMs > 0 })
+  const indexer = new LedgerIndexer({ url, failureLog })
   cleanUp.defer(() => indexer.stop())
   indexer.start()
 

@@ -222,10 +222,10 @@ test('a reader that is faster than the thread waits for it', async (t) => {
     const { parentPort } = process.getBuiltinModule('node:worker_threads')
     let held = []
     parentPort.on('message', (task) => {
-      const last = { position: 1, hash: '', at: 0 }
-      parentPort.postMessage({ type: "page-result", result: { findings: [], last, durationMs: task.page.length } })
+      const last = { position: task.page.length, hash: '', at: 0 }
+      parentPort.postMessage({ type: "page-result", result: { findings: [], last } })
     })`
-  const durations: number[] = []
+  const positions: number[] = []
   const silent = new WorkerRowVerifier(() => {}, never, script('setInterval(() => {}, 1000)'))
   let submitted = 0
   const submitting = (async () => {
@@ -237,11 +237,11 @@ test('a reader that is faster than the thread waits for it', async (t) => {
   await silent.close()
   await t.rejects(submitting, /ended before it was done/)
 
-  const prompt = new WorkerRowVerifier(({ durationMs }) => durations.push(durationMs), never, script(answering))
+  const prompt = new WorkerRowVerifier(({ last }) => positions.push(last.position), never, script(answering))
   for (let i = 1; i <= 100; i += 1) await prompt.submit(page(i))
   await prompt.drain()
   t.same(
-    durations,
+    positions,
     Array.from({ length: 100 }, (_, i) => i + 1),
   )
   await prompt.close()

@@ -16,10 +16,10 @@ import { Random } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
 
 /** Starts a subscriber; its failures are kept. */
-export function startIndexer(t: Scope, { serviceUrl }: TestDatabase, commandsWait = () => false) {
+export function startIndexer(t: Scope, { serviceUrl }: TestDatabase) {
   const failures: unknown[] = []
   const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
-  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, commandsWait, pollMs: 5 })
+  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, pollMs: 5 })
   t.teardown(() => indexer.stop())
   indexer.start()
   return { indexer, failures }

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
+import { indexUrgency } from '../../../src/ledger/indexes/indexer.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
@@ -135,14 +136,40 @@ test('a cursor that another has moved is read again, and nothing is written twic
   t.same(failures, [])
 })
 
+test('the indexer rests the less the further it is behind, and not at all half way to what reads can search', (t) => {
+  const cases: [left: number, urgency: number][] = [
+    [0, 0],
+    [250, 0.1],
+    [1_250, 0.5],
+    [2_500, 1],
+    [1_000_000, 1],
+  ]
+  for (const [left, urgency] of cases) t.equal(indexUrgency(left), urgency, `${left} events`)
+  t.end()
+})
+
 test('a subscriber that stops leaves a state from which the next one goes on', async (t) => {
   const database = await grownLedger()
-  // It rests for long after its first block.
-  const { indexer } = startIndexer(t, database, () => true)
-  await until(async () => (await positionsOf(database)).indexed > 0)
-  await indexer.stop()
+  await indexUpTo(database, 300)
+  const holder = await connect(database.serviceUrl, 'test')
+  t.teardown(() => holder.end())
+  await holder.query('begin; select from ledger_cursors for update')
+  const { indexer } = startIndexer(t, database)
+  await until(async () => {
+    // As the role whose sessions these are.
+    const waiting = await queryRows(
+      { ownerUrl: database.serviceUrl },
+      `select pid from pg_stat_activity
+       where application_name = 'follower indexes' and wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    return waiting.length === 1
+  })
+  const stopped = indexer.stop()
+  await holder.query('commit')
+  await stopped
   const { indexed, head } = await positionsOf(database)
-  t.ok(indexed < head)
+  t.ok(indexed > 300, 'the statement under way came to its end')
+  t.ok(indexed < head, 'and no other one was begun')
   t.same(await rowsOf(database), await expectedRows(database, (await readLedger(database)).slice(0, indexed)))
   startIndexer(t, database)
   await untilIndexed(database)

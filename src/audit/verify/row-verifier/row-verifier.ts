@@ -10,8 +10,6 @@ import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 export interface PageResult {
   readonly findings: readonly EventFinding[]
   readonly last: LastEvent
-  /** Time that a worker took; 0 inline, as it is part of the caller's own time. */
-  readonly durationMs: number
 }
 
 /** Runs the integrity checks page by page, inline or in a worker. */
@@ -42,16 +40,14 @@ export type OnPageResult = (result: PageResult) => void
 
 /** Checks the rows of a page. */
 export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
-  const started = performance.now()
   for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
-  return { findings: checks.takeFindings(), last: checks.last, durationMs: performance.now() - started }
+  return { findings: checks.takeFindings(), last: checks.last }
 }
 
 /** Adds a page of an index. */
 export function addIndexPage(checks: IntegrityChecks, table: IndexTable, page: Page): PageResult {
-  const started = performance.now()
   checks.addIndexRows(table, page)
-  return { findings: [], last: checks.last, durationMs: performance.now() - started }
+  return { findings: [], last: checks.last }
 }
 
 /** Checks each page at once in the calling thread. */
@@ -64,7 +60,7 @@ export class InlineRowVerifier implements RowVerifier {
   }
 
   async submit(rows: Page): Promise<void> {
-    this.#onPageResult({ ...checkPage(this.#checks, rows), durationMs: 0 })
+    this.#onPageResult(checkPage(this.#checks, rows))
   }
 
   async drain(): Promise<void> {}
@@ -78,7 +74,7 @@ export class InlineRowVerifier implements RowVerifier {
   }
 
   async submitIndexRows(table: IndexTable, rows: Page): Promise<void> {
-    this.#onPageResult({ ...addIndexPage(this.#checks, table, rows), durationMs: 0 })
+    this.#onPageResult(addIndexPage(this.#checks, table, rows))
   }
 
   async differingBlocks(before: number): Promise<readonly number[]> {

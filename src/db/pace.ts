@@ -1,0 +1,94 @@
+import { type Clock, systemClock } from '../config/clock.ts'
+
+/** How long a piece of work should take: about as long as the commands of one batch. */
+const PIECE_MS = 20
+/** Rest for each unit of work while commands run. */
+const REST_RATIO = 2
+/** Bounds a rest, as the work before it may have been mostly waiting. */
+const MAX_REST_MS = 250
+/** Shorter work waits for more before it rests: a timer is no more exact. */
+const MIN_WORK_MS = 5
+/** The ledger has to stand still for so long until its commands are taken to be over. */
+const QUIET_MS = 500
+
+/**
+ * Milliseconds of rest after so many of work. `urgency` is from 0, where the work has time, to 1, where it rests no more
+ * as it would never reach its end.
+ */
+export const restMs = (workMs: number, isBusy: boolean, urgency: number): number =>
+  isBusy ? Math.min(workMs * REST_RATIO * (1 - urgency), MAX_REST_MS) : 0
+
+/** Events of a piece. The least should be many enough to cost more than what any piece costs. */
+export interface PieceLimits {
+  readonly min: number
+  readonly max: number
+}
+
+/** Events of the next piece after one of `events` that took `ms`; `planned` were those that it could have had. */
+export function nextPieceEvents(planned: number, events: number, ms: number, { min, max }: PieceLimits): number {
+  // The fixed costs of a piece that was cut short say little about a whole one.
+  if (events < planned && ms < PIECE_MS) return planned
+  return Math.max(min, Math.ceil(Math.min((events * PIECE_MS) / ms, 2 * planned, max)))
+}
+
+/**
+ * How work in the background leaves the database to commands: in pieces that take about 20 ms, with rests while the
+ * ledger grows. Used by the indexer, `verify` and `rebuild`.
+ */
+export class Pace {
+  readonly #limits: PieceLimits
+  readonly #clock: Clock
+  /** Of the next piece while it matters how long that takes. */
+  #events: number
+  #head: number | undefined
+  #grewAt = Number.NEGATIVE_INFINITY
+  #isBusy = false
+  #startedAt: number
+
+  constructor(limits: PieceLimits, clock = systemClock) {
+    this.#limits = limits
+    this.#events = limits.min
+    this.#clock = clock
+    this.#startedAt = clock.now()
+  }
+
+  /** How many events the next piece may have: all that are allowed while no commands run, or where it is urgent. */
+  events(urgency: number): number {
+    return this.#isBusy && urgency < 1 ? this.#events : this.#limits.max
+  }
+
+  /** Whether commands ran when the end of the ledger was last looked at. */
+  get isBusy(): boolean {
+    return this.#isBusy
+  }
+
+  /** Takes where the ledger ends. Commands run while that changes from one time to the next. */
+  look(head: number): void {
+    const now = this.#clock.now()
+    if (this.#head !== undefined && head !== this.#head) this.#grewAt = now
+    this.#head = head
+    this.#isBusy = now - this.#grewAt < QUIET_MS
+  }
+
+  /** Work begins: the time before it does not count. */
+  start(): void {
+    this.#startedAt = this.#clock.now()
+  }
+
+  /** After a piece of so many events: sizes the next one, and rests. */
+  async afterPiece(events: number, urgency: number): Promise<void> {
+    this.#events = nextPieceEvents(this.#events, events, this.#clock.now() - this.#startedAt, this.#limits)
+    await this.#rest(urgency)
+  }
+
+  /** After any other work, which may be so little that the next rest is for it, too. */
+  async rest(urgency: number): Promise<void> {
+    if (this.#clock.now() - this.#startedAt >= MIN_WORK_MS) await this.#rest(urgency)
+  }
+
+  async #rest(urgency: number): Promise<void> {
+    const ms = restMs(this.#clock.now() - this.#startedAt, this.#isBusy, urgency)
+    if (ms > 0) await this.#clock.sleep(ms)
+    this.start()
+  }
+}

@@ -1,0 +1,34 @@
+import { test } from 'tap'
+import { checkReplies } from '../../../src/audit/verify/check-replies.ts'
+import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { grownLedger, positionsOf } from '../../ledger/indexes/index-fixture.ts'
+import { tamper } from '../verify-database.ts'
+
+test('each event has its own stored reply read, and no other, however small the ranges are', async (t) => {
+  const database = await grownLedger()
+  const { head } = await positionsOf(database)
+  await tamper(
+    database,
+    `update replies set status = 201 where idempotency_key in ('gift 3', 'gift 50')`,
+    `delete from replies where idempotency_key = 'gift 51'`,
+  )
+  const snapshot = await Snapshot.open(database.serviceUrl)
+  t.teardown(() => snapshot.close())
+  const found = []
+  for (let from = 1; from <= head; from += 100) found.push(...(await checkReplies(snapshot, from, from + 99)))
+  const [row] = await queryRows(
+    database,
+    `select (select count(*) from ledger_events e join replies r using (actor, idempotency_key)) as events,
+            (select count(distinct (e.actor, e.idempotency_key)) from ledger_events e
+             join replies r using (actor, idempotency_key) where r.status = 201 and e.reply_hash is not null) as changed`,
+  )
+  t.equal(found.length, Number(row?.['changed']))
+  t.ok(found.length > 1)
+  const reads = []
+  for await (const page of snapshot.pages(
+    `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables where relname = 'replies'`,
+  ))
+    reads.push(...page)
+  t.same(reads, [{ count: row?.['events'] }])
+})

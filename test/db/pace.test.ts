@@ -1,0 +1,76 @@
+import { test } from 'tap'
+import { nextPieceEvents, Pace, restMs } from '../../src/db/pace.ts'
+
+test('how long work rests, by how long it worked, whether commands run, and how urgent it is', (t) => {
+  const cases: [workMs: number, isBusy: boolean, urgency: number, rest: number][] = [
+    [20, false, 0, 0],
+    [20, true, 0, 40],
+    [20, true, 0.5, 20],
+    [20, true, 0.9, 4],
+    [20, true, 1, 0],
+    [0, true, 0, 0],
+    [125, true, 0, 250],
+    [10_000, true, 0, 250],
+    [10_000, true, 1, 0],
+  ]
+  for (const [workMs, isBusy, urgency, rest] of cases)
+    t.equal(Math.round(restMs(workMs, isBusy, urgency)), rest, `${workMs} ms, ${isBusy}, ${urgency}`)
+  t.end()
+})
+
+test('how many events the next piece has, so that it takes 20 ms', (t) => {
+  const cases: [planned: number, events: number, ms: number, next: number, why: string][] = [
+    [100, 100, 20, 100, 'as long as it should be'],
+    [100, 100, 80, 25, 'too slow'],
+    [100, 100, 2, 200, 'at most twice as many'],
+    [100, 100, 0, 200, 'no time at all'],
+    [400, 400, 10, 500, 'no more than there may be'],
+    [100, 100, 1_000, 20, 'no fewer than there should be'],
+    [400, 5, 10, 400, 'one that was cut short says nothing'],
+    [400, 50, 40, 25, 'unless even that was too slow'],
+    [100, 10_000, 1_000, 200, 'a large one, of before commands ran'],
+  ]
+  for (const [planned, events, ms, next, why] of cases)
+    t.equal(nextPieceEvents(planned, events, ms, { min: 20, max: 500 }), next, why)
+  t.end()
+})
+
+test('work rests for all since its last rest, while the ledger grows and for half a second more', async (t) => {
+  let now = 0
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms
+    },
+  }
+  /** How long it rests after so many milliseconds of work. */
+  const restAfter = async (ms: number, rest: () => Promise<void>): Promise<number> => {
+    const until = (now += ms)
+    await rest()
+    return now - until
+  }
+  const pace = new Pace({ min: 100, max: 1_000 }, clock)
+  pace.look(7)
+  t.equal(pace.isBusy, false, 'one look shows nothing')
+  t.equal(await restAfter(20, () => pace.afterPiece(100, 0)), 0)
+  pace.look(8)
+  t.equal(pace.isBusy, true)
+  t.equal(await restAfter(20, () => pace.afterPiece(100, 0)), 40)
+  t.equal(await restAfter(10, () => pace.afterPiece(100, 0)), 20)
+  t.equal(pace.events(0.9), 200, 'it was fast')
+  t.equal(pace.events(1), 1_000)
+  t.equal(await restAfter(4, () => pace.rest(0)), 0, 'too early for a rest')
+  t.equal(await restAfter(2, () => pace.rest(0)), 12, 'which is for all of it')
+  t.equal(await restAfter(10, () => pace.rest(1)), 0, 'no rest where it is urgent')
+  t.equal(await restAfter(10, () => pace.rest(0)), 20, 'and none later for that work')
+  now += 300
+  pace.start()
+  t.equal(await restAfter(10, () => pace.rest(0)), 20, 'a wait is no work')
+  pace.look(8)
+  t.equal(pace.isBusy, true, 'not over yet')
+  now += 500
+  pace.look(8)
+  t.equal(pace.isBusy, false)
+  t.equal(pace.events(0), 1_000)
+  t.equal(await restAfter(700, () => pace.rest(0)), 0)
+})
