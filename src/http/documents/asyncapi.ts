@@ -33,7 +33,7 @@ function message(messageId: string, name: string, summary: string | undefined, p
 /** The schema with a title for each object and list of constants in it: generators of clients name their types by it. */
 function titled(schema: Json, title: string): Json {
   const { properties, items, anyOf } = schema
-  const isType = isJson(properties) || 'enum' in schema || Array.isArray(anyOf)
+  const isType = isJson(properties) || 'enum' in schema || 'allOf' in schema || Array.isArray(anyOf)
   return {
     ...schema,
     ...(isType && { title }),
