@@ -27,7 +27,7 @@ export interface PoolOptions {
 /**
  * For reads by key. A plan is kept for lists of any length, and with hash joins it would read whole tables for one user.
  */
-export const keyedReadSettings = 'set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
+export const keyedReadSettings = 'set enable_hashjoin = off; set enable_mergejoin = off'
 
 /**
  * Connections for the service. Unlike with pg's defaults, int8 comes as a number (and is refused beyond 2^53-1

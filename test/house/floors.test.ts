@@ -78,6 +78,16 @@ test('every file belongs to a layer and imports nothing of a higher one', (t) =>
   t.end()
 })
 
+test('every session is prepared, so that nothing that a database presets reaches it', (t) => {
+  const opening = product.filter(({ text }) => /\bnew (Client|Pool)\(/.test(text))
+  t.ok(opening.length > 5)
+  t.strictSame(
+    opening.filter(({ text }) => !text.includes('prepareSession(client, ')).map(({ path }) => path),
+    [],
+  )
+  t.end()
+})
+
 test('there is no import cycle', (t) => {
   const importsOf = new Map(product.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()

@@ -11,11 +11,26 @@ import { until } from '../harness/until.ts'
 
 const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
 
+/** Of a shell that is set up for psql and another database. */
+const psqls = {
+  PGHOST: '127.0.0.2',
+  PGPORT: '1',
+  PGDATABASE: 'nowhere',
+  PGUSER: 'nobody',
+  PGPASSWORD: 'another',
+  PGSERVICE: 'elsewhere',
+  PGSSLMODE: 'require',
+  PGSSLNEGOTIATION: 'direct',
+  PGREPLICATION: 'database',
+  PGCLIENT_ENCODING: 'LATIN1',
+  PGOPTIONS: '-c datestyle=German -c default_transaction_read_only=on -c search_path=nowhere',
+}
+
 test('a service finishes accepted requests before it stops, and prints no tokens after a restart in production', async (t) => {
   const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const port = await reservePort()
-  const service = await startService(t, { ...own, FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY }, port)
+  const service = await startService(t, { ...own, ...psqls, FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY }, port)
   t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
   t.match(service.output(), `Documentation  http://127.0.0.1:${port}/docs\n`)
   const { origin } = service

@@ -20,7 +20,7 @@ export class ShadowIndexes {
   /** After the tables were created, with their keys: `INDEX_EVENTS_SQL` then writes into these. */
   static async create(client: Client, shadow: string): Promise<ShadowIndexes> {
     await client.query(
-      `set jit = off; create table ${shadow}.ledger_cursors (name text primary key, position bigint not null);
+      `create table ${shadow}.ledger_cursors (name text primary key, position bigint not null);
        insert into ${shadow}.ledger_cursors values ('${INDEX_CURSOR}', 0)`,
     )
     return new ShadowIndexes(client)

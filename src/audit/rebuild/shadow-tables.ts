@@ -77,8 +77,7 @@ export class ShadowTables {
     const { live, shadow } = schemas
     const client = await connect(ownerUrl, 'ledger rebuild')
     try {
-      await client.query(`set statement_timeout = 0; set idle_in_transaction_session_timeout = 0;
-        set synchronous_commit = on; set timezone = 'UTC'`)
+      await client.query('set synchronous_commit = on')
       const { rows } = await client.query<{ is_locked: boolean }>(
         'select pg_try_advisory_lock(hashtextextended($1, 0)) as is_locked',
         [lockName(ownerUrl, 'ledger rebuild')],

@@ -25,10 +25,7 @@ class MigrationAdapter extends PostgresAdapter {
   }
 
   override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
-    // Another instance may migrate for longer than the role may wait.
-    await sql`set lock_timeout = 0`.execute(db)
     await sql`select pg_advisory_lock(hashtextextended(${this.#lock}, 0))`.execute(db)
-    await sql`reset lock_timeout`.execute(db)
   }
 
   override async releaseMigrationLock(db: Kysely<unknown>): Promise<void> {

@@ -35,13 +35,10 @@ export function nameRepeated(maxTexts: number): NameStatement {
 }
 
 /**
- * For reports, with PostgreSQL's own plans: the settings for reads by key would slow them down. Compiling a statement
- * takes longer than what it saves in reports that read part by part.
+ * For reports, with PostgreSQL's own plans: the settings for reads by key would slow them down.
  */
 export const openReportDatabase = (url: string, applicationName: string, log: Log): Kysely<Tables> =>
   queryBuilder(
-    readPool(
-      openPool(url, { max: MAX_CONNECTIONS, application_name: applicationName, settings: 'set jit = off' }, log),
-    ),
+    readPool(openPool(url, { max: MAX_CONNECTIONS, application_name: applicationName }, log)),
     nameRepeated(MAX_NAMED_TEXTS),
   )

@@ -18,7 +18,7 @@ const sessionSettings = `
   -- writes in a WITH without its parameters.
   select set_config('plan_cache_mode',
                     case when ${IS_CITUS} then 'force_custom_plan' else 'force_generic_plan' end, false);
-  set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off`
+  set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off`
 
 /** A connection that sends all statements of a step at once; those with a name are prepared once. */
 export class PipelinedConnection {

@@ -42,9 +42,8 @@ export class LedgerIndexer {
       INDEX_CURSOR,
       {
         url,
-        // A commit may be lost in a crash, rows and cursor alike. Plans are estimated as far too costly: compiling them
-        // would take longer than they do.
-        settings: 'set synchronous_commit = off; set jit = off',
+        // A commit may be lost in a crash, rows and cursor alike.
+        settings: 'set synchronous_commit = off',
         isStopped: () => this.#isStopped,
         pause: () => this.#pause(RETRY_MS),
         onWaiting: () => this.#succeeded(),
