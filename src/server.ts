@@ -74,7 +74,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   }
 
   const { slices, createVerbs, notifier, registerCovered, createLookups, createRoomStates } = await loadSlices()
-  const database = await openDatabase(config, log, cleanUp)
+  const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
   const appState = await startAppStatus(database, log, cleanUp)
@@ -220,7 +220,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 }
 
 limitHeapGrowth()
-const stop = stopSignal()
+const stop = stopSignal('The service')
 const cleanUp = new AsyncDisposableStack()
 try {
   await start(loadConfig(process.env), stop, cleanUp)

@@ -45,11 +45,16 @@ interface Addresses {
 }
 
 /**
- * Opens and migrates the database, and checks that it is safe for a ledger; `cleanUp` closes it. Throws an Error whose
- * message says what to do.
+ * Opens and migrates the database, and checks that it is safe for a ledger; `cleanUp` closes it. Waits for an embedded
+ * PostgreSQL until `stop` is aborted. Throws an Error whose message says what to do.
  */
-export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Database> {
-  const { url, ownerUrl } = await locate(config, log, cleanUp)
+export async function openDatabase(
+  config: Config,
+  log: Log,
+  stop: AbortSignal,
+  cleanUp: AsyncDisposableStack,
+): Promise<Database> {
+  const { url, ownerUrl } = await locate(config, log, stop, cleanUp)
   const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url))
   let keys: Keys
   let isStandby: boolean
@@ -97,13 +102,18 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   return { url, db, reports, standby, probe, subscriberPool, promotion, keys }
 }
 
-async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
+async function locate(
+  config: Config,
+  log: Log,
+  stop: AbortSignal,
+  cleanUp: AsyncDisposableStack,
+): Promise<Addresses> {
   const inSchema = (url: string): string => ledgerUrl(url, config.ledgerSchema)
   if (config.databaseUrl !== null) {
     const { databaseUrl, databaseOwnerUrl } = config
     return { url: inSchema(databaseUrl), ownerUrl: databaseOwnerUrl === null ? null : inSchema(databaseOwnerUrl) }
   }
-  const embedded = await openEmbedded(config.dataDir, log)
+  const embedded = await openEmbedded(config.dataDir, { log, signal: stop })
   cleanUp.defer(() => embedded.stop())
   return { url: inSchema(embedded.serviceUrl), ownerUrl: inSchema(embedded.ownerUrl) }
 }

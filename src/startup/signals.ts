@@ -3,17 +3,18 @@ const STOP_TIMEOUT_MS = 9500
 
 /**
  * Aborts at the first SIGTERM or SIGINT. Further ones are ignored: a Ctrl-C arrives from the terminal and again from npm,
- * and must not cut the clean-up short. After a timeout the process exits in any case.
+ * and must not cut the clean-up short. After a timeout the process exits in any case, with `exitCode`; `who` then did not
+ * stop in time.
  */
-export function stopSignal(): AbortSignal {
+export function stopSignal(who: string, exitCode = 1): AbortSignal {
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) return
-      stop.abort()
+      stop.abort(new Error(`ended by ${name}`))
       setTimeout(() => {
-        console.error('The service did not stop in time.')
-        process.exit(1)
+        console.error(`${who} did not stop in time.`)
+        process.exit(exitCode)
       }, STOP_TIMEOUT_MS).unref()
     })
   }

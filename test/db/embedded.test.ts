@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { findBinaries } from '../../src/db/cluster/binaries.ts'
-import { DataDirInUse } from '../../src/db/cluster/embedded.ts'
+import { DataDirInUse, openEmbedded } from '../../src/db/cluster/embedded.ts'
 import { leaseEmbedded } from '../../src/db/cluster/lease.ts'
 import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
 import { chooseRunner } from '../../src/db/cluster/run-as.ts'
@@ -39,6 +39,8 @@ import { until } from '../harness/until.ts'
 const root = process.geteuid?.() === 0
 /** A normal user: `nobody`, or the current one. */
 const user = root ? { uid: 65_534, gid: 65_534 } : {}
+/** A minute of silence, and the attempts before it and after. */
+const HANG_DEADLINE_MS = 180_000
 
 test('an embedded database', { skip: onlyInFullRun }, async (t) => {
   const dataDir = newDataDir(t)
@@ -190,6 +192,51 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     })
     await t.rejects(leaseEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
   })
+})
+
+test('a PostgreSQL that hangs', { skip: onlyInFullRun }, async (t) => {
+  await Promise.all([
+    t.test('is ended and started again by the service that owns it', async (t) => {
+      const dataDir = newDataDir(t)
+      const embedded = await openEmbeddedCluster(t, dataDir)
+      await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
+      const hanging = pidOf(dataDir)
+      process.kill(hanging, 'SIGSTOP')
+      await until(() => (findPostmaster(join(dataDir, 'postgres'))?.pid ?? hanging) !== hanging, HANG_DEADLINE_MS)
+      t.same(await retryUntilSuccess(() => queryRows(embedded.ownerUrl, 'select number from kept')), [{ number: 7 }])
+    }),
+    t.test('is waited for by a start, which says so, and is then ended', async (t) => {
+      const dataDir = newDataDir(t)
+      const service = await startClusterOwner(t, dataDir)
+      await kill(service)
+      const hanging = pidOf(dataDir)
+      process.kill(hanging, 'SIGSTOP')
+      const lines: unknown[] = []
+      const log = { warn: (details: object, message: string) => void lines.push({ ...details, message }) }
+      const embedded = await openEmbedded(dataDir, { log })
+      t.teardown(() => embedded.stop())
+      t.not(pidOf(dataDir), hanging)
+      const postgresLog = join(dataDir, 'postgres.log')
+      t.match(lines[0], { message: `waiting for embedded PostgreSQL (process ${hanging}); its log is ${postgresLog}` })
+      t.match(lines.at(-1), { message: /answered nobody for a minute/, pid: hanging, log: postgresLog })
+      t.same(await queryRows(embedded.serviceUrl, 'select 1 as one'), [{ one: 1 }])
+    }),
+  ])
+})
+
+test('a start that fails leaves no PostgreSQL', { skip: onlyInFullRun }, async (t) => {
+  const dataDir = newDataDir(t)
+  await (await openEmbeddedCluster(t, dataDir)).stop()
+  for (const role of ['postgres', 'economy-owner']) writeFileSync(join(dataDir, `${role}-password`), 'a'.repeat(64))
+  const error: unknown = await openEmbedded(dataDir).catch((reason: unknown) => reason)
+  t.match(
+    String(error),
+    /password authentication failed .*\. PostgreSQL was process \d+; its log is .*\/postgres\.log\.$/,
+  )
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+  const interrupted = openEmbedded(dataDir, { signal: AbortSignal.abort(new Error('ended by SIGTERM')) })
+  await t.rejects(interrupted, { message: 'ended by SIGTERM' })
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null)
 })
 
 test('as root', { skip: root ? onlyInFullRun : 'needs root' }, async (t) => {

@@ -5,10 +5,10 @@ export const DEADLINE_MS = 60_000
 const INTERVAL_MS = 5
 
 /** Waits for a condition. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS
+export async function until(holds: () => boolean | Promise<boolean>, deadlineMs = DEADLINE_MS): Promise<void> {
+  const deadline = performance.now() + deadlineMs
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Did not happen in ${DEADLINE_MS / 1000} s: ${String(holds)}`)
+    if (performance.now() > deadline) throw new Error(`Did not happen in ${deadlineMs / 1000} s: ${String(holds)}`)
     await pause(INTERVAL_MS)
   }
 }

@@ -24,7 +24,8 @@ async function openWith(environment: Environment): Promise<string> {
   await using cleanUp = new AsyncDisposableStack()
   try {
     const config = loadConfig({ LEDGER_SCHEMA: testSchema, ...environment })
-    await openDatabase(config, pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) }), cleanUp)
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) })
+    await openDatabase(config, log, new AbortController().signal, cleanUp)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

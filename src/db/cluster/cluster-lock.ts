@@ -5,9 +5,12 @@ import type { Client } from 'pg'
 import { errorCode } from '../../config/error-code.ts'
 import { replaceFile } from '../../config/secret-file.ts'
 import { connect } from '../connect.ts'
+import type { Log } from '../log.ts'
 import { provision } from '../migrations/provision.ts'
 import { type Cluster, StartError } from './cluster.ts'
 import { freePort } from './free-port.ts'
+import type { Postmaster } from './postmaster.ts'
+import { Silence } from './silence.ts'
 
 /** A running cluster and a session of the role `economy_owner`. */
 export interface ClusterSession {
@@ -41,26 +44,64 @@ export async function ensureRunning(
   if (running !== null) return { port: running.port, started: false }
   const chosen = port ?? (await freePort(lastPort(cluster.dataDir)))
   await cluster.start(chosen)
-  writeAddresses(cluster, chosen)
   return { port: chosen, started: true }
 }
 
-/** Starts the cluster unless it runs, and connects. Waits while PostgreSQL is starting, recovering or stopping. */
-export async function startAndConnect(cluster: Cluster): Promise<ClusterSession> {
-  const deadline = Date.now() + 120_000
-  let failedStarts = 0
+const MAX_STARTS = 10
+const REPORT_INTERVAL_MS = 5_000
+
+export interface StartOptions {
+  readonly log?: Log
+  /** Ends the wait. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Starts the cluster unless it runs, and connects. Waits while PostgreSQL is starting, recovering or stopping, and logs
+ * that it waits. When it throws, a PostgreSQL that it started is down again.
+ */
+export async function startAndConnect(
+  cluster: Cluster,
+  { log = console, signal }: StartOptions = {},
+): Promise<ClusterSession> {
+  const silence = new Silence(cluster, log)
   let startedByUs = false
-  for (;;) {
-    try {
-      const { port, started } = await ensureRunning(cluster, null)
-      startedByUs ||= started
-      return { port, client: await connectOwner(cluster, port), started: startedByUs }
-    } catch (error) {
-      if (error instanceof StartError) failedStarts += 1
-      if (!isTransient(error) || failedStarts === 10 || Date.now() > deadline) throw error
+  let lastError: unknown
+  const report = setInterval(() => {
+    const process = cluster.running()
+    const who = process === null ? 'no process yet' : `process ${process.pid}`
+    log.warn({ err: lastError }, `waiting for embedded PostgreSQL (${who}); its log is ${cluster.log}`)
+  }, REPORT_INTERVAL_MS)
+  try {
+    for (let starts = 0; ; ) {
+      signal?.throwIfAborted()
+      try {
+        if (cluster.running() === null) starts += 1
+        const { port, started } = await ensureRunning(cluster, null)
+        startedByUs ||= started
+        if (started) writeAddresses(cluster, port)
+        return { port, client: await connectOwner(cluster, port), started: startedByUs }
+      } catch (error) {
+        if (!isTransient(error) || starts === MAX_STARTS) throw error
+        silence.failed(error)
+        lastError = error
+      }
+      await sleep(100)
     }
-    await sleep(100)
+  } catch (error) {
+    const process = cluster.running()
+    if (startedByUs) await cluster.stop().catch(() => cluster.kill())
+    throw signal?.aborted ? error : withWhereabouts(error, cluster, process)
+  } finally {
+    clearInterval(report)
   }
+}
+
+/** The error, with the process and the log that tell more. */
+function withWhereabouts(error: unknown, { log }: Cluster, process: Postmaster | null): Error {
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\.?$/, '.')
+  const was = process === null ? 'No process of PostgreSQL was left' : `PostgreSQL was process ${process.pid}`
+  return new Error(`${message} ${was}; its log is ${log}.`, { cause: error })
 }
 
 /** Whether a retry may help: it did not start, does not listen yet, or ended the session. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeDataDir, secretFile } from '../../config/secret-file.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { initCluster } from './init-cluster.ts'
-import { findPostmaster, type Postmaster, repairPidFile } from './postmaster.ts'
+import { findPostmaster, killProcesses, type Postmaster, repairPidFile } from './postmaster.ts'
 import { type Account, chooseRunner } from './run-as.ts'
 
 /** The superuser that initdb makes, the owner of the database, and the service's own restricted role. */
@@ -12,12 +12,19 @@ export type Role = 'postgres' | 'economy_owner' | 'economy_service'
 /** A PostgreSQL cluster in `<dataDir>/postgres`, running or not. */
 export interface Cluster {
   readonly dataDir: string
+  /** Its log, a file. */
+  readonly log: string
   /** The running PostgreSQL of this cluster, whoever started it; null when there is none. */
   running(): Postmaster | null
-  /** Starts it on 127.0.0.1 and waits until it takes connections. Throws a StartError; then trying again may help. */
+  /**
+   * Starts it on 127.0.0.1 and waits until it takes connections, but not for long: one that recovers goes on by itself.
+   * Throws a StartError; then trying again may help.
+   */
   start(port: number): Promise<void>
   /** Ends all sessions, shuts down and waits until it is down. Does nothing when it is not running. */
   stop(): Promise<void>
+  /** Ends all its processes, as a crash of the machine would: for one that does not answer. */
+  kill(): void
   password(role: Role): string
   url(role: Role, port: number, database?: string): string
 }
@@ -35,8 +42,9 @@ const CHECKPOINT_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
 /** For a shell. It listens on no other address and on no socket. */
 const ADDRESS_OPTIONS = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=''`
 
-/** For starting with crash recovery, and for the last checkpoint when stopping. */
-const START_STOP_TIMEOUT_SECONDS = 120
+const START_TIMEOUT_SECONDS = 5
+/** For the last checkpoint. */
+const STOP_TIMEOUT_SECONDS = 120
 
 /**
  * Makes `dataDir` and the cluster in it where they are missing; starts nothing. Safe to call by several processes.
@@ -59,6 +67,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
 
   return {
     dataDir: realDir,
+    log,
     running: () => findPostmaster(path),
     start: async (port) => {
       repairPidFile(path)
@@ -70,7 +79,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
         '-s',
         '-w',
         '-t',
-        `${START_STOP_TIMEOUT_SECONDS}`,
+        `${START_TIMEOUT_SECONDS}`,
         '-D',
         path,
         '-l',
@@ -81,8 +90,10 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
       try {
         await runner.run(binaries.pg_ctl, args)
       } catch (error) {
+        // It was started, and whoever connects to it learns what it does.
+        if (String(error).includes('server did not start in time')) return
         const output = readFileSync(log).subarray(before).toString().trim()
-        throw new StartError(`PostgreSQL did not start (see ${log}): ${output || String(error)}`, { cause: error })
+        throw new StartError(`PostgreSQL did not start: ${output || String(error)}`, { cause: error })
       }
     },
     stop: async () => {
@@ -93,7 +104,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
           '-s',
           '-w',
           '-t',
-          `${START_STOP_TIMEOUT_SECONDS}`,
+          `${STOP_TIMEOUT_SECONDS}`,
           '-m',
           'fast',
           '-D',
@@ -104,6 +115,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
         if (findPostmaster(path) !== null) throw error
       }
     },
+    kill: () => killProcesses(path),
     password,
     url: (role, port, database = 'economy') => `postgres://${role}:${password(role)}@127.0.0.1:${port}/${database}`,
   }

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { Log } from '../log.ts'
+import { connect } from '../connect.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import {
   connectOwner,
   ensureRunning,
   isTransient,
+  type StartOptions,
   startAndConnect,
   tryLockCluster,
   writeAddresses,
 } from './cluster-lock.ts'
+import { Silence } from './silence.ts'
 
 /** A running PostgreSQL that this process owns: it restarts it when it dies, and alone may stop it. */
 export interface Embedded {
@@ -37,26 +39,53 @@ export class DataDirInUse extends Error {
 
 /** How long a stopping owner may take to release the cluster. */
 const HANDOVER_TIMEOUT_MS = 500
+/** How often a new session is opened to see whether PostgreSQL answers, and how long that may take on a busy machine. */
+const PING_INTERVAL_MS = 10_000
+const PING_TIMEOUT_MS = 20_000
 
 /**
  * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its owner was killed. It listens on
- * 127.0.0.1 only. Until `stop`, a PostgreSQL that dies is started again on the same port.
+ * 127.0.0.1 only. Until `stop`, a PostgreSQL that dies, or is alive and answers nobody, is started again on the same
+ * port.
  *
  * Throws a DataDirInUse when another process owns the data directory, and an Error that says what to do when
- * PostgreSQL cannot be run here.
+ * PostgreSQL cannot be run here; then none that this call started is left.
  */
-export async function openEmbedded(dataDir: string, log: Log = console): Promise<Embedded> {
+export async function openEmbedded(dataDir: string, options: StartOptions = {}): Promise<Embedded> {
+  const { log = console } = options
   const cluster = await prepareCluster(dataDir)
-  const { port, client } = await lockCluster(cluster)
-  writeAddresses(cluster, port)
+  const { port, client } = await lockCluster(cluster, options)
+  try {
+    writeAddresses(cluster, port)
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
 
+  const ownerUrl = cluster.url('economy_owner', port)
   let lockSession: Client | null = null
   const stopping = new AbortController()
   let restarting = Promise.resolve()
   let stopped: Promise<void> | null = null
 
+  const silence = new Silence(cluster, log)
+  const supervise = async (session: Client): Promise<void> => {
+    while (lockSession === session) {
+      await sleep(PING_INTERVAL_MS, undefined, { ref: false })
+      try {
+        const client = await connect(ownerUrl, 'economy supervision', { timeoutMs: PING_TIMEOUT_MS })
+        // Not awaited: it may fall silent now.
+        void client.end()
+        silence.answered()
+      } catch (error) {
+        silence.failed(error)
+      }
+    }
+  }
+
   const watch = (session: Client): void => {
     lockSession = session
+    void supervise(session)
     session.once('end', () => {
       lockSession = null
       if (!stopping.signal.aborted) restarting = restart()
@@ -70,6 +99,7 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
       try {
         await ensureRunning(cluster, port)
         const client = await connectOwner(cluster, port)
+        silence.answered()
         if (await tryLockCluster(client)) {
           watch(client)
           log.warn({ dataDir }, 'embedded PostgreSQL restarted')
@@ -83,6 +113,7 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
         if (message !== lastError)
           log.warn({ dataDir, err: error }, 'embedded PostgreSQL could not be restarted; retrying')
         lastError = message
+        silence.failed(error)
         await sleep(100)
       }
     }
@@ -97,7 +128,7 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
       await session.end()
     } else if (cluster.running() !== null) {
       // The session broke moments ago. Stop PostgreSQL all the same, unless another process owns it now.
-      const { client } = await startAndConnect(cluster)
+      const { client } = await startAndConnect(cluster, { log })
       if (await tryLockCluster(client)) await cluster.stop()
       await client.end()
     }
@@ -105,16 +136,16 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
 
   watch(client)
   return {
-    ownerUrl: cluster.url('economy_owner', port),
+    ownerUrl,
     serviceUrl: cluster.url('economy_service', port),
     stop: () => (stopped ??= shutDown()),
   }
 }
 
-async function lockCluster(cluster: Cluster): Promise<{ port: number; client: Client }> {
+async function lockCluster(cluster: Cluster, options: StartOptions): Promise<{ port: number; client: Client }> {
   const deadline = Date.now() + HANDOVER_TIMEOUT_MS
   for (;;) {
-    const { port, client } = await startAndConnect(cluster)
+    const { port, client } = await startAndConnect(cluster, options)
     try {
       if (await tryLockCluster(client)) return { port, client }
     } catch (error) {

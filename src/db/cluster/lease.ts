@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import { errorCode } from '../../config/error-code.ts'
 import { dataDirError } from '../../config/secret-file.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
-import { startAndConnect, tryLockCluster } from './cluster-lock.ts'
+import { type StartOptions, startAndConnect, tryLockCluster } from './cluster-lock.ts'
 
 /** A running PostgreSQL of the service, for the use of a command-line tool. */
 export interface ClusterLease {
@@ -20,12 +20,12 @@ export interface ClusterLease {
  * running it is started, and `close` stops it unless another session uses it by then.
  * Throws when there is no database in `dataDir`.
  */
-export async function leaseEmbedded(dataDir: string): Promise<ClusterLease> {
+export async function leaseEmbedded(dataDir: string, options: StartOptions = {}): Promise<ClusterLease> {
   if (!hasCluster(dataDir)) {
     throw new Error(`There is no database in ${dataDir}: start the service once (npm start), or set DATABASE_URL`)
   }
   const cluster = await prepareCluster(dataDir)
-  const { port, client, started } = await startAndConnect(cluster)
+  const { port, client, started } = await startAndConnect(cluster, options)
   return {
     ownerUrl: cluster.url('economy_owner', port),
     serviceUrl: cluster.url('economy_service', port),

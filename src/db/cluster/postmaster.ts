@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
 
@@ -12,6 +12,38 @@ export interface Postmaster {
 export function findPostmaster(cluster: string): Postmaster | null {
   const recorded = readPidFile(cluster)
   return recorded !== null && isPostmasterOf(recorded.pid, cluster) ? recorded : null
+}
+
+/** Kills the PostgreSQL of this cluster folder, with all of its processes where the system lists them. */
+export function killProcesses(cluster: string): void {
+  const postmaster = findPostmaster(cluster)
+  if (postmaster === null) return
+  // Those that do not wait for anything would notice its end late or, suspended, never.
+  for (const pid of [postmaster.pid, ...childrenOf(postmaster.pid)]) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      // It has just ended.
+      if (errorCode(error) !== 'ESRCH') throw error
+    }
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  if (!existsSync('/proc/self/stat')) return []
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent)
+}
+
+/** Null when the process has just ended. */
+function parentOf(pid: number): number | null {
+  try {
+    // `pid (name) state parent …`, where a name may hold anything.
+    return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
+  } catch {
+    return null
+  }
 }
 
 /** More than any system's largest process id. */

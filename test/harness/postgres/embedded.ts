@@ -35,7 +35,7 @@ function chownFiles(uid: number, folder: string): void {
 
 /** Opens the cluster in this process, without log lines, and stops it after the test. */
 export async function openEmbeddedCluster(t: Test, dataDir: string): Promise<Embedded> {
-  const embedded = await openEmbedded(dataDir, { warn: () => {} })
+  const embedded = await openEmbedded(dataDir, { log: { warn: () => {} } })
   t.teardown(() => embedded.stop())
   return embedded
 }

@@ -44,7 +44,7 @@ export async function startTestCluster(owner: number): Promise<TestCluster> {
   const cluster = await prepareCluster(dirOf(owner), await testBinaries())
   appendFileSync(join(cluster.dataDir, 'postgres/postgresql.conf'), SETTINGS)
   writeFileSync(join(cluster.dataDir, 'postgres/pg_hba.conf'), ACCESS)
-  const { port, client } = await startAndConnect(cluster)
+  const { port, client } = await startAndConnect(cluster, { log: { warn: () => {} } })
   await client.end()
   return at(cluster, port)
 }

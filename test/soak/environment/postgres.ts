@@ -17,7 +17,7 @@ export interface OwnPostgres {
 }
 
 export async function ownPostgres(context: ScenarioContext, dataDir: string): Promise<OwnPostgres> {
-  let embedded = await openEmbedded(dataDir, { warn: () => {} })
+  let embedded = await openEmbedded(dataDir, { log: { warn: () => {} } })
   const ownerUrl = inTestSchema(embedded.ownerUrl)
   const serviceUrl = inTestSchema(embedded.serviceUrl)
   context.teardown(() => embedded.stop())
@@ -27,7 +27,7 @@ export async function ownPostgres(context: ScenarioContext, dataDir: string): Pr
     serviceUrl,
     stop: () => embedded.stop(),
     async start() {
-      embedded = await openEmbedded(dataDir, { warn: () => {} })
+      embedded = await openEmbedded(dataDir, { log: { warn: () => {} } })
       if (inTestSchema(embedded.serviceUrl) !== serviceUrl) throw new Error('PostgreSQL came back at another address')
     },
   }
