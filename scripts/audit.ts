@@ -6,6 +6,7 @@ import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { errorCode } from '../src/config/error-code.ts'
+import { stopSignal } from '../src/startup/signals.ts'
 
 // Exit codes: 0 clean, 1 findings, 2 could not run.
 const EXIT_FINDINGS = 1
@@ -27,7 +28,7 @@ export async function runAudit(args: readonly string[], { env, stdout, stderr, s
   const createAction =
     <Flags>(handler: CommandHandler<Flags>) =>
     async (flags: Flags): Promise<void> => {
-      const findings = await withDatabase(env, (database) => {
+      const findings = await withDatabase(env, signal, (database) => {
         const reportUrl = (): Promise<string> => chooseReportUrl(database, signal, terminal.remark)
         return handler(
           { ownerUrl: database.ownerUrl, serviceUrl: database.url, reportUrl, env, asked, terminal, signal },
@@ -51,7 +52,8 @@ export async function runAudit(args: readonly string[], { env, stdout, stderr, s
   } catch (error) {
     // Commander has already printed its help or usage error.
     const isUsageError = error instanceof CommanderError
-    if (!isUsageError) terminal.remark(`audit could not run: ${oneLine(error)}`)
+    // Where the end was asked for, what failed then only follows from it.
+    if (!isUsageError) terminal.remark(`audit could not run: ${oneLine(signal.aborted ? signal.reason : error)}`)
     return isUsageError && error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN
   }
   return exitCode
@@ -64,11 +66,7 @@ function oneLine(error: unknown): string {
 }
 
 if (import.meta.main) {
-  const interruption = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // Not `once`: npm passes Ctrl-C on twice, and a second signal must not end the process before it closes the database.
-    process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)))
-  }
   const { env, stdout, stderr } = process
-  process.exitCode = await runAudit(process.argv.slice(2), { env, stdout, stderr, signal: interruption.signal })
+  const signal = stopSignal('The command', EXIT_COULD_NOT_RUN)
+  process.exitCode = await runAudit(process.argv.slice(2), { env, stdout, stderr, signal })
 }

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander'
+import { stopSignal } from '../src/startup/signals.ts'
 
 /** What a command line is given: by its process, or by a test that calls it as a function. */
 export interface Invocation {
@@ -12,19 +13,14 @@ export interface Invocation {
   readonly interrupted: AbortSignal
 }
 
-/** What this process was given. From now on signals do not end it by themselves. */
+/** What this process was given. From now on a signal ends it only after some seconds, if the command does not end before. */
 export function processInvocation(): Invocation {
-  const interrupted = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // Not `once`: npm passes Ctrl-C on twice, and a second signal must not end the process before it closes the database.
-    process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)))
-  }
   return {
     args: process.argv.slice(2),
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
-    interrupted: interrupted.signal,
+    interrupted: stopSignal('The command'),
   }
 }
 

@@ -43,7 +43,7 @@ export const main = (invocation: Invocation): Promise<number> =>
       )
       .requiredOption('--user <id>', 'the user to erase', parseUserId)
       .action(({ user }: { readonly user: number }) =>
-        withDatabase(invocation.env, ({ url }) => forgetUser(url, user, invocation)),
+        withDatabase(invocation.env, invocation.interrupted, ({ url }) => forgetUser(url, user, invocation)),
       ),
   )
 

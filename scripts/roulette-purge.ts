@@ -82,7 +82,9 @@ export async function main(invocation: Invocation): Promise<number> {
     .requiredOption('--older-than <minutes>', 'age of the games since they were created', parseMinutes)
     .option('--dry-run', 'only show what would be cancelled')
     .action(async (options: Options) => {
-      skippedCount = await withDatabase(invocation.env, ({ url }) => purgeOldGames(url, options, invocation))
+      skippedCount = await withDatabase(invocation.env, invocation.interrupted, ({ url }) =>
+        purgeOldGames(url, options, invocation),
+      )
     })
   const code = await runCommandLine('roulette:purge', invocation, command)
   return skippedCount > 0 ? 1 : code

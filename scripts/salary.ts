@@ -171,7 +171,9 @@ export async function main(invocation: Invocation): Promise<number> {
     .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
     .option('--dry-run', 'only print what would be paid')
     .action(async (options: Options) => {
-      refused = await withDatabase(invocation.env, ({ url }) => paySalaries(url, options, invocation))
+      refused = await withDatabase(invocation.env, invocation.interrupted, ({ url }) =>
+        paySalaries(url, options, invocation),
+      )
     })
   const code = await runCommandLine('salary', invocation, command)
   return refused > 0 ? 1 : code

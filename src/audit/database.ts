@@ -18,10 +18,12 @@ export interface AuditDatabase {
  * Calls `work` with the ledger in schema LEDGER_SCHEMA of the service's database: that of DATABASE_URL, else the
  * embedded one in DATA_DIR (default `.data`), whether the service runs or not. The owner's role is that of
  * DATABASE_OWNER_URL, else that of DATABASE_URL; the standby is that of DATABASE_READ_URL. Throws when there is no
- * database, and behind a pooler that shares sessions, as settings of one command would reach others.
+ * database, when `signal` is aborted before it answers, and behind a pooler that shares sessions, as settings of one
+ * command would reach others.
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
   work: (database: AuditDatabase) => Promise<Result>,
 ): Promise<Result> {
   const schema = readLedgerSchema(env)
@@ -38,7 +40,7 @@ export async function withDatabase<Result>(
       ownerUrl: inSchema(ownerUrl),
     })
   }
-  const leased = await leaseEmbedded(dataDirOf(env))
+  const leased = await leaseEmbedded(dataDirOf(env), { signal })
   try {
     return await work({ url: inSchema(leased.serviceUrl), standbyUrl: null, ownerUrl: inSchema(leased.ownerUrl) })
   } finally {

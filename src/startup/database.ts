@@ -102,12 +102,7 @@ export async function openDatabase(
   return { url, db, reports, standby, probe, subscriberPool, promotion, keys }
 }
 
-async function locate(
-  config: Config,
-  log: Log,
-  stop: AbortSignal,
-  cleanUp: AsyncDisposableStack,
-): Promise<Addresses> {
+async function locate(config: Config, log: Log, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<Addresses> {
   const inSchema = (url: string): string => ledgerUrl(url, config.ledgerSchema)
   if (config.databaseUrl !== null) {
     const { databaseUrl, databaseOwnerUrl } = config

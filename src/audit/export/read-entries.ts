@@ -14,7 +14,7 @@ export async function* readEntries(
   { signal, onPlanned, onScanned }: QueryContext,
 ): AsyncGenerator<readonly LedgerEntry[], void> {
   onPlanned(last - first + 1)
-  const snapshot = await Snapshot.connect(url)
+  const snapshot = await Snapshot.connect(url, signal)
   try {
     for (let from = first; from <= last; from += EVENTS_PER_QUERY) {
       for await (const page of snapshot.events(from, Math.min(last, from + EVENTS_PER_QUERY - 1))) {

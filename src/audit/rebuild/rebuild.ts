@@ -30,7 +30,7 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   const derived = tables.filter(({ source }) => source === 'ledger')
   const shadowTables = await ShadowTables.create(ownerUrl, derived)
   closing.defer(() => shadowTables.close())
-  const snapshot = await Snapshot.connect(ownerUrl)
+  const snapshot = await Snapshot.connect(ownerUrl, options.signal)
   closing.defer(() => snapshot.close())
 
   const findings = new Findings()

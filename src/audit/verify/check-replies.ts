@@ -28,7 +28,8 @@ const MISMATCHES_SQL = `
   limit ${MAX_MISMATCHES}`
 
 /** Parsed here: PostgreSQL 15 cannot ask whether a text is JSON, and that of an event that was tampered with may not be. */
-const REDACTIONS_SQL = `select data from ledger_events where type = 'replies-blanked' and position > $1`
+const redactionsSql = (after: number): string =>
+  `select data from ledger_events where type = 'replies-blanked' and position > ${after}`
 
 interface Mismatch {
   readonly position: number
@@ -62,18 +63,13 @@ async function mismatchesAfter(
   upTo: number,
   after: number,
 ): Promise<readonly Mismatch[]> {
-  const mismatches: Mismatch[] = []
-  for await (const page of snapshot.pages(MISMATCHES_SQL, [from, upTo, after])) {
-    for (const { position, actor, idempotency_key, reply_hash } of page) {
-      mismatches.push({
-        position: Number(position),
-        actor: String(actor),
-        idempotency_key: String(idempotency_key),
-        reply_hash: String(reply_hash),
-      })
-    }
-  }
-  return mismatches
+  const rows = await snapshot.query(MISMATCHES_SQL, [from, upTo, after])
+  return rows.map(({ position, actor, idempotency_key, reply_hash }) => ({
+    position: Number(position),
+    actor: String(actor),
+    idempotency_key: String(idempotency_key),
+    reply_hash: String(reply_hash),
+  }))
 }
 
 /** Which of these replies, ordered by position, were redacted to just what they are now. */
@@ -81,8 +77,8 @@ async function redactedReplies(snapshot: Snapshot, mismatches: readonly Mismatch
   const keys = new Set(mismatches.map(keyOf))
   const redacted = new Set<string>()
   const { data: schema } = eventTypes['replies-blanked']
-  for await (const page of snapshot.pages(REDACTIONS_SQL, [mismatches[0]?.position ?? 0])) {
-    for (const { data } of page) {
+  for await (const page of snapshot.rows(redactionsSql(mismatches[0]?.position ?? 0))) {
+    for (const [data] of page) {
       const parsed = parseJson(String(data))
       if (!Value.Check(schema, parsed)) continue
       for (const key of parsed.replies.map(keyOf)) if (keys.has(key)) redacted.add(key)

@@ -42,7 +42,7 @@ const MAX_FROZEN_EVENTS = 500
  */
 export async function verify(url: string, options: VerifyOptions): Promise<Verification> {
   await using closing = new AsyncDisposableStack()
-  const opening = [Snapshot.connect(url), Snapshot.connect(url)] as const
+  const opening = [Snapshot.connect(url, options.signal), Snapshot.connect(url, options.signal)] as const
   closing.defer(async () => {
     for (const opened of await Promise.allSettled(opening))
       if (opened.status === 'fulfilled') await opened.value.close()

@@ -37,7 +37,10 @@ export class Silence {
     this.#since = undefined
     const { pid } = running
     const { log } = this.#cluster
-    this.#log.warn({ pid, log, err }, 'embedded PostgreSQL has answered nobody for a minute; ending it to start it again')
+    this.#log.warn(
+      { pid, log, err },
+      'embedded PostgreSQL has answered nobody for a minute; ending it to start it again',
+    )
     this.#cluster.kill()
   }
 }

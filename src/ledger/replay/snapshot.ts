@@ -1,5 +1,4 @@
 import type { Client } from 'pg'
-import Cursor from 'pg-cursor'
 import { connect } from '../../db/connect.ts'
 import type { Page } from '../../db/copy-out.ts'
 import { microsOf } from '../../db/micros-of.ts'
@@ -7,9 +6,6 @@ import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
 import { copyBinaryRows, copyRows, type Fields } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/head.ts'
 import type { TextRow } from '../storage/row-table.ts'
-
-/** One page is processed while the next arrives. */
-const PAGE_ROWS = 2_000
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -25,27 +21,24 @@ export class Snapshot {
   }
 
   /** A snapshot as of now. Throws when the database cannot be reached. */
-  static async open(url: string): Promise<Snapshot> {
-    const snapshot = await Snapshot.connect(url)
+  static async open(url: string, signal?: AbortSignal): Promise<Snapshot> {
+    const snapshot = await Snapshot.connect(url, signal)
     await snapshot.freeze()
     return snapshot
   }
 
   /**
    * A snapshot as of when `freeze` is called; until then each read sees what is committed. Frozen for long, it keeps
-   * the database from vacuuming rows that the service replaces.
+   * the database from vacuuming rows that the service replaces. When `signal` is aborted, a read that waits for the
+   * database fails.
    */
-  static async connect(url: string): Promise<Snapshot> {
-    const client = await connect(url, 'ledger replay')
-    // Reading a long ledger may take longer than a role's timeouts allow.
-    await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
-      set idle_in_transaction_session_timeout = 0; set datestyle = 'ISO';
+  static async connect(url: string, signal?: AbortSignal): Promise<Snapshot> {
+    const client = await connect(url, 'ledger replay', signal && { signal })
+    await client.query(`set default_transaction_read_only = on;
       -- A reader may pause for longer than a session may otherwise be unable to send.
       set tcp_user_timeout = 0;
       -- No parallel workers: they would take processors from those who serve users.
-      set max_parallel_workers_per_gather = 0;
-      -- Compiling takes longer than the statements that it is for, whose costs are estimated far too high.
-      set jit = off`)
+      set max_parallel_workers_per_gather = 0`)
     return new Snapshot(client)
   }
 
@@ -54,11 +47,7 @@ export class Snapshot {
   }
 
   async head(): Promise<Head> {
-    const { rows } = await this.#client.query<TextRow>({
-      text: `select position, hash, ${microsOf('at')} as at from ledger_head`,
-      types: asText,
-    })
-    const head = rows[0]
+    const [head] = await this.query(`select position, hash, ${microsOf('at')} as at from ledger_head`)
     if (head === undefined) throw new Error('the ledger has no head')
     // A tampered head may hold any number; there are no events beyond what is exact.
     const position = Math.min(Number(head['position']), Number.MAX_SAFE_INTEGER)
@@ -67,11 +56,7 @@ export class Snapshot {
 
   /** The hashes of the events at these positions; those of others are left out. */
   async hashesAt(positions: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const { rows } = await this.#client.query<TextRow>({
-      text: 'select position, hash from ledger_events where position = any($1)',
-      values: [positions],
-      types: asText,
-    })
+    const rows = await this.query('select position, hash from ledger_events where position = any($1)', [positions])
     return new Map(rows.map((row) => [Number(row['position']), String(row['hash'])]))
   }
 
@@ -89,8 +74,8 @@ export class Snapshot {
   /** The position of the first event after `position`; null when there is none. */
   async firstAfter(position: number): Promise<number | null> {
     const text = 'select min(position) as position from ledger_events where position > $1'
-    const { rows } = await this.#client.query<TextRow>({ text, values: [position], types: asText })
-    const first = rows[0]?.['position'] ?? null
+    const [row] = await this.query(text, [position])
+    const first = row?.['position'] ?? null
     return first === null ? null : Number(first)
   }
 
@@ -104,25 +89,10 @@ export class Snapshot {
     return copyBinaryRows(this.#client, query)
   }
 
-  /** The rows of any query, every value as text. */
-  async *pages(text: string, values: readonly unknown[] = []): AsyncGenerator<readonly TextRow[], void> {
-    const cursor = this.#client.query(new Cursor<TextRow>(text, [...values], { types: asText }))
-    let reading = cursor.read(PAGE_ROWS)
-    for (;;) {
-      const page = await reading
-      if (page.length === 0) return
-      // Read ahead while this page is processed; an error surfaces when the page is awaited.
-      reading = cursor.read(PAGE_ROWS)
-      reading.catch(() => {})
-      let stopped = true
-      try {
-        yield page
-        stopped = false
-      } finally {
-        // The connection cannot be used until the cursor is closed.
-        if (stopped) await cursor.close()
-      }
-    }
+  /** The rows of a query that answers few, every value as text. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+    const { rows } = await this.#client.query<TextRow>({ text, values: [...values], types: asText })
+    return rows
   }
 
   async close(): Promise<void> {

@@ -9,8 +9,10 @@ interface Test {
 /** A TCP proxy in front of PostgreSQL that can lose data and connections. */
 export interface Proxy {
   readonly url: string
-  /** Connections that `cutAtCommit` closed. */
+  /** Connections that `cutAtCommit` and `cutAfter` closed. */
   readonly cuts: number
+  /** Closes a connection once the server has sent so many more messages on all of them together, whole ones. */
+  cutAfter(messages: number): void
   /** Closes the connection at the next COMMIT, before it reaches the server or before its answer reaches the client. */
   cutAtCommit(lost: 'request' | 'answer'): void
   /**
@@ -50,6 +52,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   let silent = false
   let silencingText: string | undefined
   let garbledText: string | undefined
+  let messagesToPass: number | undefined
 
   const server = createServer((client) => {
     if (silent) {
@@ -67,6 +70,27 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     // The end of the chunk before, as an answer may come in two chunks.
     let tail = ''
     const cut = () => close(pair)
+    let incomplete: Buffer = Buffer.alloc(0)
+    /** Passes on whole messages, each of a letter and a length that counts itself. */
+    const passMessages = (chunk: Buffer, most: number): void => {
+      let left = most
+      let at = 0
+      const bytes = Buffer.concat([incomplete, chunk])
+      while (left > 0 && at + 5 <= bytes.length && at + 1 + bytes.readUInt32BE(at + 1) <= bytes.length) {
+        at += 1 + bytes.readUInt32BE(at + 1)
+        left -= 1
+      }
+      client.write(bytes.subarray(0, at))
+      incomplete = bytes.subarray(at)
+      messagesToPass = left
+      if (left > 0) return
+      messagesToPass = undefined
+      cuts += 1
+      pairs.delete(pair)
+      // What was passed on arrives before the end.
+      client.end()
+      upstream.destroy()
+    }
     client.on('data', (chunk) => {
       if (silencingText !== undefined && chunk.includes(silencingText)) {
         silencingText = undefined
@@ -88,7 +112,11 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (pair.state !== 'open') return
+      if (pair.state !== 'open' || !pairs.has(pair)) return
+      if (messagesToPass !== undefined) {
+        passMessages(chunk, messagesToPass)
+        return
+      }
       if (!dropsAnswers) {
         client.write(chunk)
         return
@@ -134,6 +162,9 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     },
     cutAtCommit: (lost) => {
       lose = lost
+    },
+    cutAfter: (messages) => {
+      messagesToPass = messages
     },
     silence: () => {
       silent = true

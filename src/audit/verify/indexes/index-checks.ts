@@ -127,15 +127,12 @@ export class IndexChecks {
     const findings: Finding[] = []
     const add = (table: string, id: string, message: string): void =>
       void findings.push({ check: 'projection', position: null, table, id, message })
-    for await (const page of snapshot.pages(ACCOUNT_MISMATCHES_SQL, [from, to, upTo])) {
-      for (const row of page) {
-        const message = this.#faultOf(row)
-        if (message !== undefined) add('account_index', `${row['account']}:${row['base']}`, message)
-      }
+    for (const row of await snapshot.query(ACCOUNT_MISMATCHES_SQL, [from, to, upTo])) {
+      const message = this.#faultOf(row)
+      if (message !== undefined) add('account_index', `${row['account']}:${row['base']}`, message)
     }
-    for await (const page of snapshot.pages(TERM_MISMATCHES_SQL, [from, to, upTo])) {
-      for (const { base, message } of page) add('event_index', String(base), String(message))
-    }
+    for (const { base, message } of await snapshot.query(TERM_MISMATCHES_SQL, [from, to, upTo]))
+      add('event_index', String(base), String(message))
     return findings
   }
 
@@ -164,8 +161,7 @@ const wholeUnits = (balance: string): bigint => BigInt(balance.replace(/\..*/, '
 const fullBlocks = (position: number): number => position - (position % BLOCK_EVENTS)
 
 async function readCursor(snapshot: Snapshot): Promise<{ readonly head: number; readonly indexed: number }> {
-  for await (const [row] of snapshot.pages(CURSOR_SQL)) {
-    if (row !== undefined) return { head: Number(row['head']), indexed: Number(row['indexed']) }
-  }
-  throw new Error('the ledger has no head')
+  const [row] = await snapshot.query(CURSOR_SQL)
+  if (row === undefined) throw new Error('the ledger has no head')
+  return { head: Number(row['head']), indexed: Number(row['indexed']) }
 }
