@@ -5,7 +5,7 @@ export const SearchWord = {
   ...Text(64),
   minLength: 1,
   description:
-    'a uid, or the beginning of a name; 1 to 64 characters, upper and lower case alike. A single character finds a uid only',
+    'a uid, or the beginning of a name; 1 to 64 characters, by folded letters (`İ` is `i`, `ß` is `ss`). A single character finds a uid only',
 }
 
 const MIN_NAME_CHARACTERS = 2

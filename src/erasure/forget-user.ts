@@ -4,6 +4,7 @@ import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/d
 import { isForgotten } from '../features/users/forgotten.ts'
 import { roleCountKeys } from '../features/users/listed-roles.ts'
 import { type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
+import { foldedNames } from '../language/folded.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
 import { keyOf } from '../ledger/rules/projection.ts'
@@ -67,7 +68,7 @@ export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
     state.set(userUids, before.uid, undefined)
     state.set(userUids, uid, { uid, user_id: input.user_id })
     const redacted = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
-    state.set(userProfiles, String(input.user_id), redacted)
+    state.set(userProfiles, String(input.user_id), { ...redacted, ...foldedNames(redacted) })
   },
 
   result: () => null,

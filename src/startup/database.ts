@@ -70,6 +70,7 @@ export async function openDatabase(
       if (ownerUrl !== null) await grantService(ownerUrl, role)
     }
     await assertSafe(client, config, log)
+    await warnOfLocale(client, log)
     keys = loadKeys(config, await usedKeys(client))
     if (!isStandby) await storeFingerprints(client, keys, ownerUrl ?? url)
     await checkFingerprints(client, keys)
@@ -160,6 +161,17 @@ async function isInRecovery(client: Client | Pool): Promise<boolean> {
 async function roleOf(client: Client): Promise<string> {
   const { rows } = await client.query<{ role: string }>('select current_user as role')
   return rows[0]?.role ?? ''
+}
+
+/** The service folds the letters of its searches itself; whoever asks the database in SQL does not have that. */
+async function warnOfLocale(client: Client, log: Log): Promise<void> {
+  const { rows } = await client.query<{ folds: boolean }>(`select lower('É') = 'é' as folds`)
+  if (rows[0]?.folds === true) return
+  log.warn(
+    {},
+    'The database has LC_CTYPE C: in SQL, lower() and ilike leave all letters but those of ASCII as they are; ' +
+      'create it with a UTF-8 locale, such as C.UTF-8',
+  )
 }
 
 async function assertSafe(client: Client, config: Config, log: Log): Promise<void> {

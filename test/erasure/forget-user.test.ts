@@ -6,6 +6,7 @@ import { devices, devicesOfUsers } from '../../src/features/users/devices/device
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
 import { forgottenUid } from '../../src/features/users/forgotten.ts'
 import { evolveUsers, userProfiles, users, userUids } from '../../src/features/users/user.ts'
+import { foldedNames } from '../../src/language/folded.ts'
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
 import { transfer } from '../../src/ledger/rules/movement.ts'
@@ -28,7 +29,8 @@ function people(): GivenWhen {
     [2, 'u1'],
   ] as const) {
     ledger.given(userDefined(user_id))
-    ledger.state.set(userProfiles, String(user_id), { user_id, uid, name: 'A name', avatar: 'a.png', ...since })
+    const words = { user_id, uid, name: 'A name', avatar: 'a.png' }
+    ledger.state.set(userProfiles, String(user_id), { ...words, ...foldedNames(words), ...since })
     ledger.state.set(userUids, uid, { uid, user_id })
     ledger.state.set(devices, `d${user_id}`, {
       token: `d${user_id}`,
@@ -99,6 +101,8 @@ test('profile and devices of this user only are erased; repeating writes no even
     created_at: FIXED_NOW,
     updated_at: FIXED_NOW + 5,
     updated_by: 'staff:bob',
+    uid_folded: new_uid,
+    name_folded: '',
   })
   t.same([state.get(userUids, 'amina'), state.get(userUids, new_uid)], [undefined, { uid: new_uid, user_id: 1 }])
   t.same(state.get(devices, 'd1'), undefined)

@@ -24,6 +24,8 @@ test('indexes serve searches and pages, in the order of the answer', async (t) =
        select 1, n, timestamptz '2026-01-01 00:00Z' + n * interval '1 s' from generate_series(2, 20000, 2) n;
      insert into room_profiles
        select n, 'R' || n, md5(n::text), '', now() - n * interval '1 s', now(), 'test' from generate_series(1, 20000) n;
+     update user_profiles set uid_folded = lower(uid), name_folded = lower(name);
+     update room_profiles set uid_folded = lower(uid), name_folded = lower(name);
      analyze user_profiles; analyze room_members; analyze room_memberships; analyze room_profiles`,
   )
   const db = readDb(t, database)
@@ -41,7 +43,7 @@ test('indexes serve searches and pages, in the order of the answer', async (t) =
   await t.test('rooms by uid or the beginning of a name', async (t) => {
     const word = createHash('md5').update('5432').digest('hex').slice(0, 8)
     const { rows } = await sql<Record<string, unknown>>`
-      explain select room_id from room_profiles p where (${isWord('p.uid', word)} or ${beginsWith('p.name', word)})
+      explain select room_id from room_profiles p where (${isWord('p.uid_folded', word)} or ${beginsWith('p.name_folded', word)})
       order by p.created_at desc, p.room_id desc limit 51`.execute(db)
     const plan = textOf(rows)
     t.match(plan, /room_profiles_by_name/)

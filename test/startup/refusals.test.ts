@@ -8,9 +8,9 @@ import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { openDatabase } from '../../src/startup/database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
-import { isFullRun } from '../harness/long-tests.ts'
+import { isFullRun, onlyInFullRun } from '../harness/long-tests.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
+import { superuserUrl, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
@@ -78,6 +78,17 @@ test('a service that cannot start says why in one message', async (t) => {
   t.same(readdirSync(elsewhere), [], 'no useless key is generated')
   const kept = await queryRows(database, 'select name from key_fingerprints order by name')
   t.same(kept, [{ name: 'checkpoint' }, { name: 'fairness' }, { name: 'pii' }])
+})
+
+test('a database with ctype C is warned of', { skip: onlyInFullRun }, async (t) => {
+  const database = await testDatabase()
+  const name = `${database.name}_c`
+  await queryRows(
+    { ownerUrl: await superuserUrl(database) },
+    `create database ${name} template template0 owner economy_owner encoding 'UTF8' locale_provider libc locale 'C'`,
+  )
+  const DATABASE_URL = database.ownerUrl.replace(database.name, name)
+  t.match(await openWith({ DATABASE_URL, DATA_DIR: temporaryFolder(t) }), /^The database has LC_CTYPE C: in SQL, /m)
 })
 
 test('a refused start ends the process with one message', async (t) => {

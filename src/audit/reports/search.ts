@@ -7,6 +7,7 @@ import { isMonth } from '../../features/closings/month.ts'
 import { findClosing } from '../../features/closings/reads.ts'
 import { parseOrderId } from '../../features/gifts/send.ts'
 import { findPeople, personById } from '../../features/users/reads.ts'
+import { folded } from '../../language/folded.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
@@ -133,11 +134,11 @@ async function findRooms(db: Kysely<Tables>, { text, id }: Requester): Promise<S
   const rooms = db.selectFrom('room_profiles').select(['room_id', 'uid', 'name'])
   const [byNumber, byName] = await Promise.all([
     rooms
-      .where((eb) => eb.or([isWord('uid', text), ...(id === null ? [] : [eb('room_id', '=', id)])]))
+      .where((eb) => eb.or([isWord('uid_folded', text), ...(id === null ? [] : [eb('room_id', '=', id)])]))
       .limit(MAX_HITS)
       .execute(),
     isNameWord(text)
-      ? rooms.where(beginsWith('name', text)).orderBy(sql`lower(name) using ~<~`).limit(MAX_HITS).execute()
+      ? rooms.where(beginsWith('name_folded', text)).orderBy(sql`name_folded using ~<~`).limit(MAX_HITS).execute()
       : [],
   ])
   const found = new Map([...byNumber, ...byName].map((room) => [room.room_id, room]))
@@ -233,15 +234,15 @@ async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
 async function findGifts(db: Kysely<Tables>, { text, id, isNamed }: Requester): Promise<SearchHit[]> {
   const isName = id === null && isNameWord(text)
   if (!isName && !(isNamed && id !== null)) return []
-  const rows = await db
+  const gifts = await db
     .selectFrom('decorations')
-    .select(['decoration_id', 'name', 'kind', 'price'])
-    .where((eb) =>
-      isName ? eb.or([beginsWith('name', text), beginsWith('name_ar', text)]) : eb('decoration_id', '=', id ?? 0),
-    )
+    .select(['decoration_id', 'name', 'name_ar', 'kind', 'price'])
+    .$if(!isName, (query) => query.where('decoration_id', '=', id ?? 0))
     .orderBy('decoration_id')
-    .limit(MAX_HITS)
     .execute()
+  const word = folded(text)
+  const begins = (name: string | null): boolean => name !== null && folded(name).startsWith(word)
+  const rows = gifts.filter(({ name, name_ar }) => !isName || begins(name) || begins(name_ar)).slice(0, MAX_HITS)
   return rows.map(({ decoration_id, name, kind, price }) => ({
     kind: 'gift',
     id: String(decoration_id),

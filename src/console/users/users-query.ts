@@ -69,9 +69,9 @@ function isMeant(q: string) {
   const id = parseId(word)
   return sql<boolean>`(${sql.join(
     [
-      isWord('p.uid', word),
+      isWord('p.uid_folded', word),
       ...(id === null ? [] : [sql`p.user_id = ${id}`]),
-      ...(isNameWord(word) ? [beginsWith('p.name', word)] : []),
+      ...(isNameWord(word) ? [beginsWith('p.name_folded', word)] : []),
     ],
     sql` or `,
   )})`

@@ -1,4 +1,5 @@
 import { fieldMessages } from '../../language/field-messages.ts'
+import { foldedNames } from '../../language/folded.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
@@ -80,6 +81,7 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
     state.set(roomUids, after.uid, { uid: after.uid, room_id: input.id })
     state.set(roomProfiles, String(input.id), {
       ...after,
+      ...foldedNames(after),
       created_at: before?.created_at ?? now,
       updated_at: now,
       updated_by: actor,

@@ -22,6 +22,8 @@ export const roomProfiles = projection('room_profiles', {
   created_at: micros(),
   updated_at: micros(),
   updated_by: text(),
+  uid_folded: text(),
+  name_folded: text(),
 })
 
 export type RoomProfile = RowOf<typeof roomProfiles>

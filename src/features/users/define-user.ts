@@ -2,6 +2,7 @@ import { bit } from '../../../schema/common.ts'
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
+import { foldedNames } from '../../language/folded.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
@@ -82,7 +83,7 @@ export const defineUsers: Verb<DefineUsers, readonly DefinedUser[], typeof refus
     // All old uids are released before new ones are taken: two users of a list may swap theirs.
     for (const { before } of changed) if (before !== undefined) state.set(userUids, before.uid, undefined)
     for (const { after } of changed) {
-      state.set(userProfiles, String(after.user_id), after)
+      state.set(userProfiles, String(after.user_id), { ...after, ...foldedNames(after) })
       state.set(userUids, after.uid, { uid: after.uid, user_id: after.user_id })
     }
   },

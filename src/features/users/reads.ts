@@ -78,22 +78,22 @@ export async function personById(db: Db, id: number): Promise<Person | undefined
 }
 
 /**
- * People with this uid, in upper or lower case, then those whose name begins with the word, by name and id; at most 20,
- * and nobody who is forgotten.
+ * People with this uid, then those whose name begins with the word, by name and id, all by folded letters; at most 20, and
+ * nobody who is forgotten.
  */
 export async function findPeople(db: Db, word: string): Promise<Person[]> {
   const [byUid, byName] = await Promise.all([
     people(db)
-      .where(isWord('uid', word))
+      .where(isWord('uid_folded', word))
       .orderBy((eb) => eb('uid', '=', word), 'desc')
       .orderBy('uid')
       .limit(MAX_FOUND)
       .execute(),
     isNameWord(word)
       ? people(db)
-          .where(beginsWith('name', word))
+          .where(beginsWith('name_folded', word))
           // The order of the index.
-          .orderBy(sql`lower(name) using ~<~`)
+          .orderBy(sql`name_folded using ~<~`)
           .orderBy('user_id')
           .limit(MAX_FOUND)
           .execute()

@@ -27,6 +27,8 @@ export const userProfiles = projection('user_profiles', {
   created_at: micros(),
   updated_at: micros(),
   updated_by: text(),
+  uid_folded: text(),
+  name_folded: text(),
 })
 
 export type UserProfile = RowOf<typeof userProfiles>

@@ -1,4 +1,5 @@
 import { isVisible } from '../../../schema/common.ts'
+import { foldCase } from '../../language/folded.ts'
 
 /** One line without what could reorder the text around it; `.` and `..` would mean a folder in a path. */
 const NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
@@ -22,6 +23,3 @@ export function plainActor(actor: string): string {
   const name = sub === undefined ? null : plainStaffName(sub)
   return name === null ? actor : `staff:${name}`
 }
-
-/** Letter by letter, so that a sigma is the same wherever it stands. A dotless `ı` is no `i`. */
-const foldCase = (text: string): string => text.replaceAll(/[^ı]/gu, (letter) => letter.toUpperCase().toLowerCase())

@@ -151,7 +151,9 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
     `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
        values (2, 'bella', 'Ända <b>', '', now(), now(), 'x') on conflict (user_id) do update set uid = 'bella', name = 'Ända <b>';
      insert into room_profiles (room_id, uid, name, cover_url, created_at, updated_at, updated_by)
-       values (9, 'R9', 'Lounge', '', now(), now(), 'x') on conflict (room_id) do update set uid = 'R9', name = 'Lounge'`,
+       values (9, 'R9', 'Lounge', '', now(), now(), 'x') on conflict (room_id) do update set uid = 'R9', name = 'Lounge';
+     update user_profiles set uid_folded = lower(uid), name_folded = lower(name);
+     update room_profiles set uid_folded = lower(uid), name_folded = lower(name)`,
   )
   const ledger = createTestExecutor(t, database.serviceUrl)
   const named = { user_id: 2, currency: 'coins', amount: 1, reason: 'a key like a gift' } as const

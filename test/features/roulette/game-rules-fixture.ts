@@ -9,6 +9,7 @@ import { finishedGame, publishedGame } from '../../../src/features/roulette/pres
 import { type JoinGame, joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
+import { foldedNames } from '../../../src/language/folded.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
@@ -27,11 +28,12 @@ export function rouletteRules(): GivenWhen {
   const noted = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const user_id of [1, 2, 3, 4, 5, 9]) {
     const words = { user_id, uid: `u${user_id}`, name: `User ${user_id}`, avatar: `a/${user_id}.png` }
-    state.set(userProfiles, String(user_id), { ...words, ...noted })
+    state.set(userProfiles, String(user_id), { ...words, ...foldedNames(words), ...noted })
   }
   for (const room_id of [1, 2]) {
     const uid = `R${room_id}`
-    state.set(roomProfiles, String(room_id), { room_id, uid, name: '', cover_url: '', ...noted })
+    const words = { room_id, uid, name: '', cover_url: '' }
+    state.set(roomProfiles, String(room_id), { ...words, ...foldedNames(words), ...noted })
     state.set(roomUids, uid, { uid, room_id })
   }
   const members: readonly (readonly [number, number])[] = [

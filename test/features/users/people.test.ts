@@ -16,6 +16,8 @@ const people = [
   { id: 7, uid: 'u_7', name: 'أمينة' },
   { id: 8, uid: 'x', name: 'X' },
   { id: 9, uid: 'u9', name: "'; drop table users; --" },
+  { id: 10, uid: 'ΝΙΚΟΣ', name: 'Νίκος Σ' },
+  { id: 11, uid: 'u11', name: 'İpek Strauß' },
 ]
 
 /** Sends a request of the operator. One that fails, as on a machine with too much to do, is thrown: the test needs it. */
@@ -58,6 +60,10 @@ test('a search for people', async (t) => {
       ['\\', []],
       ['\u{10ffff}\u{10ffff}', []],
       ['null ', []],
+      ['νικος', [10]],
+      ['ΝΊΚΟΣ', [10]],
+      ['νίκοσ σ', [10]],
+      ['ipek STRAUSS', [11]],
     ]
     for (const [word, ids] of rows) t.same(idsIn(await ask('GET', search(word))), ids, word)
     t.same((await ask('GET', search('AMINA THE'))).body, {

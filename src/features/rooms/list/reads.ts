@@ -29,4 +29,6 @@ export async function findRooms(
 }
 
 const matches = (word: string) =>
-  isNameWord(word) ? sql`(${isWord('p.uid', word)} or ${beginsWith('p.name', word)})` : isWord('p.uid', word)
+  isNameWord(word)
+    ? sql`(${isWord('p.uid_folded', word)} or ${beginsWith('p.name_folded', word)})`
+    : isWord('p.uid_folded', word)
