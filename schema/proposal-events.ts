@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { limitNames } from './account.ts'
 import { Amount, Id } from './common.ts'
 import { named } from './named.ts'
@@ -30,6 +30,21 @@ export const LimitName = named(
 )
 export type LimitName = Static<typeof LimitName>
 
+/** What each member of staff may move alone in 24 hours, in smallest units; 0 for what is not named. */
+export const ApprovalLimits = Type.Partial(
+  Type.Object({
+    coins: Amount,
+    diamonds: Amount,
+    target: Amount,
+    dollars: Amount,
+    agent_dollars: Amount,
+    cards: Amount,
+    bag: Amount,
+  } satisfies Record<LimitName, TSchema>),
+  { additionalProperties: false },
+)
+export type ApprovalLimits = Static<typeof ApprovalLimits>
+
 export const ProposalDecision = Type.Union([
   Type.Literal('approved'),
   Type.Literal('rejected'),
@@ -53,6 +68,8 @@ export const UnpaidRow = Type.Object({ user_id: Id, code: Type.String() })
 const Amounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
 
 export const proposalEvents = {
+  /** What passes these limits needs a colleague's approval; null: nothing does. */
+  'approvals-set': { version: 1, data: Type.Object({ limits: Type.Union([ApprovalLimits, Type.Null()]) }) },
   /** Nothing has moved yet; this event's position is the proposal's id. */
   'proposal-made': {
     version: 1,

@@ -6,18 +6,16 @@ import { Period } from '../schema/agency.ts'
 import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
-import { formatApprovals, readApprovals } from '../src/config/approvals.ts'
-import { ConfigError } from '../src/config/config.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
-import { connect } from '../src/db/connect.ts'
-import { readApprovalSettings } from '../src/db/queries/approval-settings.ts'
+import { openPool } from '../src/db/pool.ts'
+import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { depositReasons, salaryReport } from '../src/features/agency/presenters.ts'
 import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/salaries/deposit-salaries.ts'
 import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { namedDepositSalaries } from '../src/features/agency/verbs.ts'
+import { readApprovalLimits } from '../src/features/proposals/reads.ts'
 import { registerCovered } from '../src/features/proposals/verbs.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
-import type { ApprovalLimits } from '../src/ledger/rules/covered-verb.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
 import type { Refusal } from '../src/ledger/rules/verb.ts'
 import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
@@ -35,7 +33,7 @@ const MAX_COMMAND_ROWS = 200
 async function paySalaries(
   url: string,
   { period, file, dryRun }: Options,
-  { env, out, interrupted }: Invocation,
+  { out, interrupted }: Invocation,
 ): Promise<number> {
   const dry_run = dryRun === true
   const counts = { paid: 0, already: 0, refused: 0, proposed: 0 }
@@ -54,12 +52,11 @@ async function paySalaries(
     ]),
   )
 
-  const limits = readLimits(env)
-  await assertSameApprovals(url, limits)
-  const commandRows = limits === null || dry_run ? MAX_COMMAND_ROWS : MAX_FILE_DEPOSITS
-  if (limits !== null && valid.length > MAX_FILE_DEPOSITS) {
+  const mayBeProposed = await areApprovalsOn(url)
+  const commandRows = !mayBeProposed || dry_run ? MAX_COMMAND_ROWS : MAX_FILE_DEPOSITS
+  if (mayBeProposed && valid.length > MAX_FILE_DEPOSITS) {
     throw new Error(
-      `--file ${file} has ${valid.length} deposits; with APPROVALS=on a file is one proposal, which holds ${MAX_FILE_DEPOSITS} at most: split it`,
+      `--file ${file} has ${valid.length} deposits; while approvals are on a file is one proposal, which holds ${MAX_FILE_DEPOSITS} at most: split it`,
     )
   }
   await withExecutor(url, async (executor) => {
@@ -67,7 +64,7 @@ async function paySalaries(
       // Safe between two commands: running the file again pays only those who were not paid.
       interrupted.throwIfAborted()
       const deposits = valid.slice(i, i + commandRows).map(({ deposit }) => deposit)
-      const answer = await deposit(executor, { period, deposits, dry_run }, limits)
+      const answer = await deposit(executor, { period, deposits, dry_run })
       if ('proposal' in answer) {
         const { id, expires_at, not_paid } = answer.proposal
         counts.proposed += deposits.length - not_paid.length
@@ -125,9 +122,9 @@ const Proposal = Type.Object({
 const reasons: Readonly<Record<string, LocalizedText | undefined>> = depositReasons
 
 /** The report, or the proposal that the deposits became. */
-async function deposit(executor: Executor, input: DepositSalaries, approvalLimits: ApprovalLimits | null) {
+async function deposit(executor: Executor, input: DepositSalaries) {
   const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
-  const verb = registerCovered({ approvalLimits }, namedDepositSalaries, {
+  const verb = registerCovered(namedDepositSalaries, {
     status: 201,
     body: (report) => ({ data: salaryReport(report, 'en') }),
   })
@@ -142,23 +139,12 @@ async function deposit(executor: Executor, input: DepositSalaries, approvalLimit
   return reply.status === 202 ? { proposal: Value.Parse(Proposal, data) } : Value.Parse(Report, data)
 }
 
-/** The limits of the environment: those of the service. */
-function readLimits(env: Invocation['env']): ApprovalLimits | null {
-  const faults: string[] = []
-  const limits = readApprovals(env, faults)
-  if (faults.length > 0) throw new ConfigError(faults)
-  return limits
-}
-
-/** Throws where the service has other limits: then this command line would pay alone what needs a colleague. */
-async function assertSameApprovals(url: string, limits: ApprovalLimits | null): Promise<void> {
-  const client = await connect(url, 'salary')
+async function areApprovalsOn(url: string): Promise<boolean> {
+  const db = queryBuilder(openPool(url, { max: 1, application_name: 'salary' }))
   try {
-    const settings = await readApprovalSettings(client)
-    if (settings === null || settings === formatApprovals(limits)) return
-    throw new Error(`APPROVALS and APPROVAL_LIMITS are not those of the service: set ${settings}`)
+    return (await readApprovalLimits(db)) !== null
   } finally {
-    await client.end()
+    await db.destroy()
   }
 }
 

@@ -17,6 +17,7 @@ import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
+import { openApprovals } from './features/proposals/set-approvals.ts'
 import { versionOf } from './forwarding/version.ts'
 import type { WriterElection } from './forwarding/writer-election.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
@@ -32,7 +33,7 @@ import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
-import { keepApprovals, warnWithoutApprovals } from './startup/approvals.ts'
+import { checkApprovals } from './startup/approvals.ts'
 import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
 import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
@@ -67,7 +68,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
     rouletteFeePercent: config.rouletteFeePercent,
-    approvalLimits: config.approvalLimits,
     get assetBaseUrl() {
       return address.assetBaseUrl
     },
@@ -88,6 +88,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const writers = cleanUp.use(new AsyncDisposableStack())
   const startWriters = async (): Promise<void> => {
     await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
+    const { isOn, limits } = config.approvals
+    await runAsSystem(executor, openApprovals, { limits: isOn === true ? limits : null })
     if (config.demo) await loadDemo(executor, database.db)
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()
@@ -113,6 +115,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   } else {
     await startWriters()
   }
+  await checkApprovals(database.db, config, log)
 
   startIndexes(database, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
@@ -131,12 +134,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     registerCovered,
   }
   const writes = new WriteAllowance(config.dailyWriteBytes)
-  if (config.production) {
-    warnAboutOpenRoutes(config, log)
-    warnWithoutApprovals(config, log)
-  }
+  if (config.production) warnAboutOpenRoutes(config, log)
   warnAboutFileLimit(log)
-  await keepApprovals(database, config, log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
   const runs = new VerificationRuns({ url: database.url, reads, log })

@@ -1,31 +1,36 @@
-import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { limitNames } from '../../schema/account.ts'
-import { Amount } from '../../schema/common.ts'
-import type { ApprovalLimits, LimitName } from '../ledger/rules/covered-verb.ts'
+import { ApprovalLimits } from '../../schema/proposal-events.ts'
 
-const Limits = Type.Record(Type.String(), Amount)
+/** What APPROVALS and APPROVAL_LIMITS say; null for what is not given. */
+export interface GivenApprovals {
+  readonly isOn: boolean | null
+  readonly limits: ApprovalLimits | null
+}
 
-const isLimitName = (name: string): name is LimitName => limitNames.some((known) => known === name)
-
-/**
- * The limits of APPROVAL_LIMITS where APPROVALS is `on`; null where it is off. Adds to `faults`, each of which begins with
- * the name of its variable.
- */
+/** Adds to `faults`, each of which begins with the name of its variable. */
 export function readApprovals(
   { APPROVALS, APPROVAL_LIMITS }: Readonly<Record<string, string | undefined>>,
   faults: string[],
-): ApprovalLimits | null {
+): GivenApprovals {
   if (APPROVALS && APPROVALS !== 'on' && APPROVALS !== 'off') faults.push('APPROVALS must be on or off')
-  const limits = APPROVAL_LIMITS ? parseLimits(APPROVAL_LIMITS) : {}
-  if (limits === null) {
-    faults.push(
-      `APPROVAL_LIMITS must be a JSON object such as {"diamonds":100000,"cards":5} of integers from 0 to 2^53-1, by ${limitNames.join(', ')}`,
-    )
+  const limits = APPROVAL_LIMITS ? parseLimits(APPROVAL_LIMITS) : null
+  if (APPROVAL_LIMITS && limits === null) faults.push(`APPROVAL_LIMITS must be ${LIMITS_FORM}`)
+  if (APPROVALS === 'on' && !APPROVAL_LIMITS) faults.push('APPROVAL_LIMITS must be given when APPROVALS is on')
+  return { isOn: APPROVALS ? APPROVALS === 'on' : null, limits }
+}
+
+export const LIMITS_FORM = `a JSON object such as {"diamonds":100000,"cards":5} of integers from 0 to 2^53-1, by ${limitNames.join(', ')}`
+
+/** Null for what is no object of limits. */
+export function parseLimits(text: string): ApprovalLimits | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return null
   }
-  if (APPROVALS !== 'on') return null
-  if (!APPROVAL_LIMITS) faults.push('APPROVAL_LIMITS must be given when APPROVALS is on')
-  return limits
+  return Value.Check(ApprovalLimits, parsed) ? parsed : null
 }
 
 /** The settings as an environment has them; the same text for limits that mean the same. */
@@ -33,20 +38,4 @@ export function formatApprovals(limits: ApprovalLimits | null): string {
   if (limits === null) return 'APPROVALS=off'
   const given = limitNames.filter((name) => (limits[name] ?? 0) > 0).map((name) => [name, limits[name]])
   return `APPROVALS=on APPROVAL_LIMITS='${JSON.stringify(Object.fromEntries(given))}'`
-}
-
-function parseLimits(text: string): ApprovalLimits | null {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (!Value.Check(Limits, parsed)) return null
-  const limits: Partial<Record<LimitName, number>> = {}
-  for (const [name, limit] of Object.entries(parsed)) {
-    if (!isLimitName(name)) return null
-    limits[name] = limit
-  }
-  return Object.freeze(limits)
 }

@@ -4,8 +4,7 @@ import { resolve } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
-import type { ApprovalLimits } from '../ledger/rules/covered-verb.ts'
-import { readApprovals } from './approvals.ts'
+import { type GivenApprovals, readApprovals } from './approvals.ts'
 import { type Environment, environment, type LogLevel } from './environment.ts'
 import { type JwtKey, readPublicKey } from './jwt-key.ts'
 import { readServiceAccount, type ServiceAccount } from './service-account.ts'
@@ -52,8 +51,8 @@ export interface Config {
   readonly dailyWriteBytes: number | null
   /** Open games older than this are cancelled; 0 is never. */
   readonly rouletteMaxOpenMinutes: number
-  /** What staff may move alone in 24 hours; null: approvals are off. */
-  readonly approvalLimits: ApprovalLimits | null
+  /** What a new ledger begins with, and what any other must say. */
+  readonly approvals: GivenApprovals
   /** Bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   /** Whether /docs is answered. */
@@ -100,7 +99,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const allowedOrigins = readOrigins(given, faults)
   const trustProxy = readProxies(given, faults)
   const account = readAccount(given, faults)
-  const approvalLimits = readApprovals(given, faults)
+  const approvals = readApprovals(given, faults)
   if (faults.length > 0 || values === null) throw new ConfigError(faults)
 
   return Object.freeze({
@@ -129,7 +128,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy,
     dailyWriteBytes: numberOrOff(values.DAILY_WRITE_BYTES),
     rouletteMaxOpenMinutes: Number(values.ROULETTE_MAX_OPEN_MINUTES),
-    approvalLimits,
+    approvals,
     metricsToken: values.METRICS_TOKEN ?? null,
     docs: values.DOCS !== 'off',
     publicUrl: values.PUBLIC_URL === undefined ? null : withoutSlash(values.PUBLIC_URL),

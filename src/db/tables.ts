@@ -80,7 +80,6 @@ export const plainTables = {
     started_at: micros(),
     seen_at: micros(),
   },
-  approval_settings: { only_row: boolean(), settings: text(), kept_at: micros() },
   ended_console_sessions: { id: text(), ended_at: micros() },
   live_announcements: { channel: text(), position: integer(), prev: nullable(integer()), at: micros() },
   live_channels: { channel: text(), last: integer() },

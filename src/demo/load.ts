@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import { defineDecoration } from '../features/gifts/catalogue/define-decoration.ts'
 import { grantCards } from '../features/privilege/grant.ts'
@@ -16,15 +15,25 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
 /**
- * Loads the demo data onto a ledger that holds nothing but its genesis; any other ledger is left as it is. All commands are
- * queued at once, so they share one transaction; idempotency keys prevent two starting instances from loading it twice.
- * Throws when a command is refused.
+ * Loads the demo data onto a ledger that holds nothing but its genesis and the settings of approvals; any other ledger is
+ * left as it is. All commands are queued at once, so they share one transaction; idempotency keys prevent two starting
+ * instances from loading it twice. Throws when a command is refused.
  */
 export async function loadDemo(executor: Pick<Executor, 'run'>, db: Kysely<Tables>): Promise<void> {
-  if ((await headOf(db)) > 1) return
+  if (!(await isNew(db))) return
   const settled = await Promise.all(demoCommands().map((demoCommand) => executor.run(demoCommand)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
   if (refused !== undefined) throw new Error(`demo data was refused: ${refused.reply.body}`)
+}
+
+async function isNew(db: Kysely<Tables>): Promise<boolean> {
+  const other = await db
+    .selectFrom('ledger_events')
+    .select('position')
+    .where('type', 'not in', ['ledger-opened', 'approvals-set'])
+    .limit(1)
+    .executeTakeFirst()
+  return other === undefined
 }
 
 const DONE = 1

@@ -15,7 +15,6 @@ import type { ExecuteCommand } from '../http/execute-command.ts'
 import type { ReadSources } from '../http/reads/read-sources.ts'
 import type { NamedCoveredVerb } from '../ledger/executor/registry/covered-verb.ts'
 import type { Presentation, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
-import type { ApprovalLimits } from '../ledger/rules/covered-verb.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
@@ -61,9 +60,8 @@ export interface Services {
   readonly registerCovered: RegisterCovered
 }
 
-/** Registers a verb of staff that may need a colleague's approval: beyond the limits of the settings it is proposed. */
+/** Registers a verb of staff that may need a colleague's approval: beyond the limits it is proposed. */
 export type RegisterCovered = <Input, Answer>(
-  settings: Pick<Settings, 'approvalLimits'>,
   named: NamedCoveredVerb<Input, Answer>,
   presentation: Presentation<Answer>,
 ) => RegisteredVerb<Input>
@@ -76,6 +74,4 @@ export interface Settings {
   readonly ownerCommissionPercent: number
   readonly rouletteFeePercent: number
   readonly assetBaseUrl: string
-  /** What staff may move alone in 24 hours; null: everything. */
-  readonly approvalLimits: ApprovalLimits | null
 }

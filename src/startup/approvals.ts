@@ -1,28 +1,31 @@
+import type { Kysely } from 'kysely'
 import { formatApprovals } from '../config/approvals.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../db/log.ts'
-import { keepApprovalSettings } from '../db/queries/approval-settings.ts'
-import type { Database } from './database.ts'
-
-/** Says that nobody checks what staff move. */
-export function warnWithoutApprovals({ approvalLimits }: Pick<Config, 'approvalLimits'>, log: Log): void {
-  if (approvalLimits === null) log.warn({}, 'approvals are off: staff move value alone (APPROVALS=on limits it)')
-}
+import type { Tables } from '../db/tables.ts'
+import { isSameLimits } from '../features/proposals/approval-settings.ts'
+import { readApprovalLimits } from '../features/proposals/reads.ts'
 
 /**
- * Keeps the limits of approvals in the database, so that command lines obey them, too. They are changed by restarting one
- * instance after the other: until the last one, staff can move more at the instances with the higher limits.
+ * Throws where APPROVALS or APPROVAL_LIMITS are not what the ledger says, and in production says where nobody checks what
+ * staff move.
  */
-export async function keepApprovals(
-  {
-    subscriberPool,
-    promotion,
-  }: Pick<Database, 'subscriberPool'> & { promotion: Pick<Database['promotion'], 'isStandby'> },
-  { approvalLimits }: Pick<Config, 'approvalLimits'>,
+export async function checkApprovals(
+  db: Kysely<Tables>,
+  { approvals: { isOn, limits }, production }: Pick<Config, 'approvals' | 'production'>,
   log: Log,
 ): Promise<void> {
-  if (promotion.isStandby) return
-  const settings = formatApprovals(approvalLimits)
-  const former = await keepApprovalSettings(subscriberPool, settings)
-  if (former !== null) log.warn({ settings, former }, 'instances with other limits of approvals run: restart them, too')
+  const kept = await readApprovalLimits(db)
+  const isOtherState = isOn !== null && isOn !== (kept !== null)
+  const isOtherLimits = isOn !== false && kept !== null && limits !== null && !isSameLimits(limits, kept)
+  if (isOtherState || isOtherLimits) {
+    throw new Error(
+      `${isOtherState ? 'APPROVALS' : 'APPROVAL_LIMITS'} differs from what the ledger says: ${formatApprovals(kept)}. ` +
+        'Leave APPROVALS and APPROVAL_LIMITS out, or change what the ledger says for all instances and command lines: ' +
+        'npm run approvals -- set …',
+    )
+  }
+  if (production && kept === null) {
+    log.warn({}, 'approvals are off: staff move value alone (npm run approvals -- set on … limits it)')
+  }
 }

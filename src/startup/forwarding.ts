@@ -1,8 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Logger } from 'pino'
-import { limitNames } from '../../schema/account.ts'
-import { Amount } from '../../schema/common.ts'
 import type { EventType } from '../../schema/events.ts'
 import type { Config } from '../config/config.ts'
 import { FailureLog } from '../db/failure-log.ts'
@@ -29,10 +27,6 @@ const SentSettings = TypeCompiler.Compile(
     ownerCommissionPercent: Percent,
     rouletteFeePercent: Percent,
     assetBaseUrl: Type.String(),
-    approvalLimits: Type.Union([
-      Type.Null(),
-      Type.Object(Object.fromEntries(limitNames.map((name) => [name, Type.Optional(Amount)]))),
-    ]),
   }),
 )
 
@@ -88,11 +82,6 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
   return election
 }
 
-function sentSettings({
-  ownerCommissionPercent,
-  rouletteFeePercent,
-  assetBaseUrl,
-  approvalLimits,
-}: Settings): Settings {
-  return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl, approvalLimits }
+function sentSettings({ ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }: Settings): Settings {
+  return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }
 }

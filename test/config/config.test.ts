@@ -30,7 +30,7 @@ test('an empty environment gives the defaults', async (t) => {
     assetBaseUrl: null,
     assetDir: null,
     rouletteFeePercent: 0,
-    approvalLimits: null,
+    approvals: { isOn: null, limits: null },
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
     addressLimit: 600,
@@ -111,7 +111,7 @@ test('every variable is read', async (t) => {
       assetBaseUrl: 'https://cdn.example.com/a',
       assetDir: '/',
       rouletteFeePercent: 100,
-      approvalLimits: { coins: 5, cards: 0 },
+      approvals: { isOn: true, limits: { coins: 5, cards: 0 } },
       roomAdminCommissionPercent: 2,
       rateLimit: null,
       addressLimit: null,
@@ -134,8 +134,10 @@ test('approvals that are on have limits', async (t) => {
   t.same(faultyNames({ APPROVALS: 'on' }), ['APPROVAL_LIMITS'])
   t.match(messageOf({ APPROVALS: 'on' }), 'APPROVAL_LIMITS must be given when APPROVALS is on')
   t.same(faultyNames({ APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":-1}' }), ['APPROVAL_LIMITS'])
-  t.same(loadConfig({ APPROVALS: 'on', APPROVAL_LIMITS: '{}' }).approvalLimits, {}, 'the limit is 0 for everything')
-  t.equal(loadConfig({ APPROVAL_LIMITS: '{"coins":1}' }).approvalLimits, null)
+  t.same(faultyNames({ APPROVALS: 'on', APPROVAL_LIMITS: '{"pearls":1}' }), ['APPROVAL_LIMITS'])
+  t.same(loadConfig({ APPROVALS: 'on', APPROVAL_LIMITS: '{}' }).approvals, { isOn: true, limits: {} })
+  t.same(loadConfig({ APPROVALS: 'off' }).approvals, { isOn: false, limits: null })
+  t.same(loadConfig({ APPROVALS: '', APPROVAL_LIMITS: '{"coins":1}' }).approvals, { isOn: null, limits: { coins: 1 } })
 })
 
 test('each faulty variable is named once, without its value', async (t) => {

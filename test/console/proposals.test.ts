@@ -21,7 +21,10 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const ann = await signedIn(app, 'operator', 'ann')
   const ben = await signedIn(app, 'operator', 'ben')
   const finance = await signedIn(app, 'finance', 'fin')
-  t.match((await ann.get('/console/proposals')).html, 'No proposal.')
+  const empty = textOf((await ann.get('/console/proposals')).html)
+  t.match(empty, 'No proposal.')
+  t.match(empty, "Not covered: the rest of the catalogue, flags, an agent's own rate, withdrawals.")
+  t.match(empty, 'What one member of staff may move alone in 24 hours: 100 coins.')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   const proposed = await operator('POST', '/admin/v1/users/7/credits', {
     currency: 'dollars',

@@ -3,12 +3,7 @@ import { loadSlices } from '../../src/domain.ts'
 import { registerCovered } from '../../src/features/proposals/verbs.ts'
 import { testChains, testSpins } from '../harness/ledger/test-executor.ts'
 
-const settings = {
-  ownerCommissionPercent: 0,
-  rouletteFeePercent: 0,
-  assetBaseUrl: 'http://assets.test',
-  approvalLimits: null,
-}
+const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' }
 const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
 const presentRefusal = () => ({ status: 422, body: '' })
 

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { test } from 'tap'
 import { approveProposal, expireProposals, rejectProposal } from '../../src/features/proposals/decide.ts'
 import { limited } from '../../src/features/proposals/make.ts'
+import { setApprovals } from '../../src/features/proposals/set-approvals.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
@@ -16,7 +17,6 @@ import { runs } from '../harness/properties.ts'
 
 const DAY = 24 * 3_600_000_000
 const LIMIT = 100
-const limits = { coins: LIMIT }
 
 const staff = fc.constantFrom('staff:ann', 'staff:ben', 'staff:cem')
 const user_id = fc.integer({ min: 1, max: 2 })
@@ -64,11 +64,11 @@ async function run(executor: TestExecutor, one: Step, proposals: readonly number
     const { actor } = one
     if (one.kind === 'credit') {
       const verb = { verb: credit, describe: () => describe('credit', one.user_id, 'x') }
-      await executor.run(limited('credit', verb, limits, actor), { user_id: one.user_id, ...move }, { actor })
+      await executor.run(limited('credit', verb, actor), { user_id: one.user_id, ...move }, { actor })
     } else {
       const verb = { verb: debit, describe: () => describe('debit', one.user_id, 'x') }
       const input = { holder: 'user', id: one.user_id, ...move } as const
-      await executor.run(limited('debit', verb, limits, actor), input, { actor })
+      await executor.run(limited('debit', verb, actor), input, { actor })
     }
     return
   }
@@ -117,6 +117,7 @@ test('with approvals two instances keep the books and the limits', async (t) => 
           createTestExecutor(scope, database.serviceUrl),
         ] as const
         await instances[0].runOk(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })
+        await instances[1].runOk(setApprovals, { limits: { coins: LIMIT } })
         for (const { steps, wait } of story) {
           // Counts as a batch of its own, so that the executors see that time went on.
           await queryRows(

@@ -1,14 +1,16 @@
-import { pino } from 'pino'
 import { test } from 'tap'
 import { formatApprovals } from '../../src/config/approvals.ts'
-import { openPool } from '../../src/db/pool.ts'
-import { keepApprovals } from '../../src/startup/approvals.ts'
-import { startHeartbeat } from '../../src/startup/background/instances.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { setApprovals } from '../../src/features/proposals/set-approvals.ts'
+import { checkApprovals } from '../../src/startup/approvals.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { until } from '../harness/until.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
+import { startService } from '../harness/process/service.ts'
 
-test('limits that mean the same are kept as the same text', (t) => {
+test('limits that mean the same are the same text', (t) => {
   t.equal(formatApprovals(null), 'APPROVALS=off')
   const text = `APPROVALS=on APPROVAL_LIMITS='{"coins":1,"cards":2}'`
   t.equal(formatApprovals({ coins: 1, cards: 2 }), text)
@@ -17,33 +19,57 @@ test('limits that mean the same are kept as the same text', (t) => {
   t.end()
 })
 
-test('the limits of the last start are kept, and an instance says that others run with other ones', async (t) => {
+test('a start takes what the ledger says of approvals, and is refused with anything else', async (t) => {
   const database = await testDatabase()
-  const log = pino({ level: 'silent' })
-  const subscriberPool = openPool(database.serviceUrl, { max: 2, application_name: 'approvals under test' }, log)
-  t.teardown(() => subscriberPool.end())
-  /** What an instance that starts with these limits says, and what is kept. */
-  const start = async (approvalLimits: Readonly<Record<string, number>> | null, isStandby = false) => {
-    const warnings: string[] = []
-    const database = { subscriberPool, promotion: { isStandby } }
-    await keepApprovals(database, { approvalLimits }, { warn: (_details, line) => void warnings.push(line) })
-    return warnings
+  const db = readDb(t, database)
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  /** What a start with these settings warns of, or why it is refused. */
+  const start = async (APPROVALS: string, APPROVAL_LIMITS = '', production = false): Promise<string> => {
+    const lines: string[] = []
+    const { approvals } = loadConfig({ APPROVALS, APPROVAL_LIMITS })
+    const log = { warn: (_details: object, line: string) => void lines.push(line) }
+    try {
+      await checkApprovals(db, { approvals, production }, log)
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    return lines.join('\n')
   }
-  const kept = () => queryRows(database, 'select settings from approval_settings')
-  t.same(await start({ coins: 100 }), [])
-  t.same(await kept(), [{ settings: `APPROVALS=on APPROVAL_LIMITS='{"coins":100}'` }])
+  const refused = (variable: string, kept: string): string => `${variable} differs from what the ledger says: ${kept}. `
+  t.equal(await start(''), '')
+  t.equal(await start('', '{"coins":1}'), '')
+  t.equal(await start('off', '{"coins":1}'), '')
+  t.match(await start('', '', true), /^approvals are off: /)
+  t.match(await start('on', '{}'), refused('APPROVALS', 'APPROVALS=off'))
+  await ledger.runOk(setApprovals, { limits: { coins: 100 } })
+  const kept = `APPROVALS=on APPROVAL_LIMITS='{"coins":100}'`
+  t.equal(await start('', '', true), '')
+  t.equal(await start('', '{"coins":100}'), '')
+  t.equal(await start('on', '{"bag":0,"coins":100}'), '')
+  t.match(await start('off'), refused('APPROVALS', kept))
+  t.match(await start('on', '{"coins":101}'), refused('APPROVAL_LIMITS', kept))
+  t.match(await start('', '{}'), refused('APPROVAL_LIMITS', kept))
+  t.match(await start('off'), 'npm run approvals -- set')
+})
 
-  const others = new AsyncDisposableStack()
-  t.teardown(() => others.disposeAsync())
-  const identity = { id: '00000000-0000-4000-8000-000000000001', host: 'host', pid: 1, version: '1a2b3c4d' }
-  const state = { role: 'writer', queue: 0, position: 0, sockets: 0 } as const
-  startHeartbeat({ subscriberPool }, identity, () => state, log, others)
-  await until(async () => (await queryRows(database, 'select from instances')).length === 1)
-  t.same(await start({ bag: 0, coins: 100 }), [])
-  t.same(await start({ coins: 101 }), ['instances with other limits of approvals run: restart them, too'])
-  t.same(await kept(), [{ settings: `APPROVALS=on APPROVAL_LIMITS='{"coins":101}'` }])
-  t.same(await start(null, true), [], 'a standby keeps nothing')
-  await others.disposeAsync()
-  t.same(await start(null), [])
-  t.same(await kept(), [{ settings: 'APPROVALS=off' }])
+test('the first start sets approvals before the demo, and an instance without them does not start', async (t) => {
+  const database = await testDatabase()
+  const { serviceUrl: DATABASE_URL } = database
+  const shared = { DATABASE_URL, DATA_DIR: temporaryFolder(t), DEMO: '1' }
+  const limits = { APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":5}' }
+  await startService(t, { ...shared, ...limits }, await reservePort())
+  const events = await queryRows(
+    database,
+    'select type, actor, data from ledger_events where position = 2 or type like $$room-%$$',
+  )
+  t.match(events, [
+    { type: 'approvals-set', actor: 'system', data: '{"limits":{"coins":5}}' },
+    { type: 'room-defined' },
+  ])
+  const other = await startService(t, { ...shared, APPROVALS: 'off' }, await reservePort())
+  t.equal(await other.exited, 1)
+  t.match(
+    other.output(),
+    /^APPROVALS differs from what the ledger says: APPROVALS=on APPROVAL_LIMITS='\{"coins":5\}'\. /m,
+  )
 })

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { warnWithoutApprovals } from '../../src/startup/approvals.ts'
 import { warnAboutOpenRoutes } from '../../src/startup/open-routes.ts'
 
 test('operators’ routes that are open to everyone are logged, closed ones are not', (t) => {
@@ -16,16 +15,5 @@ test('operators’ routes that are open to everyone are logged, closed ones are 
     warnAboutOpenRoutes({ metricsToken, docs: isOpen }, { warn: (line) => void lines.push(line) })
     t.same(lines, expected)
   }
-  t.end()
-})
-
-test('a start without approvals says so', (t) => {
-  const linesOf = (approvalLimits: Readonly<Record<string, number>> | null): string[] => {
-    const lines: string[] = []
-    warnWithoutApprovals({ approvalLimits }, { warn: (_details, line) => void lines.push(line) })
-    return lines
-  }
-  t.match(linesOf(null), [/^approvals are off/])
-  t.same(linesOf({}), [])
   t.end()
 })

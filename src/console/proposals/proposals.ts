@@ -1,14 +1,26 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { limitNames } from '../../../schema/account.ts'
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
+import { readApprovalLimits } from '../../features/proposals/reads.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import type { ApprovalLimits } from '../../ledger/rules/covered-verb.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, formatWord, statusCell, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  formatWord,
+  statusCell,
+  textCell,
+  timeCell,
+  wordCell,
+} from '../frame/cells/cells.ts'
 import { actorCell, eventPath } from '../frame/cells/links.ts'
 import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
 import { sendPage } from '../frame/send-page.ts'
@@ -27,6 +39,8 @@ import { unpaidTable } from './unpaid-table.ts'
 
 interface ListData {
   readonly status: string
+  /** What one member of staff may move alone; null while approvals are off. */
+  readonly alone: string | null
   readonly table: Table
 }
 
@@ -67,7 +81,10 @@ export const proposalPages: ConsolePages = (scope, services) => {
   scope.get('/proposals', { schema: { querystring: querySchemaOf(proposalList) } }, async (request, reply) => {
     const { table } = await readTable(proposalList, request, services, '/console/proposals')
     const { status = 'open' } = request.query
-    return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, table } })
+    const { reports: db } = await services.reads.reportsFor(request)
+    const limits = await readApprovalLimits(db)
+    const alone = limits === null ? null : limitsText(limits)
+    return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, alone, table } })
   })
   addExports(scope, '/proposals', proposalList, services)
   partPages(scope, services)
@@ -180,4 +197,14 @@ function effectCell({ position, events, requestId }: Decision): Cell {
   return events === 1
     ? textCell(`event ${first}`, eventPath(first))
     : textCell(`events ${first} to ${position + events}`, addressWith('/console/events', { request_id: requestId }))
+}
+
+function limitsText(limits: ApprovalLimits): string {
+  const parts = limitNames.flatMap((name) => {
+    const limit = limits[name] ?? 0
+    if (limit === 0) return []
+    const { text } = amountCell(name, limit)
+    return name === 'bag' ? `gifts of ${text} diamonds into bags` : `${text} ${formatWord(name)}`
+  })
+  return parts.length === 0 ? 'nothing' : parts.join(', ')
 }

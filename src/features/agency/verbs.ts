@@ -107,7 +107,7 @@ export const agencyVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'sett
       status: 201,
       body: (transfer) => ({ data: transferRecord(transfer, settings.assetBaseUrl) }),
     }),
-    depositSalaries: registerCovered(settings, namedDepositSalaries, {
+    depositSalaries: registerCovered(namedDepositSalaries, {
       status: 201,
       body: (report, language) => ({ data: salaryReport(report, language) }),
     }),

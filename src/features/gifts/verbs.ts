@@ -65,7 +65,7 @@ export const giftVerbs = ({ settings, luckyChains: chains, registerCovered }: Ve
   defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
     body: (decoration) => ({ data: definedDecoration(decoration, settings.assetBaseUrl) }),
   }),
-  addBagItems: registerCovered(settings, namedAddBagItems, { status: 201 }),
+  addBagItems: registerCovered(namedAddBagItems, { status: 201 }),
   showChains: registerVerb('show-chains', ShowChains, showChains(chains)),
   chooseSeed: registerVerb('choose-seed', ChooseSeed, chooseSeed(chains)),
 })

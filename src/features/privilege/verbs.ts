@@ -61,7 +61,7 @@ export const privilegeVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 's
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
     body: (defined) => ({ data: packageRecord(defined, settings.assetBaseUrl) }),
   }),
-  grantCards: registerCovered(settings, namedGrantCards, {
+  grantCards: registerCovered(namedGrantCards, {
     status: 201,
     body: (cards, language) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }),
   }),

@@ -1,7 +1,8 @@
-import { type ApprovalLimits, type CoveredVerb, coveredCall } from '../../ledger/rules/covered-verb.ts'
+import { type CoveredVerb, coveredCall } from '../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { approvalSettingsKey, limitsIn } from './approval-settings.ts'
 import { limitedAmounts, type Preview, previewOf } from './effects.ts'
 import { approvalUses, passedLimits } from './limit-use.ts'
 import { PROPOSAL_MICROS, type Proposal, proposals } from './proposal.ts'
@@ -16,24 +17,24 @@ export interface PreviewedProposal {
 export type Outcome<Answer> = { readonly done: Answer } | { readonly proposed: PreviewedProposal }
 
 /**
- * The covered verb as its maker may use it: within the limits it is done, and counts for 24 hours; beyond them it becomes
- * a proposal. What it refuses is refused either way. What moves nothing is done. Refuses sums beyond 2^53-1
- * (`balance_limit`).
+ * The covered verb as its maker may use it: while approvals are off it is done; within the limits it is done and counts for
+ * 24 hours; beyond them it becomes a proposal. What it refuses is refused either way. What moves nothing is done. Refuses
+ * sums beyond 2^53-1 (`balance_limit`) where there are limits.
  */
 export function limited<Input, Answer, Codes extends readonly string[]>(
   name: string,
   covered: CoveredVerb<Input, Answer, Codes>,
-  limits: ApprovalLimits,
   maker: string,
 ): Verb<Input, Outcome<Answer>, readonly (Codes[number] | 'balance_limit')[]> {
   const { verb } = covered
   return {
     refusals: [...verb.refusals, 'balance_limit'],
-    reads: (input) => [...verb.reads(input), keyOf(approvalUses, maker)],
+    reads: (input) => [...verb.reads(input), approvalSettingsKey, keyOf(approvalUses, maker)],
 
     decide(state, input, context) {
       const events = verb.decide(state, input, context)
-      if (isRefusal(events)) return events
+      const limits = limitsIn(state)
+      if (isRefusal(events) || limits === null) return events
       const call = coveredCall(covered, input)
       const amounts = limitedAmounts(call, state, events)
       if (amounts === null) return refuse('balance_limit')

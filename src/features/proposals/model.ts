@@ -1,11 +1,16 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
+import { approvalSettings, evolveApprovalSettings } from './approval-settings.ts'
 import { approvalUses, evolveApprovalUses } from './limit-use.ts'
 import { proposalMessages } from './messages.ts'
 import { evolveProposals, proposals } from './proposal.ts'
 
-const tables = [rowTable(proposals, { key: ['proposal_id'] }), rowTable(approvalUses, { key: ['maker'] })]
+const tables = [
+  rowTable(proposals, { key: ['proposal_id'] }),
+  rowTable(approvalUses, { key: ['maker'] }),
+  rowTable(approvalSettings, { key: ['scope'] }),
+]
 
 declare module '../../db/tables.ts' {
   interface Tables extends TablesOf<typeof tables> {}
@@ -13,7 +18,7 @@ declare module '../../db/tables.ts' {
 
 /** What staff may do only with a colleague's approval. */
 export const proposalsModel: Model = {
-  evolvers: [evolveProposals, evolveApprovalUses],
+  evolvers: [evolveProposals, evolveApprovalUses, evolveApprovalSettings],
   tables,
   refusals: {
     own_proposal: { status: 403, message: proposalMessages.own_proposal },

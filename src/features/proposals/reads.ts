@@ -86,20 +86,27 @@ export async function countOpenProposals(db: Db): Promise<number> {
 }
 
 /** Whether a member of staff would have to propose what moves these amounts, with what they moved in the last 24 hours. */
-export async function needsProposal(
-  db: Db,
-  limits: ApprovalLimits,
-  maker: string,
-  amounts: readonly LimitedAmount[],
-): Promise<boolean> {
+export async function needsProposal(db: Db, maker: string, amounts: readonly LimitedAmount[]): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_head as h')
+    .leftJoin('approval_settings as s', (join) => join.onTrue())
     .leftJoin('approval_uses as u', (join) => join.on('u.maker', '=', maker))
-    .select([micros('greatest(clock_timestamp(), h.at)').as('now'), 'u.uses'])
+    .select([micros('greatest(clock_timestamp(), h.at)').as('now'), 's.limits', 'u.uses'])
     .executeTakeFirstOrThrow()
+  const limits = parseLimits(row.limits)
+  if (limits === null) return false
   const uses: ApprovalUses['uses'] = row.uses === null ? [] : JSON.parse(row.uses)
   return passedLimits({ maker, uses }, amounts, limits, row.now).length > 0
 }
+
+/** What each member of staff may move alone in 24 hours; null while approvals are off. */
+export async function readApprovalLimits(db: Db): Promise<ApprovalLimits | null> {
+  const row = await db.selectFrom('approval_settings').select('limits').executeTakeFirst()
+  return parseLimits(row?.limits)
+}
+
+const parseLimits = (limits: string | null | undefined): ApprovalLimits | null =>
+  typeof limits === 'string' ? JSON.parse(limits) : null
 
 /** Proposals past their time whose end is not on the ledger yet, oldest first. */
 export async function findOverdueProposals(db: Db, limit: number): Promise<number[]> {

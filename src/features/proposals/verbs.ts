@@ -23,20 +23,13 @@ export const proposalVerbs = (findCall: FindCoveredCall) => ({
   expireProposals: registeredExpireProposals,
 })
 
-export const registerCovered: RegisterCovered = ({ approvalLimits }, { name, schema, covered }, presentation) => {
-  if (approvalLimits === null) return registerVerb(name, schema, covered.verb, presentation)
+export const registerCovered: RegisterCovered = ({ name, schema, covered }, presentation) => {
   const { status = 200, body = (answer: unknown) => ({ data: answer }) } = presentation
-  return registerCallerVerb(
-    name,
-    schema,
-    covered.verb.refusals,
-    (maker) => limited(name, covered, approvalLimits, maker),
-    {
-      status: (outcome) => ('proposed' in outcome ? 202 : typeof status === 'function' ? status(outcome.done) : status),
-      body: (outcome, language) =>
-        'proposed' in outcome
-          ? { data: proposalRecord(outcome.proposed.proposal, outcome.proposed.preview) }
-          : body(outcome.done, language),
-    },
-  )
+  return registerCallerVerb(name, schema, covered.verb.refusals, (maker) => limited(name, covered, maker), {
+    status: (outcome) => ('proposed' in outcome ? 202 : typeof status === 'function' ? status(outcome.done) : status),
+    body: (outcome, language) =>
+      'proposed' in outcome
+        ? { data: proposalRecord(outcome.proposed.proposal, outcome.proposed.preview) }
+        : body(outcome.done, language),
+  })
 }

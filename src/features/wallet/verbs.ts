@@ -34,7 +34,7 @@ const namedDebit = nameCoveredVerb('debit', Debit, {
 export const coveredWalletVerbs = [namedCredit, namedDebit]
 
 /** The verbs of balances. */
-export const walletVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => ({
-  credit: registerCovered(settings, namedCredit, moved),
-  debit: registerCovered(settings, namedDebit, moved),
+export const walletVerbs = ({ registerCovered }: Pick<VerbTerms, 'registerCovered'>) => ({
+  credit: registerCovered(namedCredit, moved),
+  debit: registerCovered(namedDebit, moved),
 })

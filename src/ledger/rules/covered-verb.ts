@@ -10,7 +10,7 @@ export type LimitedAmount = EventData<'approval-limit-used'>['amounts'][number]
 export type LimitName = LimitedAmount['limit']
 
 /** What a member of staff may move alone in 24 hours, in smallest units; 0 for what is not named. */
-export type ApprovalLimits = Readonly<Partial<Record<LimitName, number>>>
+export type ApprovalLimits = NonNullable<EventData<'approvals-set'>['limits']>
 
 /** What a command is about, for those who decide. */
 export interface Description {

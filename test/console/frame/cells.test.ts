@@ -6,7 +6,7 @@ import { loadSlices } from '../../../src/domain.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
-const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0, approvalLimits: null }
+const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0 }
 const isOwnOrigin = (origin: string) => origin === 'https://ours.test' || origin === 'https://also-ours.test'
 
 test('pictures of our own are shown, whatever of our addresses they are named by', (t) => {

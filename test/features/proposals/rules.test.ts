@@ -1,9 +1,15 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
+import {
+  approvalSettings,
+  evolveApprovalSettings,
+  isSameLimits,
+} from '../../../src/features/proposals/approval-settings.ts'
 import { approveProposal, expireProposals, rejectProposal } from '../../../src/features/proposals/decide.ts'
 import { approvalUses, evolveApprovalUses } from '../../../src/features/proposals/limit-use.ts'
 import { limited } from '../../../src/features/proposals/make.ts'
 import { evolveProposals, PROPOSAL_MICROS, proposals } from '../../../src/features/proposals/proposal.ts'
+import { openApprovals, setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
@@ -20,11 +26,13 @@ const coveredCredit: CoveredVerb<Credit, unknown, typeof credit.refusals> = {
   describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
 }
 const findCall = (_verb: string, input: unknown) => coveredCall(coveredCredit, Object(input))
-const crediting = (limits: ApprovalLimits, maker = 'staff:ann') => limited('credit', coveredCredit, limits, maker)
+const crediting = (maker = 'staff:ann') => limited('credit', coveredCredit, maker)
 const coins = (amount: number): Credit => ({ user_id: 7, currency: 'coins', amount, reason: 'x' })
 
-const ledger = () => {
-  const harness = givenWhen(evolveUsers, evolveProposals, evolveApprovalUses)
+/** `limits`: null while approvals are off. */
+const ledger = (limits: ApprovalLimits | null = { coins: 100 }) => {
+  const harness = givenWhen(evolveUsers, evolveProposals, evolveApprovalUses, evolveApprovalSettings)
+  harness.state.set(approvalSettings, 'all', { scope: 'all', limits })
   harness.given(userDefined(7))
   return harness
 }
@@ -49,7 +57,7 @@ const made = (
 
 test('a sum within the limit is done and counted, and what passes it becomes a proposal', (t) => {
   const { when, state } = ledger()
-  const first = when(crediting({ coins: 100 }), coins(100))
+  const first = when(crediting(), coins(100))
   t.match(
     first.events.map(({ type, data }) => ({ type, data })),
     [
@@ -58,7 +66,7 @@ test('a sum within the limit is done and counted, and what passes it becomes a p
     ],
   )
   t.match(first.answer, { done: { position: 2, balance: 100 } })
-  const second = when(crediting({ coins: 100 }), coins(1))
+  const second = when(crediting(), coins(1))
   t.same(
     second.events.map(({ type, data, movements }) => ({ type, data, movements })),
     [made(1)],
@@ -70,15 +78,50 @@ test('a sum within the limit is done and counted, and what passes it becomes a p
     },
   })
   t.equal(state.get(proposals, '4')?.maker, 'staff:ann')
-  t.match(when(crediting({ coins: 100 }, 'staff:ben'), coins(100), { actor: 'staff:ben' }).answer, { done: {} })
-  t.match(when(crediting({ diamonds: 100 }), coins(1)).answer, { proposed: {} }, 'the limit of another currency')
-  t.match(when(crediting({ coins: 9 }), { ...coins(10), user_id: 8 }).refusal, { refusal: 'not_found' })
+  t.match(when(crediting('staff:ben'), coins(100), { actor: 'staff:ben' }).answer, { done: {} })
+  t.match(
+    when(crediting(), { ...coins(1), currency: 'diamonds' }).answer,
+    { proposed: {} },
+    'what is not named has none',
+  )
+  t.match(when(crediting(), { ...coins(10), user_id: 8 }).refusal, { refusal: 'not_found' })
+  t.end()
+})
+
+test('limits are obeyed as they are now', (t) => {
+  const { when, state } = ledger(null)
+  const credits = (amount: number) => when(crediting(), coins(amount))
+  t.same(
+    credits(1_000).events.map(({ type }) => type),
+    ['balance-credited'],
+    'off: nothing is counted',
+  )
+  const most = Number.MAX_SAFE_INTEGER
+  when(setApprovals, { limits: { coins: most } })
+  t.match(credits(most - 2_000).answer, { done: {} })
+  when(setApprovals, { limits: { coins: 10 } })
+  t.match(credits(1).answer, { proposed: {} }, 'what was moved before counts')
+  t.same(when(setApprovals, { limits: { coins: 10, cards: 0 } }).events, [], 'the same')
+  when(setApprovals, { limits: null })
+  t.match(credits(1).answer, { done: {} })
+  t.same(when(setApprovals, { limits: null }).events, [], 'off already')
+  t.match(state.get(approvalSettings, 'all'), { limits: null })
+  t.notOk(isSameLimits({}, null), 'limits of 0 are not off')
+  t.end()
+})
+
+test('only a ledger that holds nothing but its first event is opened with limits', (t) => {
+  const opened = givenWhen(evolveUsers, evolveApprovalSettings)
+  opened.given(userDefined(7))
+  t.same(opened.when(openApprovals, { limits: null }).events, [], 'off: as without')
+  t.match(opened.when(openApprovals, { limits: {} }).events, [{ type: 'approvals-set', data: { limits: {} } }])
+  t.same(opened.when(openApprovals, { limits: { coins: 1 } }).events, [], 'later')
   t.end()
 })
 
 test('what was done counts for 24 hours, and a little longer what followed at once', (t) => {
   const { when, state } = ledger()
-  const at = (now: number, amount: number) => when(crediting({ coins: 100 }), coins(amount), { now }).answer
+  const at = (now: number, amount: number) => when(crediting(), coins(amount), { now }).answer
   t.match(at(FIXED_NOW, 40), { done: {} })
   t.match(at(FIXED_NOW + MINUTE, 20), { done: {} })
   t.same(state.get(approvalUses, 'staff:ann')?.uses, [{ limit: 'coins', amount: 60, at: FIXED_NOW + MINUTE }])
@@ -89,8 +132,6 @@ test('what was done counts for 24 hours, and a little longer what followed at on
   t.match(at(FIXED_NOW + 25 * HOUR, 41), { proposed: {} })
   t.match(at(FIXED_NOW + 25 * HOUR, 40), { done: {} })
   t.equal(state.get(approvalUses, 'staff:ann')?.uses.length, 2, 'what counts no more is dropped')
-  const most = Number.MAX_SAFE_INTEGER
-  t.match(when(crediting({ coins: most }, 'staff:ben'), coins(most - 200), { actor: 'staff:ben' }).answer, { done: {} })
   t.end()
 })
 
@@ -165,22 +206,20 @@ test('only what is overdue expires, at its time', (t) => {
 })
 
 test('what moves nothing is neither proposed nor counted, and a debit counts as a credit does', (t) => {
-  const { given, when } = ledger()
+  const { given, when } = ledger({ coins: 10 })
   given(credited('user', 7, 'coins', 50))
   const debiting = limited(
     'debit',
     { verb: debit, describe: ({ id, reason }) => ({ action: 'debit', subject: `user:${id}`, reason }) },
-    { coins: 10 },
     'staff:ann',
   )
   const input = { holder: 'user', id: 7, currency: 'coins', amount: 6, reason: 'x' } as const
   t.match(when(debiting, input).answer, { done: {} })
-  t.match(when(crediting({ coins: 10 }), coins(5)).answer, { proposed: {} })
+  t.match(when(crediting(), coins(5)).answer, { proposed: {} })
   t.match(when(debiting, { ...input, amount: 51 }).refusal, { refusal: 'insufficient_balance' })
   const idle = limited(
     'idle',
     { ...coveredCredit, verb: { ...credit, decide: () => [], result: () => 0 } },
-    {},
     'staff:ann',
   )
   t.same(when(idle, coins(5)), { events: [], answer: { done: 0 }, refusal: undefined })

@@ -61,12 +61,7 @@ export function appParts(
       db,
       reads: new ReadSources({ db, reports: db, url }, null),
       applied: new AppliedEvents(0, async () => 0),
-      settings: {
-        ownerCommissionPercent: 0,
-        rouletteFeePercent: 0,
-        assetBaseUrl: 'http://assets.test',
-        approvalLimits: null,
-      },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: alwaysOpen,
       sessions,
       staffSessions: staffSessionsIn(db),

@@ -13,13 +13,15 @@ import { loadSlices } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
+import { setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
-import { createTestExecutor, type TestExecutor } from '../ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor, testChains } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
 
@@ -117,6 +119,10 @@ export async function createTestApp(
     appState.applyAll(events)
     applied.apply(events)
   })
+  if (approvalLimits !== null) {
+    await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+    await ledger.runOk(setApprovals, { limits: approvalLimits })
+  }
   let ownOrigin = 'http://127.0.0.1:3000'
   const source = { executor: ledger.executor, db, url: database.serviceUrl }
   const settings = {
@@ -125,7 +131,6 @@ export async function createTestApp(
     get assetBaseUrl() {
       return hasOwnPictures ? `${ownOrigin}/assets` : 'http://assets.test'
     },
-    approvalLimits,
   }
   const own = { slices, writes, rateLimit, addressLimit, trustProxy, log }
   const parts = appParts(source, own, { applied, settings, appState })

@@ -87,11 +87,8 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
       return sendForm(request, reply, { db, one, user, values })
     const review = await one.review(db, user, values)
     if ('errors' in review) return sendForm(request, reply, { db, one, user, values, errors: review.errors })
-    const { approvalLimits } = services.settings
     const isProposed =
-      approvalLimits !== null &&
-      review.limited !== undefined &&
-      (await needsProposal(db, approvalLimits, `staff:${staffOf(request).sub}`, [review.limited]))
+      review.limited !== undefined && (await needsProposal(db, `staff:${staffOf(request).sub}`, [review.limited]))
     return sendReview(request, reply, { one, user, values, review, isProposed })
   })
 

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import type { ApprovalLimits } from '../schema/proposal-events.ts'
+import { withDatabase } from '../src/audit/database.ts'
+import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
+import { formatApprovals, LIMITS_FORM, parseLimits } from '../src/config/approvals.ts'
+import { setApprovals } from '../src/features/proposals/set-approvals.ts'
+import { command } from '../src/ledger/executor/command.ts'
+import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
+
+async function set(
+  state: 'on' | 'off',
+  given: ApprovalLimits | undefined,
+  { env, out, interrupted }: Invocation,
+): Promise<void> {
+  if ((state === 'on') !== (given !== undefined)) {
+    throw new Error(state === 'on' ? `limits are missing: ${LIMITS_FORM}` : 'off has no limits')
+  }
+  const limits = given ?? null
+  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
+  const presenter = {
+    presentResult: () => ({ status: 200, body: '' }),
+    presentRefusal: () => ({ status: 422, body: '' }),
+  }
+  await withDatabase(env, interrupted, ({ url }) =>
+    withExecutor(url, (executor) => executor.run(command(setApprovals, { limits }, cause, presenter))),
+  )
+  out(`${formatApprovals(limits)}: every instance and command line obeys with its next command\n`)
+}
+
+export const main = (invocation: Invocation): Promise<number> =>
+  runCommandLine(
+    'approvals',
+    invocation,
+    new Command('npm run approvals --')
+      .description(
+        'sets what needs a second member of staff, in the ledger of DATABASE_URL, else in DATA_DIR: `set on <limits>` or ' +
+          '`set off`',
+      )
+      .addArgument(new Argument('<action>').choices(['set']))
+      .addArgument(new Argument('<state>').choices(['on', 'off']))
+      .argument('[limits]', `what each may move alone in 24 hours: ${LIMITS_FORM}`, readLimits)
+      .action((_action: 'set', state: 'on' | 'off', limits?: ApprovalLimits) => set(state, limits, invocation)),
+  )
+
+function readLimits(text: string): ApprovalLimits {
+  const limits = parseLimits(text)
+  if (limits === null) throw new InvalidArgumentError(`Expected ${LIMITS_FORM}.`)
+  return limits
+}
+
+if (import.meta.main) process.exitCode = await main(processInvocation())
