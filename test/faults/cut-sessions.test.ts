@@ -12,11 +12,13 @@ import { WriterLock } from '../../src/forwarding/writer-lock.ts'
 import { PipelinedConnection } from '../../src/ledger/executor/pipelined-connection.ts'
 import { Snapshot } from '../../src/ledger/replay/snapshot.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { DEADLINE_MS } from '../harness/until.ts'
+import { launchProcess } from '../harness/process/service.ts'
+import { DEADLINE_MS, until } from '../harness/until.ts'
 
 type Test = Parameters<typeof proxy>[0]
 
@@ -138,5 +140,28 @@ for (const [name, run] of Object.entries(commands)) {
       t.not(end, 'hangs', `after message ${messages}`)
       if (end === 'hangs') return
     }
+  })
+}
+
+/** Command lines, and what they ask when the database falls silent. */
+const waiting: readonly (readonly [args: readonly string[], text: string])[] = [
+  [['scripts/audit.ts', 'verify'], 'from ledger_head'],
+  [['scripts/audit.ts', 'export', '--format', 'jsonl'], 'copy ('],
+  [['scripts/audit.ts', 'rebuild'], 'from ledger_head'],
+  [['scripts/audit.ts', 'trial-balance'], 'ledger_head'],
+  [['scripts/roulette-purge.ts', '--older-than', '5'], 'roulette_games'],
+]
+
+for (const [args, text] of waiting) {
+  test(`SIGTERM ends ${args.join(' ')} while the database is silent`, { skip: onlyInFullRun }, async (t) => {
+    const { serviceUrl, ownerUrl } = await ledgerOfOneEvent(t)
+    const [service, owner] = [await proxy(t, serviceUrl), await proxy(t, ownerUrl)]
+    for (const each of [service, owner]) each.silenceAt(text)
+    const environment = { DATABASE_URL: service.url, DATABASE_OWNER_URL: owner.url, DATA_DIR: temporaryFolder(t) }
+    const command = launchProcess(t, args, environment, 0)
+    await until(() => service.silenced + owner.silenced > 0)
+    command.kill('SIGTERM')
+    t.equal(await command.exited, args[0] === 'scripts/audit.ts' ? 2 : 1)
+    t.match(command.output(), /ended by SIGTERM|did not stop in time/)
   })
 }

@@ -25,6 +25,8 @@ export interface Proxy {
    * learns that the client has closed one, from the keepalives that it sends.
    */
   resume(): void
+  /** Connections that `silenceAt` silenced. */
+  readonly silenced: number
   /** Silences the next connection that sends this text for good, before the text is passed on. */
   silenceAt(text: string): void
   /** Replaces the first letter of this text the next time it is sent. */
@@ -49,6 +51,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   const pairs = new Set<Pair>()
   let lose: 'request' | 'answer' | undefined
   let cuts = 0
+  let silenced = 0
   let silent = false
   let silencingText: string | undefined
   let garbledText: string | undefined
@@ -95,6 +98,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       if (silencingText !== undefined && chunk.includes(silencingText)) {
         silencingText = undefined
         pair.state = 'silent'
+        silenced += 1
       }
       if (pair.state !== 'open') return
       if (garbledText !== undefined && chunk.includes(garbledText)) {
@@ -159,6 +163,9 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     url: through.href,
     get cuts() {
       return cuts
+    },
+    get silenced() {
+      return silenced
     },
     cutAtCommit: (lost) => {
       lose = lost
