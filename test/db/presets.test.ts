@@ -46,7 +46,6 @@ const operatorsCategories = [
   /^Query Tuning \/ (Planner Cost Constants|Genetic Query Optimizer)/,
   /^Reporting and Logging/,
   /^Developer Options/,
-  /^(Vacuuming|Autovacuum)/,
   /^Write-Ahead Log/,
   /^Replication/,
   /^Statistics/,
@@ -97,8 +96,11 @@ function hostileValue({ name, setting, vartype, min_val, max_val, enumvals }: Se
   return [max_val, min_val].find((value) => value !== setting) ?? null
 }
 
+/** PostgreSQL 15 has the settings of vacuum in another category. */
 const isOperators = ({ name, category }: Setting): boolean =>
-  operatorsSettings.has(name) || operatorsCategories.some((operators) => operators.test(category))
+  operatorsSettings.has(name) ||
+  name.startsWith('vacuum_') ||
+  operatorsCategories.some((operators) => operators.test(category))
 
 /** Presets what users may set to something else, for the database or for the service's role in it. */
 async function preset(
