@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant } from './common.ts'
-import { ClosingCheckpoint, ClosingFile } from './events.ts'
+import { Amount, Id, Instant, Text } from './common.ts'
+import { AcknowledgedFinding, ClosingCheckpoint, ClosingFile } from './events.ts'
 import { documentedAs, named } from './named.ts'
 
 /** Requests and responses about the closing of months. */
@@ -21,6 +21,9 @@ export const RecordedClosing = named(
     closed_at: Instant,
     files: Type.Array(ClosingFile),
     checkpoint: ClosingCheckpoint,
+    acknowledged: Type.Array(AcknowledgedFinding, {
+      description: 'what its steps found and operators acknowledged, in this month or an earlier one',
+    }),
   }),
   'A month that was closed: what it covers, its files and its checkpoint',
 )
@@ -32,3 +35,25 @@ export const MonthClosing = named(
   'A closed month: what it covers, its files with their hashes, and its checkpoint',
 )
 export type MonthClosing = Static<typeof MonthClosing>
+
+const { finding, step, kind, subject } = AcknowledgedFinding.properties
+
+export const ClosingFinding = named(
+  'ClosingFinding',
+  Type.Object({
+    finding,
+    step,
+    kind,
+    subject,
+    message: Type.String(),
+    may_be_acknowledged: Type.Boolean({
+      description:
+        'false: a wrong hash of the chain, or a table that differs from its replay, which `rebuild` restores',
+    }),
+    acknowledged: Type.Union([AcknowledgedFinding, Type.Null()]),
+  }),
+  'What a step of a closing found, and whether it was acknowledged',
+)
+export type ClosingFinding = Static<typeof ClosingFinding>
+
+export const AcknowledgeFinding = Type.Object({ finding, reason: Text(500, 1) })

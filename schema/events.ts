@@ -83,6 +83,28 @@ export const ClosingCheckpoint = Type.Object({
 })
 export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 
+/** What a step of a closing found: `subject` is the position of an event, an account, or a row of a table. */
+const NamedFinding = {
+  finding: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'its id' }),
+  step: Type.String({ description: 'verify, exceptions or draws' }),
+  kind: Type.String({ description: 'the check that found it' }),
+  subject: Type.String({ description: 'the position of an event, an account, or a row of a table' }),
+}
+
+/** A finding that does not stop the closing of months any more, and why. */
+export const AcknowledgedFinding = named(
+  'AcknowledgedFinding',
+  Type.Object({
+    id: { ...Id, description: "the position of the acknowledgement's event" },
+    ...NamedFinding,
+    month: Type.String({ description: 'YYYY-MM: the month whose closing it stopped' }),
+    acknowledged_by: Type.String({ description: 'staff:ann' }),
+    reason: Reason,
+  }),
+  'A finding of a closing that an operator acknowledged: which one, by whom and why',
+)
+export type AcknowledgedFinding = Static<typeof AcknowledgedFinding>
+
 export const eventTypes = {
   'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
   'user-defined': {
@@ -294,6 +316,11 @@ export const eventTypes = {
       message: LocalizedText,
     }),
   },
+  /** An operator acknowledged what a step of the month's closing found: it stops neither this closing nor a later one. */
+  'finding-acknowledged': {
+    version: 1,
+    data: Type.Object({ ...NamedFinding, month: Type.String(), acknowledged_by: Type.String(), reason: Reason }),
+  },
   /** Finance closed a month (YYYY-MM), whose last event is at `position`, and made these files of it. */
   'month-closed': {
     version: 1,
@@ -302,6 +329,8 @@ export const eventTypes = {
       position: Id,
       files: Type.Array(ClosingFile),
       checkpoint: ClosingCheckpoint,
+      /** What its steps found that was acknowledged, in this month or an earlier one. */
+      acknowledged: Type.Array(AcknowledgedFinding),
     }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },

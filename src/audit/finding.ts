@@ -1,3 +1,5 @@
+import { findingId } from '../features/closings/closing-finding.ts'
+
 /** The check that found something. */
 export type Check =
   /** Positions 1, 2, 3, … */
@@ -32,6 +34,8 @@ export interface Finding {
   readonly table?: string
   /** Which row of the table. */
   readonly id?: string
+  /** What a finding without position and row is about: an account, or a currency. */
+  readonly account?: string
   readonly message: string
 }
 
@@ -61,11 +65,25 @@ const eventCheckOrder: readonly Check[] = [
   'rules',
 ]
 
-/** The findings so far. */
+/** The id of a finding of `verify`, by which staff can acknowledge it. */
+export const idOfFinding = (finding: Finding): string => findingId('verify', finding.check, subjectOf(finding))
+
+/** Its position, account or row. */
+export const subjectOf = ({ position, table, id, account }: Finding): string =>
+  position === null ? (account ?? `${table ?? ''}:${id ?? ''}`) : String(position)
+
+/** The findings so far. Those that staff acknowledged take no room in a report: they would hide others for ever. */
 export class Findings {
+  readonly #acknowledged: ReadonlySet<string>
+  readonly #known: Finding[] = []
   readonly #others: Finding[] = []
   readonly #ofEvents: EventFinding[] = []
   readonly #seen = new Set<string>()
+
+  /** `acknowledged`: the ids of those that staff acknowledged. */
+  constructor(acknowledged: ReadonlySet<string> = new Set()) {
+    this.#acknowledged = acknowledged
+  }
 
   /** Whether the scan may stop. */
   get isFull(): boolean {
@@ -73,7 +91,8 @@ export class Findings {
   }
 
   add(finding: Finding): void {
-    this.#others.push(finding)
+    if (this.#isAcknowledged(finding)) this.#known.push(finding)
+    else this.#others.push(finding)
   }
 
   /** Adds findings of events; those of one check come in order. Drops what was added before. */
@@ -84,8 +103,13 @@ export class Findings {
       const text = `${position} ${check} ${message}`
       if (this.#seen.has(text)) continue
       this.#seen.add(text)
-      this.#ofEvents.push(eventFinding)
+      if (this.#isAcknowledged(eventFinding.finding)) this.#known.push(eventFinding.finding)
+      else this.#ofEvents.push(eventFinding)
     }
+  }
+
+  #isAcknowledged(finding: Finding): boolean {
+    return this.#acknowledged.has(idOfFinding(finding))
   }
 
   /** The event of the last finding that a report has room for; undefined when there are fewer findings of events. */
@@ -94,11 +118,12 @@ export class Findings {
     return last && { position: last.finding.position, events: last.events }
   }
 
-  /** By position; those that concern no single event come last. */
+  /** By position, those that were acknowledged too; those that concern no single event come last. */
   sorted(): readonly Finding[] {
-    return [...this.#ofEvents.map(({ finding }) => finding), ...this.#others]
+    const first = [...this.#ofEvents.map(({ finding }) => finding), ...this.#others]
       .toSorted(compareFindings)
       .slice(0, MAX_FINDINGS)
+    return [...first, ...this.#known].toSorted(compareFindings)
   }
 }
 

@@ -124,6 +124,8 @@ export const plainTables = {
     folder_id: nullable(text()),
     result: nullable(text()),
     files: text(),
+    findings: text(),
+    has_more_findings: boolean(),
     error: nullable(text()),
   },
 }

@@ -30,11 +30,11 @@ async function tokenOf(browser: ConsoleBrowser, url: string): Promise<() => Reco
   return () => ({ _csrf, key: randomUUID() })
 }
 
-/** Its credits are exceptions: some with hostile reasons, and then many with long ones. */
+/** Its credits are exceptions: some with hostile reasons, one with none that can be seen, and then many with long ones. */
 const ledgerOfMonth = () =>
   oldLedger(async (own, { serviceUrl }) => {
     const ledger = createTestExecutor(own, serviceUrl)
-    const credits = [...canaries, ...Array.from({ length: 120 }, () => LONG)]
+    const credits = [...canaries, '\u00a0', ...Array.from({ length: 120 }, () => LONG)]
     for (const reason of credits) {
       await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 5, reason }, 'staff:ann')
     }
@@ -211,12 +211,37 @@ test('finance closes a month, from its first step to the next month', async (t) 
     const failed = await submit('run')
     t.match(failed, '<span class="status bad">failed</span>')
     t.match(failed, 'href="/console/accounts/user:2:dollars"')
-    t.match(failed, 'Left: verify.')
+    t.match(failed, 'Left: verify, exceptions.')
     t.notMatch(failed, `action="${page}/record"`)
     const refused = await finance.post(`${page}/record`, fields())
     t.equal(refused.status, 422)
-    t.match(refused.html, 'A step of the closing failed. Mend what it found and run it again.')
+    t.match(refused.html, 'A step of the closing failed. Correct what it found and run it again')
     await queryRows(database, `update balances set balance = balance - 1 where account = 'user:2:dollars'`)
+  })
+
+  await t.test('an operator acknowledges what a step found, finance sees it', async (t) => {
+    const bea = await signedIn(app, 'operator', 'bea')
+    const shown = (await finance.get(page)).html
+    t.match(shown, 'balance-credited by staff:ann without a reason')
+    t.match(shown, 'An operator who had no part in it can acknowledge it.')
+    t.match(shown, 'This cannot be acknowledged: rebuild the tables')
+    t.notMatch(shown, `action="${page}/acknowledge"`)
+    const form = (await bea.get(page)).html
+    const [, finding = ''] = /name="finding" value="([0-9a-f]{16})"/.exec(form) ?? []
+    const sent = await tokenOf(bea, page)
+    const why = 'said <b>on the telephone</b>'
+    t.equal((await finance.post(`${page}/acknowledge`, { ...fields(), finding, reason: why })).status, 403)
+    t.equal((await bea.post(`${page}/acknowledge`, { ...sent(), finding, reason: '\u00a0' })).status, 422)
+    const own = await signedIn(app, 'operator', 'Ann')
+    const ownFields = await tokenOf(own, page)
+    const refused = await own.post(`${page}/acknowledge`, { ...ownFields(), finding, reason: why })
+    t.match(refused, { status: 403, html: /A colleague has to acknowledge it/ })
+    const done = await bea.post(`${page}/acknowledge`, { ...sent(), finding, reason: why })
+    t.equal(done.headers['location'], page, done.html)
+    const after = (await finance.get(page)).html
+    t.match(after, /Acknowledged by <a href="[^"]+">.*?bea/s)
+    t.match(after, 'said &lt;b&gt;on the telephone&lt;/b&gt;')
+    t.match(after, 'Left: verify.')
   })
 
   const ran = await submit('steps/verify/run')
@@ -279,6 +304,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
     const review = (await finance.get(`${page}/record`)).html
     t.match(review, `Close ${month} for good?`)
     t.match(review, 'manifest.json')
+    t.match(review, 'Acknowledged findings to be recorded')
     t.match(review, `<form method="post" action="${page}/record"`)
   })
 
@@ -289,8 +315,9 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match(twice, { status: 422, html: /This month is closed already/ })
   const closed = (await finance.get(page)).html
   t.match(closed, 'The month is closed.')
-  t.match(closed, `files is in event ${head + 1} of the ledger`)
-  t.match(closed, `href="/console/events/${head + 1}"`)
+  t.match(closed, 'Acknowledged findings')
+  t.match(closed, `files is in event ${head + 2} of the ledger`)
+  t.match(closed, `href="/console/events/${head + 2}"`)
   t.equal((await finance.get(`${page}/record`)).headers['location'], page)
   for (const other of ['2020-01', '2199-12']) {
     t.notMatch((await finance.get(`/console/reports/${other}`)).html, 'Covers events', other)
@@ -298,7 +325,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match(closed, 'href="/console/staff?sub=fin"')
   t.match(closed, `href="${page}/files/manifest.json"`)
   t.match((await finance.get('/console/staff')).html, `<a href="${page}">`)
-  const event = (await finance.get(`/console/events/${head + 1}`)).html
+  const event = (await finance.get(`/console/events/${head + 2}`)).html
   t.match(event, `<dt>month</dt><dd><a href="${page}">`)
   t.match(event, /<div class="long"><dt>manifest\.json<\/dt><dd><code><bdi>[0-9a-f]{64}</)
   t.match(event, /<dt>checkpoint hash<\/dt><dd><code><bdi>[0-9a-f]{64}</)
@@ -318,8 +345,9 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match((await finance.get('/console/reports')).html, `href="/console/reports/${next}"`)
   const following = (await finance.get(`/console/reports/${next}`)).html
   t.match(following, `the closing of ${month}, event ${head}`)
+  t.match(following, 'Acknowledged for earlier months')
   t.match(following, 'Run all that are left')
-  const older = await finance.get(`/console/reports?before=${head + 1}`)
+  const older = await finance.get(`/console/reports?before=${head + 2}`)
   t.equal(older.status, 200)
 
   await t.test('a step that runs ends with the service', async (t) => {

@@ -18,6 +18,7 @@ export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: 
   covered: { first: 0, last: 0 },
   done: [],
   failed: [],
+  findings: [],
   unchanged: false,
   files: [],
   checkpoint: null,
@@ -58,6 +59,7 @@ export async function readClosingRequest(
     covered,
     done: run.filter(({ state }) => state === 'done').map(({ step }) => step),
     failed: run.filter(({ state }) => state === 'failed').map(({ step }) => step),
+    findings: run.flatMap(({ findings }) => findings.map(({ finding }) => finding)),
     unchanged,
     files: unchanged ? hashes : made.map(({ file: { name, sha256 } }) => ({ name, sha256 })),
     // None for another ledger with the same positions: its hash is another one.

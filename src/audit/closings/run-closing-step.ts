@@ -4,6 +4,7 @@ import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'
 import { ensureFolderId, locationOf } from './folder.ts'
+import { NO_FINDINGS } from './step-findings.ts'
 import { beginStep, endStep, readStep, recordStepProgress } from './step-rows.ts'
 import type { StepState } from './step-state.ts'
 import type { StepOptions, StepOutcome } from './step-task.ts'
@@ -23,8 +24,8 @@ export interface RunningStep {
 
 /**
  * Begins a step of a month's closing, which `queued` follow, after `previous` of the same run of steps. Its state and its result are in the table of steps, its files
- * in the folder; what reads many events runs in the audit worker. It ends as `failed` when it found something or did not
- * reach its end. A state `running` that is found is of a process that died, as the lock is held here. Throws
+ * in the folder; what reads many events runs in the audit worker. It ends as `failed` when it found what nobody acknowledged
+ * or did not reach its end. A state `running` that is found is of a process that died, as the lock is held here. Throws
  * `ClosingRefused` when the month is closed or cannot be, and `StoppedBy` when the end was asked for since `previous` ended.
  */
 export async function beginClosingStep(
@@ -74,8 +75,8 @@ async function run(id: string, step: ClosingStep, given: StepOptions): Promise<S
     db,
     id,
     outcome === undefined
-      ? { state: 'failed', result: null, files: [], error: messageOf(failure, given.signal) }
-      : { state: outcome.passed ? 'done' : 'failed', result: outcome.result, files: outcome.files, error: null },
+      ? { state: 'failed', result: null, files: [], ...NO_FINDINGS, error: messageOf(failure, given.signal) }
+      : { ...outcome, state: outcome.passed ? 'done' : 'failed', error: null },
   )
   if (stoppedBy !== null) onStop(stoppedBy)
   return readStep(db, books.month, step)

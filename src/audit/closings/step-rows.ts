@@ -3,10 +3,12 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
+import { acknowledgementsOf } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { StoppedBy } from '../runs/run-verification.ts'
 import type { BegunStep, StepState } from './step-state.ts'
+import type { FoundByStep, StepOutcome } from './step-task.ts'
 
 // Rows of `closing_steps`, so that every instance shows the same steps.
 
@@ -16,12 +18,15 @@ const MAX_SILENCE_SECONDS = 30
 const isLost: RawBuilder<boolean> = sql<boolean>`(state = 'running'
   and heartbeat_at < clock_timestamp() - ${MAX_SILENCE_SECONDS} * interval '1 second')`
 
-/** The eight steps of a month in their order. One whose process died is shown as failed. */
+/**
+ * The eight steps of a month in their order. One whose process died is shown as failed, and one that found only what was
+ * acknowledged as done.
+ */
 export async function readSteps(db: Kysely<Tables>, month: string): Promise<readonly StepState[]> {
   const rows = await db
     .selectFrom('closing_steps')
     .select(['step', 'made_by', 'first_position', 'last_position', 'events_read', 'events_total', 'queued'])
-    .select(['stopped_by', 'kept_in', 'folder_id', 'result', 'files'])
+    .select(['stopped_by', 'kept_in', 'folder_id', 'result', 'files', 'findings', 'has_more_findings'])
     .select([
       micros('started_at').as('started'),
       micros('heartbeat_at').as('heard'),
@@ -30,13 +35,25 @@ export async function readSteps(db: Kysely<Tables>, month: string): Promise<read
     ])
     .where('month', '=', month)
     .execute()
+  const found = new Map(rows.map(({ step, findings }): [string, FoundByStep[]] => [step, JSON.parse(findings)]))
+  const acknowledged = await acknowledgementsOf(
+    db,
+    [...found.values()].flat().map(({ finding }) => finding),
+  )
   return closingSteps.map((step): StepState => {
     const row = rows.find((one) => one.step === step)
     if (row === undefined) return { step, state: 'waiting' }
     const { events_read: events, events_total: of } = row
+    const findings = (found.get(step) ?? []).map((one) => ({
+      ...one,
+      acknowledged: acknowledged.get(one.finding) ?? null,
+    }))
+    const isAcknowledged =
+      findings.length > 0 && !row.has_more_findings && findings.every((one) => one.acknowledged !== null)
     return {
       step,
-      state: row.state,
+      state: row.state === 'failed' && isAcknowledged ? 'done' : row.state,
+      findings,
       made_by: row.made_by,
       started_at: isoMicros(row.started),
       heartbeat_at: isoMicros(row.heard),
@@ -112,15 +129,19 @@ export async function recordStepProgress(
   return rows[0]?.stopped_by ?? null
 }
 
+type EndedStep = Pick<BegunStep, 'state' | 'result' | 'files' | 'error'> &
+  Pick<StepOutcome, 'findings' | 'hasMoreFindings'>
+
 /** Answers who asked for its end, which may have been after its last sign of life; null when nobody did. */
 export async function endStep(
   db: Kysely<Tables>,
   runId: string,
-  { state, result, files, error }: Pick<BegunStep, 'state' | 'result' | 'files' | 'error'>,
+  { state, result, files, findings, hasMoreFindings, error }: EndedStep,
 ): Promise<string | null> {
   const { rows } = await sql<{ stopped_by: string | null }>`
     update closing_steps
     set state = ${state}, heartbeat_at = clock_timestamp(), error = ${error}, files = ${JSON.stringify(files)},
+        findings = ${JSON.stringify(findings)}, has_more_findings = ${hasMoreFindings},
         result = ${result === null ? null : JSON.stringify(result)}
     where run_id = ${runId} and state = 'running'
     returning stopped_by`.execute(db)

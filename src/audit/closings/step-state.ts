@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { Progress } from '../ledger-scan.ts'
 
@@ -18,9 +19,21 @@ export interface StepResult {
   readonly more: number
 }
 
+/** What a step found; `subject` is the position of an event, an account, or a row of a table. */
+export interface StepFinding {
+  /** Its id. */
+  readonly finding: string
+  readonly kind: string
+  readonly subject: string
+  readonly message: string
+  /** Null while nobody acknowledged it, in any month. */
+  readonly acknowledged: AcknowledgedFinding | null
+}
+
 /** A step that was begun. */
 export interface BegunStep {
   readonly step: ClosingStep
+  /** `failed`: it did not come to its end, or found what nobody acknowledged. */
   readonly state: 'running' | 'done' | 'failed'
   readonly made_by: string
   /** ISO 8601, UTC. */
@@ -40,6 +53,8 @@ export interface BegunStep {
   /** The id of the folder of closings that has its files; null for a step of before folders had one. */
   readonly folder_id: string | null
   readonly result: StepResult | null
+  /** Those that were acknowledged before, and the first others. */
+  readonly findings: readonly StepFinding[]
   readonly files: readonly MadeFile[]
   /** Why it did not come to an end. */
   readonly error: string | null

@@ -7,10 +7,12 @@ import type { Progress } from '../ledger-scan.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 import type { MonthBooks } from './month-books.ts'
 import type { MonthLock } from './month-lock.ts'
-import type { MadeFile, StepResult } from './step-state.ts'
+import type { MadeFile, StepFinding, StepResult } from './step-state.ts'
 
 /** The steps that read many events, and so run in the audit worker. */
 export type WorkedStep = Exclude<ClosingStep, 'verify' | 'checkpoint'>
+
+export type FoundByStep = Omit<StepFinding, 'acknowledged'>
 
 /** What a step is made of; can be sent to a worker. */
 export interface StepTask {
@@ -43,10 +45,14 @@ export interface StepOptions {
   readonly progress?: (progress: Progress) => void
 }
 
-/** What a step made. With `passed` false it found something that has to be mended. */
+/** What a step made. */
 export interface StepOutcome {
+  /** False when it found something, also what was acknowledged. */
   readonly passed: boolean
   readonly result: StepResult
+  readonly findings: readonly FoundByStep[]
+  /** Whether there are findings that are neither listed nor acknowledged. */
+  readonly hasMoreFindings: boolean
   readonly files: readonly MadeFile[]
 }
 

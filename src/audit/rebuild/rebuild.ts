@@ -1,7 +1,9 @@
 import { tables } from '../../domain.ts'
+import { acknowledgements } from '../../features/closings/acknowledgement.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { Findings, formatFinding } from '../finding.ts'
+import { type Finding, Findings, formatFinding, idOfFinding } from '../finding.ts'
 import { LedgerScan, rangeUrgency, type ScanOptions } from '../ledger-scan.ts'
+import { readAcknowledged } from '../verify/acknowledged-findings.ts'
 import { indexTables } from './shadow-indexes.ts'
 import { ShadowTables, TABLES_NOT_LOCKED } from './shadow-tables.ts'
 
@@ -22,7 +24,7 @@ const MAX_SWAP_ATTEMPTS = 10
 /**
  * Rebuilds all tables that are derived from the ledger, its indexes included, while commands go on: fills new tables, lets
  * them catch up with the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as
- * they are. Throws, with the live tables unchanged, when the ledger has findings or when the live tables cannot be locked
+ * they are. Throws, with the live tables unchanged, when the ledger has findings that nobody acknowledged, or when the live tables cannot be locked
  * for the swap.
  */
 export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
@@ -33,10 +35,13 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   const snapshot = await Snapshot.connect(ownerUrl, options.signal)
   closing.defer(() => snapshot.close())
 
-  const findings = new Findings()
+  const findings = new Findings(await readAcknowledged(snapshot))
   const scan = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
   closing.defer(() => scan.close())
   const { rows } = scan
+  /** Without those that were acknowledged, by the ledger itself. */
+  const openFindings = (): readonly Finding[] =>
+    findings.sorted().filter((finding) => rows.get(acknowledgements, idOfFinding(finding)) === undefined)
   /** Reads up to the present end of the ledger. Answers how many events that were. */
   const catchUp = async (): Promise<number> => {
     const { position, hash } = await snapshot.head()
@@ -44,10 +49,10 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     await scan.scanUpTo(position)
     await scan.drain()
     const { last } = scan
-    if (findings.sorted().length === 0 && (last.position !== position || last.hash !== hash)) {
+    if (openFindings().length === 0 && (last.position !== position || last.hash !== hash)) {
       findings.add({ check: 'head', position, message: `the ledger ends at ${last.position} with hash ${last.hash}` })
     }
-    const [first] = findings.sorted()
+    const [first] = openFindings()
     if (first !== undefined) throw new Error(`The ledger is not sound. ${formatFinding(first)}`)
     return position - before
   }

@@ -16,7 +16,7 @@ import { toJson } from '../format.ts'
 import { readEventsAfter } from '../reports/events.ts'
 import { explainBalance } from '../reports/explain.ts'
 import { readStatement, resolveStatementPeriod, serializeStatement } from '../reports/statement.ts'
-import { closingRoute } from './closing-route.ts'
+import { closingRoutes } from './closing-routes.ts'
 import { presentEvent } from './presenters.ts'
 import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
@@ -39,7 +39,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
   trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
   verificationRoutes(app, services)
-  closingRoute(app, services, limiter)
+  closingRoutes(app, services, limiter)
 
   app.get(
     '/ledger/events',

@@ -20,6 +20,7 @@ export function checkHolds(rows: ReplayState, findings: Findings): void {
     findings.add({
       check: 'holds',
       position: null,
+      account,
       message: `${held} of ${account} is on hold, but its pending requests sum to ${expected}`,
     })
   }

@@ -8,6 +8,7 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import { type Finding, Findings, MAX_FINDINGS } from '../finding.ts'
 import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkClosings } from './check-closings.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
@@ -54,7 +55,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   }
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
-  const findings = new Findings()
+  const findings = new Findings(await readAcknowledged(snapshot))
   const scan = await LedgerScan.start(snapshot, head, findings, options)
   closing.defer(() => scan.close())
   if (options.checkpoint !== null) scan.expectCheckpoint(options.checkpoint)
@@ -98,6 +99,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkCurrencyTotals(rows, findings)
     checkHolds(rows, findings)
     await checkClosings(snapshot, rows, findings)
+    await checkAcknowledgements(snapshot, rows, findings)
   }
   for (const finding of differences) findings.add(finding)
   const { position, events } = findings.cutoff ?? { position: scan.last.position, events: scan.count }
@@ -133,6 +135,11 @@ function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue
-    findings.add({ check: 'double-entry', position: null, message: `all balances in ${currency} sum to ${sum}` })
+    findings.add({
+      check: 'double-entry',
+      position: null,
+      account: currency,
+      message: `all balances in ${currency} sum to ${sum}`,
+    })
   }
 }

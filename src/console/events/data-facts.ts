@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { ClosingFile } from '../../../schema/events.ts'
+import { AcknowledgedFinding, ClosingFile } from '../../../schema/events.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells/cells.ts'
@@ -25,6 +25,7 @@ const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
 ]
 
 const files = TypeCompiler.Compile(Type.Array(ClosingFile))
+const acknowledged = TypeCompiler.Compile(Type.Array(AcknowledgedFinding))
 
 /** What short names of fields mean, by the event's type. */
 const meanings: Readonly<Record<string, string>> = {
@@ -55,6 +56,14 @@ function closingFacts(name: string, value: unknown): Fact[] {
     return [[name, textCell(value, `/console/reports/${encodeURIComponent(value)}`)]]
   }
   if (files.Check(value)) return value.map((file): Fact => [file.name, codeCell(file.sha256)])
+  if (name === 'acknowledged' && acknowledged.Check(value)) {
+    return value.map(
+      (one): Fact => [
+        `${name} ${formatWord(one.kind)} ${one.subject}`,
+        textCell(`by ${one.acknowledged_by}: ${one.reason}`, eventPath(one.id)),
+      ],
+    )
+  }
   if (name === 'checkpoint' && typeof value === 'object' && value !== null) {
     return Object.entries(value).map(([part, inner]): Fact => [formatWord(`${name} ${part}`), valueCell(part, inner)])
   }

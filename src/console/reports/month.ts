@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
 import { findClosingFile, monthFolder, readFolderId } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
@@ -10,6 +11,7 @@ import type { StepState } from '../../audit/closings/step-state.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import { type ClosingStep, closingSteps, VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
 import { MONTH_PATTERN, nextMonth } from '../../features/closings/month.ts'
+import { earlierAcknowledgements } from '../../features/closings/reads.ts'
 import type { App } from '../../features/services.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'
@@ -29,6 +31,7 @@ import {
   type ShownFile,
   type StepProgress,
   type StepView,
+  showAcknowledged,
   showFiles,
   showProgress,
   showStep,
@@ -46,8 +49,12 @@ interface MonthData {
     readonly facts: readonly (readonly [string, Cell])[]
     readonly event: number
     readonly files: Table
+    /** What its steps found that was acknowledged; null for nothing. */
+    readonly acknowledged: Table | null
     readonly nextMonth: string
   } | null
+  /** The newest findings that were acknowledged for earlier months; null for none. */
+  readonly earlier: Table | null
   readonly steps: readonly StepView[]
   /** Whether steps can be run now: the month can be closed, and none is running. */
   readonly mayRun: boolean
@@ -65,6 +72,7 @@ interface RecordData {
   readonly path: string
   readonly facts: readonly (readonly [string, Cell])[]
   readonly files: Table
+  readonly acknowledged: Table | null
   readonly nextMonth: string
 }
 
@@ -82,6 +90,14 @@ const MonthParams = Type.Object(monthParam)
 const StepParams = Type.Object({ ...monthParam, step: Type.Union(closingSteps.map((step) => Type.Literal(step))) })
 const FileParams = Type.Object({ ...monthParam, name: Type.String() })
 const ActForm = Type.Object(actFields)
+const AcknowledgeForm = Type.Object({
+  ...actFields,
+  finding: Type.String({ maxLength: 100 }),
+  reason: Type.String({ maxLength: 2_000 }),
+})
+
+/** Findings of earlier months that a page lists. */
+const MAX_EARLIER = 50
 
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
@@ -92,11 +108,16 @@ export function monthPages(scope: App, services: ConsoleServices): void {
 
   scope.get('/reports/:month', { schema: { params: MonthParams } }, async (request, reply) => {
     const { month } = request.params
-    const [books, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
+    const [books, states, earlier] = await Promise.all([
+      readMonthBooks(db, month),
+      readSteps(db, month),
+      earlierAcknowledgements(db, month, MAX_EARLIER),
+    ])
+    const shown = showMonth(books, states, monthFolder(closingsFolder, month), running)
     return sendPage(request, reply, template, {
       title: `Closing of ${month}`,
       scripts: ['htmx'],
-      data: showMonth(books, states, monthFolder(closingsFolder, month), running),
+      data: { ...shown, earlier: acknowledgedTable('Acknowledged for earlier months', earlier) },
     })
   })
 
@@ -182,6 +203,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
         path: monthPath(month),
         facts: [...factsOf(books), ['Its hash', codeCell(books.hash)]],
         files: showFiles(month, 'Files to be recorded', filesOf(states, folder)),
+        acknowledged: acknowledgedTable('Acknowledged findings to be recorded', acknowledgedIn(states)),
         nextMonth: nextMonth(month),
       },
     })
@@ -193,6 +215,25 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     const path = '/ledger/closings'
     return act(request, reply, services, { method: 'POST', path, body: { month }, key, back, done: 'month-closed' })
   })
+
+  scope.post(
+    '/reports/:month/acknowledge',
+    { schema: { params: MonthParams, body: AcknowledgeForm } },
+    (request, reply) => {
+      const { month } = request.params
+      const { key, finding, reason } = request.body
+      const path = `/ledger/closings/${month}/acknowledge`
+      const body = { finding, reason }
+      return act(request, reply, services, {
+        method: 'POST',
+        path,
+        body,
+        key,
+        back: monthPath(month),
+        done: 'acknowledged',
+      })
+    },
+  )
 
   scope.get('/reports/:month/files/:name', { schema: { params: FileParams } }, async (request, reply) => {
     const { month, name } = request.params
@@ -217,7 +258,12 @@ function refused(code: string): HttpError {
   return new HttpError(status, code, message)
 }
 
-function showMonth(books: MonthBooks, states: readonly StepState[], folder: string, running: RunningSteps): MonthData {
+function showMonth(
+  books: MonthBooks,
+  states: readonly StepState[],
+  folder: string,
+  running: RunningSteps,
+): Omit<MonthData, 'earlier'> {
   const { month, closing, refusal } = books
   const isUntouched = states.every(({ state }) => state === 'waiting')
   const run = states.find(({ state }) => state === 'running')
@@ -241,6 +287,7 @@ function showMonth(books: MonthBooks, states: readonly StepState[], folder: stri
         ['Checkpoint’s hash', codeCell(closing.checkpoint.hash)],
       ],
       files: showFiles(month, 'Recorded files', recordedFiles(closing, files, folder)),
+      acknowledged: acknowledgedTable('Acknowledged findings', closing.acknowledged),
       event: closing.id,
       nextMonth: nextMonth(month),
     },
@@ -253,6 +300,12 @@ function showMonth(books: MonthBooks, states: readonly StepState[], folder: stri
     left: steps.filter((step) => !step.isDone).map(({ step }) => stepTitle(step).toLowerCase()),
   }
 }
+
+const acknowledgedIn = (states: readonly StepState[]): readonly AcknowledgedFinding[] =>
+  states.flatMap((state) => (state.state === 'waiting' ? [] : state.findings.flatMap((one) => one.acknowledged ?? [])))
+
+const acknowledgedTable = (label: string, acknowledged: readonly AcknowledgedFinding[]): Table | null =>
+  acknowledged.length === 0 ? null : showAcknowledged(label, acknowledged)
 
 /** The files that steps made, and where those are that are not in this instance's folder. */
 function filesOf(states: readonly StepState[], folder: string): readonly ShownFile[] {

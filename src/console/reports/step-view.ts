@@ -1,4 +1,6 @@
-import type { StepResult, StepState } from '../../audit/closings/step-state.ts'
+import type { AcknowledgedFinding } from '../../../schema/events.ts'
+import type { StepFinding, StepResult, StepState } from '../../audit/closings/step-state.ts'
+import { mayBeAcknowledged, positionIn } from '../../features/closings/closing-finding.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
@@ -30,6 +32,19 @@ export interface StepProgress {
   readonly text: string
 }
 
+/** A finding of a step, and what can be done about it. */
+export interface FindingView {
+  /** Its id. */
+  readonly finding: string
+  readonly kind: string
+  readonly subject: Cell
+  readonly message: string
+  /** Who acknowledged it and why; null while nobody did. */
+  readonly acknowledged: { readonly by: Cell; readonly event: Cell; readonly reason: string } | null
+  /** False for a wrong hash, and for a table that differs from the ledger. */
+  readonly mayBeAcknowledged: boolean
+}
+
 /** A step of a closing as its template shows it. */
 export interface StepView {
   readonly step: ClosingStep
@@ -42,6 +57,7 @@ export interface StepView {
   readonly facts: readonly (readonly [string, Cell])[]
   /** What it found, or why it failed; null before it ended. */
   readonly summary: string | null
+  readonly findings: readonly FindingView[]
   readonly table: Table | null
   /** Rows that are only in its files. */
   readonly more: number
@@ -57,7 +73,7 @@ const sentences: Readonly<Record<ClosingStep, string>> = {
   'house-accounts': 'Lists what the platform took in, paid out and issued in the month.',
   'open-withdrawals': 'Lists the requests that were pending or approved when the month ended: what was still owed.',
   exceptions:
-    'Lists what staff moved or granted with its reason; one without a reason, or an overdrawn account, fails.',
+    'Lists what staff moved or granted with its reason; one without a reason, or an overdrawn account, is a finding.',
   export: 'Writes postings and events of the month as files for spreadsheets and hledger, with a signed manifest.',
   draws: 'Computes every draw and spin up to the end of the month again, and compares them with what was published.',
   checkpoint: 'Signs the hash of the last event of the month, from which the next closing begins.',
@@ -93,7 +109,7 @@ export function showStep(state: StepState, shownSteps: ShownSteps): StepView {
   const shown = { step, title: stepTitle(step), what: sentences[step] }
   if (state.state === 'waiting' || (state.state !== 'running' && queued.includes(step))) {
     const status = queued.includes(step) ? statusCell('runs next', 'waiting') : statusCell('waiting')
-    const none = { progress: null, facts: [], summary: null, table: null, more: 0, files: null }
+    const none = { progress: null, facts: [], summary: null, findings: [], table: null, more: 0, files: null }
     return { ...shown, ...none, status, isOutdated: false, isDone: false }
   }
   const { result, error } = state
@@ -110,6 +126,7 @@ export function showStep(state: StepState, shownSteps: ShownSteps): StepView {
       ...(state.stopped_by === null ? [] : [['Stopped by', actorCell(state.stopped_by)] as const]),
     ],
     summary: result?.summary ?? error,
+    findings: state.findings.map((finding) => showFinding(step, finding)),
     table: result === null || result.rows.length === 0 ? null : showResult(shown.title, result),
     more: result?.more ?? 0,
     files: files.length === 0 ? null : showFiles(month, `Files of ${shown.title.toLowerCase()}`, files),
@@ -117,6 +134,46 @@ export function showStep(state: StepState, shownSteps: ShownSteps): StepView {
     isDone: isDone(state, shownSteps),
   }
 }
+
+const showFinding = (
+  step: ClosingStep,
+  { finding, kind, subject, message, acknowledged }: StepFinding,
+): FindingView => ({
+  finding,
+  kind: sentenceCase(formatWord(kind)),
+  subject: findingSubjectCell(subject),
+  message,
+  acknowledged: acknowledged && {
+    by: actorCell(acknowledged.acknowledged_by),
+    event: eventCell(acknowledged.id),
+    reason: acknowledged.reason,
+  },
+  mayBeAcknowledged: mayBeAcknowledged(step, kind),
+})
+
+/** The position of an event, an account, or a row. */
+function findingSubjectCell(subject: string): Cell {
+  const position = positionIn(subject)
+  if (position !== null) return eventCell(position)
+  return isAccount(subject) ? accountCell(subject) : codeCell(subject)
+}
+
+/** Findings that were acknowledged, of this month or earlier ones. */
+export const showAcknowledged = (label: string, acknowledged: readonly AcknowledgedFinding[]): Table =>
+  partTable({
+    label,
+    empty: 'None.',
+    rows: acknowledged,
+    columns: [
+      { title: 'Month', cell: ({ month }) => codeCell(month, monthPath(month)) },
+      { title: 'Step', cell: ({ step }) => wordCell(step) },
+      { title: 'Finding', cell: ({ kind }) => wordCell(kind) },
+      { title: 'About', cell: ({ subject }) => findingSubjectCell(subject) },
+      { title: 'Acknowledged by', cell: ({ acknowledged_by }) => actorCell(acknowledged_by) },
+      { title: 'Reason', cell: ({ reason }) => textCell(reason) },
+      { title: 'Event', isNumber: true, cell: ({ id }) => eventCell(id) },
+    ],
+  })
 
 /** Null unless the step is running. */
 export function showProgress(month: string, state: StepState): StepProgress | null {

@@ -1,4 +1,4 @@
-import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import type { AcknowledgedFinding, ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
@@ -14,6 +14,7 @@ export const closings = projection('month_closings', {
   last_position: integer(),
   files: json<readonly ClosingFile[]>(),
   checkpoint: json<ClosingCheckpoint>(),
+  acknowledged: json<readonly AcknowledgedFinding[]>(),
   closed_at: micros(),
 })
 
@@ -25,7 +26,8 @@ export const lastClosings = projection('last_closing', { ledger: text(), month: 
 export const LEDGER = 'ledger'
 
 export const evolveClosings: Evolver = {
-  'month-closed': (state, { data: { month, position, files, checkpoint }, position: closing_id, at }) => {
+  'month-closed': (state, { data, position: closing_id, at }) => {
+    const { month, position, files, checkpoint, acknowledged } = data
     const before = state.get(lastClosings, LEDGER)
     if (before !== undefined && month !== nextMonth(before.month)) {
       throw new Error(`${month} does not come after ${before.month}, the last closed month`)
@@ -41,6 +43,7 @@ export const evolveClosings: Evolver = {
       last_position: position,
       files,
       checkpoint,
+      acknowledged,
       closed_at: at,
     })
     state.set(lastClosings, LEDGER, { ledger: LEDGER, month, last_position: position })

@@ -21,8 +21,8 @@ export const closingMessages = {
     ar: 'بدأ السجل بعد هذا الشهر.',
   },
   closing_step_failed: {
-    en: 'A step of the closing failed. Mend what it found and run it again.',
-    ar: 'فشلت إحدى خطوات الإقفال. عالج ما وجدته ثم أعد تنفيذها.',
+    en: 'A step of the closing failed. Correct what it found and run it again, or have it acknowledged.',
+    ar: 'فشلت إحدى خطوات الإقفال. عالج ما وجدته ثم أعد تنفيذها، أو اطلب الإقرار به.',
   },
   closing_incomplete: {
     en: 'Not all steps of the closing are done.',
@@ -32,4 +32,17 @@ export const closingMessages = {
     en: 'The files of the closing were changed, or the books of the month are no longer those that they were made of. Run the steps again.',
     ar: 'تغيّرت ملفات الإقفال، أو لم تعد دفاتر الشهر هي التي أُعدّت منها الملفات. أعد تنفيذ الخطوات.',
   },
+  own_finding: {
+    en: 'The finding is about what you did, proposed or approved yourself. A colleague has to acknowledge it.',
+    ar: 'تتعلق هذه الملاحظة بما قمت به أو اقترحته أو وافقت عليه بنفسك، ويجب أن يقرّ بها أحد زملائك.',
+  },
+  unknown_finding: {
+    en: 'No step of this month’s closing has found this.',
+    ar: 'لم تجد أي خطوة من خطوات إقفال هذا الشهر هذه الملاحظة.',
+  },
+  finding_not_acknowledgeable: {
+    en: 'A wrong hash cannot be acknowledged, nor a table that differs from the ledger: rebuild the tables, or restore the ledger.',
+    ar: 'لا يمكن الإقرار ببصمة خاطئة ولا بجدول يختلف عن السجل: أعد بناء الجداول أو استعد السجل.',
+  },
+  already_acknowledged: { en: 'This finding is acknowledged already.', ar: 'سبق الإقرار بهذه الملاحظة.' },
 } satisfies Messages

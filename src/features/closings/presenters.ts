@@ -11,6 +11,7 @@ export const recordedClosing = (closing: Closing): RecordedClosing => ({
   closed_at: isoMicros(closing.closed_at),
   files: [...closing.files],
   checkpoint: closing.checkpoint,
+  acknowledged: [...closing.acknowledged],
 })
 
 export const monthClosing = (closing: Closing, closed_by: string): MonthClosing => ({

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { MonthClosing } from '../../../schema/closings.ts'
+import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import { acknowledgedFinding } from './acknowledgement.ts'
 import { monthClosing } from './presenters.ts'
 
 const select = (db: Kysely<Tables>) =>
@@ -9,12 +11,16 @@ const select = (db: Kysely<Tables>) =>
     .selectFrom('month_closings as c')
     .innerJoin('ledger_events as e', 'e.position', 'c.closing_id')
     .select(['c.month', 'c.closing_id', 'c.first_position', 'c.last_position', 'c.files', 'c.checkpoint', 'e.actor'])
+    .select(['c.acknowledged'])
     .select(micros('c.closed_at').as('closed_at'))
 
 type Selected = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number]
 
-const present = ({ actor, files, checkpoint, ...row }: Selected): MonthClosing =>
-  monthClosing({ ...row, files: JSON.parse(files), checkpoint: JSON.parse(checkpoint) }, actor)
+const present = ({ actor, files, checkpoint, acknowledged, ...row }: Selected): MonthClosing =>
+  monthClosing(
+    { ...row, files: JSON.parse(files), checkpoint: JSON.parse(checkpoint), acknowledged: JSON.parse(acknowledged) },
+    actor,
+  )
 
 /** Closed months, newest first, with ids below `before`. */
 export async function newestClosings(
@@ -32,3 +38,32 @@ export async function findClosing(db: Kysely<Tables>, month: string): Promise<Mo
   const row = await select(db).where('c.month', '=', month).executeTakeFirst()
   return row === undefined ? null : present(row)
 }
+
+/** The acknowledgements of these findings, by id. */
+export async function acknowledgementsOf(
+  db: Kysely<Tables>,
+  findings: readonly string[],
+): Promise<ReadonlyMap<string, AcknowledgedFinding>> {
+  if (findings.length === 0) return new Map()
+  const rows = await selectAcknowledgements(db).where('finding', 'in', findings).execute()
+  return new Map(rows.map((row) => [row.finding, acknowledgedFinding(row)]))
+}
+
+/** The newest acknowledgements that were made for months before this one. */
+export async function earlierAcknowledgements(
+  db: Kysely<Tables>,
+  month: string,
+  limit: number,
+): Promise<readonly AcknowledgedFinding[]> {
+  const rows = await selectAcknowledgements(db)
+    .where('month', '<', month)
+    .orderBy('acknowledgement_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(acknowledgedFinding)
+}
+
+const selectAcknowledgements = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('finding_acknowledgements')
+    .select(['acknowledgement_id', 'finding', 'step', 'kind', 'subject', 'month', 'acknowledged_by', 'reason'])

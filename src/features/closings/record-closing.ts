@@ -1,6 +1,7 @@
 import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { acknowledgedFinding, acknowledgements } from './acknowledgement.ts'
 import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
 import { type ClosingStep, closingSteps, STEPS_RUNNING } from './closing-steps.ts'
 import { monthRefusal } from './month.ts'
@@ -19,6 +20,8 @@ export interface RecordClosing {
   readonly covered: { readonly first: number; readonly last: number }
   readonly done: readonly string[]
   readonly failed: readonly string[]
+  /** The ids of what the steps found. */
+  readonly findings: readonly string[]
   /** Whether every file has the SHA-256 that it was made with. */
   readonly unchanged: boolean
   readonly files: readonly ClosingFile[]
@@ -39,15 +42,22 @@ const refusals = [
 /** Records that a month was closed, with the files that were made of it. Months are closed in order, each once. */
 export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   refusals,
-  reads: ({ month }) => [keyOf(closings, month), keyOf(lastClosings, LEDGER)],
+  reads: ({ month, findings }) => [
+    keyOf(closings, month),
+    keyOf(lastClosings, LEDGER),
+    ...findings.map((finding) => keyOf(acknowledgements, finding)),
+  ],
 
   decide(state, input, { now }) {
-    const { month, position, hash, running, covered, done, failed, unchanged, files, checkpoint } = input
+    const { month, position, hash, running, covered, done, failed, findings, unchanged, files, checkpoint } = input
     const last = state.get(lastClosings, LEDGER) ?? null
     const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
     if (running) return refuse(STEPS_RUNNING)
-    if (failed.length > 0) return refuse('closing_step_failed')
+    const acknowledged = findings
+      .flatMap((finding) => state.get(acknowledgements, finding) ?? [])
+      .map(acknowledgedFinding)
+    if (failed.length > 0 || acknowledged.length < findings.length) return refuse('closing_step_failed')
     if (!closingSteps.every((step: ClosingStep) => done.includes(step))) return refuse('closing_incomplete')
     // Positions alone would also be those of a ledger that was restored or rewritten since.
     if (checkpoint === null || checkpoint.position !== position || checkpoint.hash !== hash) {
@@ -55,7 +65,8 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
     }
     const isOfThesePositions = covered.first === (last?.last_position ?? 0) + 1 && covered.last === position
     if (!isOfThesePositions || !unchanged) return refuse('closing_outdated')
-    return [{ type: 'month-closed', data: { month, position, files: [...files], checkpoint }, movements: [] }]
+    const data = { month, position, files: [...files], checkpoint, acknowledged }
+    return [{ type: 'month-closed', data, movements: [] }]
   },
 
   result(state, { month }) {

@@ -2,6 +2,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { acknowledgeFinding } from './acknowledge-finding.ts'
+import { acknowledgedFinding } from './acknowledgement.ts'
 import { answerWork } from './answer-work.ts'
 import { VERIFICATION_RUNNING } from './closing-steps.ts'
 import { MONTH_PATTERN } from './month.ts'
@@ -17,9 +19,22 @@ const RecordClosing = inputSchema(
     covered: Type.Object({ first: Type.Integer({ minimum: 0 }), last: Type.Integer({ minimum: 0 }) }),
     done: Type.Array(Type.String()),
     failed: Type.Array(Type.String()),
+    findings: Type.Array(Type.String()),
     unchanged: Type.Boolean(),
     files: Type.Array(ClosingFile),
     checkpoint: Type.Union([ClosingCheckpoint, Type.Null()]),
+  }),
+)
+
+const AcknowledgeFinding = inputSchema(
+  Type.Object({
+    month: Type.String({ pattern: MONTH_PATTERN }),
+    finding: Type.String(),
+    reason: Type.String(),
+    found: Type.Union([
+      Type.Object({ step: Type.String(), kind: Type.String(), subject: Type.String(), is_own: Type.Boolean() }),
+      Type.Null(),
+    ]),
   }),
 )
 
@@ -31,6 +46,9 @@ export const closingVerbs = () => ({
   recordClosing: registerVerb('record-closing', RecordClosing, recordClosing, {
     status: 201,
     body: (closing) => ({ data: recordedClosing(closing) }),
+  }),
+  acknowledgeFinding: registerVerb('acknowledge-finding', AcknowledgeFinding, acknowledgeFinding, {
+    body: (acknowledgement) => ({ data: acknowledgedFinding(acknowledgement) }),
   }),
   startVerification: registerVerb(
     'start-verification',

@@ -10,6 +10,7 @@ export type CodeMeanings = Readonly<Record<string, CodeMeaning>>
 
 /** Codes of HTTP errors. */
 export const httpCodes: CodeMeanings = {
+  already_acknowledged: { means: 'a colleague acknowledged the finding before', show: 'message, and the steps' },
   already_joined: { means: 'the caller is in this game', show: 'the game' },
   bad_request: { means: 'the request is not HTTP', show: 'nothing; a fault of the client' },
   balance_limit: { means: 'a balance would pass 2^53-1', show: 'message' },
@@ -18,6 +19,10 @@ export const httpCodes: CodeMeanings = {
   closing_incomplete: { means: 'steps of the closing are not done', show: 'message, and the steps' },
   closing_outdated: { means: 'its files were changed, or were made of other books', show: 'message, and the steps' },
   closing_step_failed: { means: 'a step of the closing found something', show: 'message, and the step' },
+  finding_not_acknowledgeable: {
+    means: 'a wrong hash, or a table that differs from the ledger',
+    show: 'message, and the step',
+  },
   forbidden: { means: 'a token of another kind: staff here, users there', show: 'nothing; a fault of the client' },
   game_already_open: { means: 'the room has an open game', show: 'that game' },
   game_cancelled: { means: 'it was cancelled', show: 'message, and read the game again' },
@@ -50,6 +55,7 @@ export const httpCodes: CodeMeanings = {
   not_your_decision: { means: 'another party decides this', show: 'message' },
   not_your_withdrawal: { means: 'the caller has no part in the request', show: 'leave the screen' },
   overloaded: { means: 'too much at once', show: 'a spinner, and retry after `Retry-After`' },
+  own_finding: { means: 'who did it does not acknowledge it', show: 'message' },
   own_proposal: { means: 'who makes a proposal does not approve it', show: 'message' },
   precondition_failed: { means: 'it was changed meanwhile, or exists already', show: 'message, and read it again' },
   proposal_closed: { means: 'it is decided, or its 7 days are over', show: 'message, and read the proposal again' },

@@ -1,65 +1,24 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { ensureFolderId, findClosingFile, monthFolder, readFolderId } from '../../../src/audit/closings/folder.ts'
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
-import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
-import { beginClosingStep } from '../../../src/audit/closings/run-closing-step.ts'
 import { readSteps } from '../../../src/audit/closings/step-rows.ts'
 import type { StepState } from '../../../src/audit/closings/step-state.ts'
 import { loadSlices } from '../../../src/domain.ts'
-import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
+import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../../src/features/closings/month.ts'
-import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
+import { createTestApp, readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
 import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
+import { CHECKPOINT_KEY, runSteps } from './run-steps.ts'
 
 const { slices } = await loadSlices()
-const KEY = 'a checkpoint key for tests'
-const signer = checkpointSigner(KEY)
-const { signal } = new AbortController()
+const KEY = CHECKPOINT_KEY
 const path = '/admin/v1/ledger/closings'
-
-/** Runs steps of a month as the console does. */
-const runSteps = async (
-  t: Parameters<typeof readDb>[0],
-  { database, closingsFolder }: TestApp,
-  steps: readonly ClosingStep[],
-  of = month,
-): Promise<readonly StepState[]> => {
-  const db = readDb(t, database)
-  const url = database.serviceUrl
-  const lock = await MonthLock.forSteps(url, of)
-  if (lock === null) throw new Error('others run steps')
-  try {
-    const books = await readMonthBooks(db, of)
-    const folder = monthFolder(closingsFolder, of)
-    const states: StepState[] = []
-    for (const step of steps) {
-      const options = {
-        url,
-        db,
-        books,
-        lock,
-        folder,
-        signer,
-        madeBy: 'staff:fin',
-        signal,
-        onStop: () => {},
-        log: console,
-      }
-      const { ended } = await beginClosingStep(step, options, [], null)
-      states.push(await ended)
-    }
-    return states
-  } finally {
-    await lock.close()
-  }
-}
 
 const statesOf = (steps: readonly StepState[]): string[] => steps.map(({ state }) => state)
 

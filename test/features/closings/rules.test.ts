@@ -1,8 +1,13 @@
 import { test } from 'tap'
+import type { AcknowledgedFinding } from '../../../schema/events.ts'
+import { type AcknowledgeFinding, acknowledgeFinding } from '../../../src/features/closings/acknowledge-finding.ts'
+import { evolveAcknowledgements } from '../../../src/features/closings/acknowledgement.ts'
 import { closings, evolveClosings, LEDGER, lastClosings } from '../../../src/features/closings/closing.ts'
+import { findingId, mayBeAcknowledged, positionIn } from '../../../src/features/closings/closing-finding.ts'
 import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { monthEnds, nextMonth } from '../../../src/features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../src/features/closings/record-closing.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const hash = 'ab'.repeat(32)
@@ -25,16 +30,17 @@ const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
   covered: { first: 1, last: 40 },
   done: [...closingSteps],
   failed: [],
+  findings: [],
   unchanged: true,
   files,
   checkpoint: checkpointOf(40),
   ...fields,
 })
 
-const closed = (month: string, position: number) =>
+const closed = (month: string, position: number, acknowledged: AcknowledgedFinding[] = []) =>
   ({
     type: 'month-closed',
-    data: { month, position, files, checkpoint: checkpointOf(position) },
+    data: { month, position, files, checkpoint: checkpointOf(position), acknowledged },
     movements: [],
   }) as const
 
@@ -114,5 +120,106 @@ test('a month is over with its last microsecond in UTC, and years follow each ot
   const end = Date.UTC(2026, 10, 1) * 1000
   t.equal(when(recordClosing, october(), { now: end - 1 }).refusal?.refusal, 'month_not_over')
   t.equal(when(recordClosing, october(), { now: end }).refusal, undefined)
+  t.end()
+})
+
+const unexplained = findingId('exceptions', 'unexplained', '7')
+
+/** An act without a reason, as the steps of October say it. */
+const act = (fields: Partial<AcknowledgeFinding> = {}): AcknowledgeFinding => ({
+  month: '2026-10',
+  finding: unexplained,
+  reason: 'said by telephone',
+  found: { step: 'exceptions', kind: 'unexplained', subject: '7', is_own: false },
+  ...fields,
+})
+
+test('the id of a finding is that of its step, kind and subject, and nothing else', (t) => {
+  // printf 'exceptions|unexplained|7' | sha256sum
+  t.equal(unexplained, 'fa4c4613e7aaf513')
+  t.not(findingId('exceptions', 'overdrawn', '7'), unexplained)
+  t.equal(positionIn('7'), 7)
+  for (const subject of ['user:7:coins', 'balances:user:7:coins', '0', '-1', '007', ''])
+    t.equal(positionIn(subject), null)
+  for (const kind of ['order', 'hash', 'checkpoint', 'head', 'projection', 'reply']) {
+    t.equal(mayBeAcknowledged('verify', kind), false, kind)
+  }
+  for (const kind of ['approval', 'rules', 'draw', 'time', 'form', 'holds', 'double-entry', 'lost_by_restore']) {
+    t.equal(mayBeAcknowledged('verify', kind), true, kind)
+  }
+  t.end()
+})
+
+test('what was acknowledged stops no closing, is listed in it, and in later ones', (t) => {
+  const { when } = givenWhen(evolveClosings, evolveAcknowledgements)
+  const found = october({ findings: [unexplained] })
+  t.equal(when(recordClosing, found).refusal?.refusal, 'closing_step_failed')
+  const { events, answer } = when(acknowledgeFinding, act(), { actor: 'staff:bea' })
+  t.match(events, [
+    { type: 'finding-acknowledged', data: { finding: unexplained, subject: '7', acknowledged_by: 'staff:bea' } },
+  ])
+  t.match(answer, { acknowledgement_id: 1, finding: unexplained, month: '2026-10', reason: 'said by telephone' })
+  const listed = { id: 1, finding: unexplained, acknowledged_by: 'staff:bea', reason: 'said by telephone' }
+  t.match(when(recordClosing, found).events, [{ data: { acknowledged: [listed] } }])
+  const november = october({
+    month: '2026-11',
+    position: 55,
+    covered: { first: 41, last: 55 },
+    findings: [unexplained],
+  })
+  const later = { now: monthEnds('2026-11') + 1 }
+  const next = when(recordClosing, { ...november, checkpoint: checkpointOf(55) }, later)
+  t.match(next.events, [{ data: { acknowledged: [{ ...listed, month: '2026-10' }] } }])
+  t.end()
+})
+
+test('refusals of an acknowledgement, in the order of precedence', (t) => {
+  const own = { step: 'verify', kind: 'hash', subject: '7', is_own: true }
+  const hash = { ...own, is_own: false }
+  const acknowledged = (): LedgerEvent => ({
+    type: 'finding-acknowledged',
+    data: {
+      finding: unexplained,
+      step: 'exceptions',
+      kind: 'unexplained',
+      subject: '7',
+      month: '2026-10',
+      acknowledged_by: 'staff:bea',
+      reason: 'said by telephone',
+    },
+    movements: [],
+  })
+  const table: readonly (readonly [code: string, input: AcknowledgeFinding, ...before: LedgerEvent[]])[] = [
+    ['own_finding', act({ found: own }), closed('2026-10', 40)],
+    ['month_closed', act({ found: null }), closed('2026-10', 40)],
+    ['validation_failed', act({ found: null }), acknowledged()],
+    ['finding_not_acknowledgeable', act({ found: hash }), acknowledged()],
+    ['already_acknowledged', act(), acknowledged()],
+  ]
+  for (const [code, input, ...before] of table) {
+    const { given, when } = givenWhen(evolveClosings, evolveAcknowledgements)
+    given(...before)
+    const { refusal, events } = when(acknowledgeFinding, input)
+    t.same([refusal?.refusal, events], [code, []], code)
+  }
+  const replay = (...events: readonly LedgerEvent[]): void =>
+    givenWhen(evolveClosings, evolveAcknowledgements).given(...events)
+  const { data } = acknowledged()
+  const changed = (fields: object): LedgerEvent =>
+    Object.assign(acknowledged(), { data: Object.assign({}, data, fields) })
+  t.throws(() => replay(changed({ subject: '8' })), { message: /is not the id of exceptions unexplained 8/ })
+  t.throws(() => replay(changed({ finding: findingId('verify', 'hash', '7'), step: 'verify', kind: 'hash' })), {
+    message: /a finding of hash cannot be acknowledged/,
+  })
+  t.throws(() => replay(acknowledged(), acknowledged()), { message: /acknowledged already/ })
+  t.throws(() => replay(closed('2026-10', 40), acknowledged()), { message: /closed already/ })
+  const listed = { id: 1, finding: unexplained, step: 'exceptions', kind: 'unexplained', subject: '7' }
+  const truth = { ...listed, month: '2026-10', acknowledged_by: 'staff:bea', reason: 'said by telephone' }
+  replay(acknowledged(), closed('2026-10', 40, [truth]))
+  for (const lie of [{ reason: 'x' }, { acknowledged_by: 'staff:eve' }, { id: 2 }, { finding: '0'.repeat(16) }]) {
+    t.throws(() => replay(acknowledged(), closed('2026-10', 40, [{ ...truth, ...lie }])), {
+      message: /which was not acknowledged so/,
+    })
+  }
   t.end()
 })

@@ -7,6 +7,7 @@ import { readEntries } from '../../export/read-entries.ts'
 import { formatAmount, formatDecimal } from '../../format.ts'
 import { readAccountTotals } from '../../reports/account-totals.ts'
 import { HashedFile } from '../hashed-file.ts'
+import { StepFindings } from '../step-findings.ts'
 import { MAX_ROWS, tableOf } from '../step-state.ts'
 import type { StepWork } from '../step-task.ts'
 
@@ -33,6 +34,7 @@ interface Move {
 export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
   const file = await HashedFile.create(folder, 'exceptions.csv')
   await file.write(`${FILE_COLUMNS}\n`)
+  const findings = await StepFindings.of('exceptions', db)
   const counts: Record<Explained, number> = { yes: 0, no: 0, 'not required': 0 }
   const rows: Record<Explained, string[][]> = { yes: [], no: [], 'not required': [] }
   let found = 0
@@ -44,6 +46,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
       const { reason, explained } = reasonOf(entry.type, fields)
       counts[explained] += 1
       const { position, type, actor } = entry
+      if (explained === 'no') findings.add('unexplained', String(position), `${type} by ${actor} without a reason`)
       const at = isoMicros(entry.at)
       const approver = approverIn(fields)
       for (const { about, currency, amount } of movesOf(entry, fields)) {
@@ -63,6 +66,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
     for (const { account, closing } of page) {
       if (closing >= 0n || /^(house|issuance):/.test(account)) continue
       const currency = currencyOf(account)
+      findings.add('overdrawn', account, `the account stands at ${formatAmount(currency, closing)}`)
       overdrawn.push(['', '', 'overdrawn', '', '', account, currency, formatAmount(currency, closing), ''])
     }
   }
@@ -74,7 +78,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
     [...overdrawn, ...rows.no, ...rows['not required'], ...rows.yes],
   )
   return {
-    passed: counts.no + overdrawn.length === 0,
+    ...findings.outcome,
     result: { ...table, more: Math.max(0, found + overdrawn.length - table.rows.length) },
     files: [await file.close()],
   }

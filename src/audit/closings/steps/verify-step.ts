@@ -1,11 +1,12 @@
 import { headOf } from '../../../db/head.ts'
 import { VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
-import { formatFindingCount } from '../../finding.ts'
+import { formatFindingCount, MAX_FINDINGS, subjectOf } from '../../finding.ts'
 import type { Progress } from '../../ledger-scan.ts'
 import { insertRun } from '../../runs/run-rows.ts'
 import { runVerification } from '../../runs/run-verification.ts'
 import { ClosingRefused } from '../closing-refused.ts'
 import { writeHashed } from '../hashed-file.ts'
+import { StepFindings } from '../step-findings.ts'
 import { tableOf } from '../step-state.ts'
 import type { StepOptions, StepOutcome } from '../step-task.ts'
 
@@ -24,11 +25,14 @@ export async function verifyStep(
   const verification = await runVerification(db, { id, url, checkpoint, total, signal, log, progress })
   const { findings, events, position } = verification
   const file = await writeHashed(folder, 'verification.json', `${JSON.stringify({ ...verification, checkpoint })}\n`)
+  const found = await StepFindings.of('verify', db)
+  for (const one of findings) found.add(one.check, subjectOf(one), one.message)
+  if (found.open >= MAX_FINDINGS) found.endEarly()
   const after = position - books.last
   const later = after > 0 ? `, ${after.toLocaleString('en')} of them after the month` : ''
   const checked = `${events.toLocaleString('en')} events up to position ${position}${later}`
   return {
-    passed: findings.length === 0,
+    ...found.outcome,
     result: tableOf(
       findings.length === 0 ? `Clean: ${checked}.` : `${formatFindingCount(findings.length)} in ${checked}.`,
       ['check', 'position', 'table', 'id', 'message'],

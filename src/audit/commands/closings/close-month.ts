@@ -15,6 +15,7 @@ import { closingsFolder, monthFolder } from '../../closings/folder.ts'
 import { readMonthBooks } from '../../closings/month-books.ts'
 import { MonthLock } from '../../closings/month-lock.ts'
 import { beginClosingStep, type RunningStep } from '../../closings/run-closing-step.ts'
+import type { StepState } from '../../closings/step-state.ts'
 import { dataDirOf } from '../../database.ts'
 import { readRuns } from '../../runs/run-rows.ts'
 import { StoppedBy } from '../../runs/run-verification.ts'
@@ -63,6 +64,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
       if (state.state !== 'done') failed += 1
       const summary = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
       terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
+      for (const line of findingLines(state)) terminal.line(line)
     }
     if (failed > 0) {
       terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
@@ -80,6 +82,15 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     await db.destroy()
   }
 }
+
+/** What can be acknowledged, and what was. */
+const findingLines = (state: StepState): readonly string[] =>
+  state.state === 'waiting'
+    ? []
+    : state.findings.map(({ finding, kind, subject, message, acknowledged }) => {
+        const by = acknowledged === null ? '' : `, acknowledged by ${acknowledged.acknowledged_by}`
+        return `  finding ${finding}${by}: ${kind} ${subject}: ${message}`
+      })
 
 /** Records the closing next to the instances of the service; answers the position of its event. */
 const record = (url: string, request: RecordClosing, actor: string): Promise<number> =>

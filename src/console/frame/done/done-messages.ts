@@ -17,6 +17,7 @@ const doneMessages = {
   'sessions-ended': 'All sessions of the user were ended.',
   stopped: 'Stopped.',
   'checkpoint-made': 'A checkpoint was made. Keep its text where nobody who runs the database can write.',
+  acknowledged: 'Acknowledged. The finding stops no closing any more.',
   'month-closed': 'The month is closed. The next one begins from it.',
 } as const
 
