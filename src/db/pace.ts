@@ -2,21 +2,27 @@ import { type Clock, systemClock } from '../config/clock.ts'
 
 /** How long a piece of work should take: about as long as the commands of one batch. */
 const PIECE_MS = 20
-/** Rest for each unit of work while commands run. */
-const REST_RATIO = 2
+/** Rest for each unit of work: while few commands run, more for each so many of them a second, and at most. */
+const MIN_REST_RATIO = 1
+const EVENTS_PER_RATIO = 1_000
+const MAX_REST_RATIO = 7
 /** Bounds a rest, as the work before it may have been mostly waiting. */
 const MAX_REST_MS = 250
 /** Shorter work waits for more before it rests: a timer is no more exact. */
 const MIN_WORK_MS = 5
-/** The ledger has to stand still for so long until its commands are taken to be over. */
-const QUIET_MS = 500
+/** Over shorter times it is not measured how fast the ledger grows. */
+const MIN_WINDOW_MS = 50
 
 /**
- * Milliseconds of rest after so many of work. `urgency` is from 0, where the work has time, to 1, where it rests no more
- * as it would never reach its end.
+ * Milliseconds of rest after so many of work, while commands add `perSecond` events. Few commands leave the database idle
+ * for most of the time; the more there are, the longer they wait for each other user of it. `urgency` is from 0, where the
+ * work has time, to 1, where it does not rest as it would never reach its end.
  */
-export const restMs = (workMs: number, isBusy: boolean, urgency: number): number =>
-  isBusy ? Math.min(workMs * REST_RATIO * (1 - urgency), MAX_REST_MS) : 0
+export function restMs(workMs: number, perSecond: number, urgency: number): number {
+  if (perSecond === 0) return 0
+  const ratio = Math.min(MIN_REST_RATIO + perSecond / EVENTS_PER_RATIO, MAX_REST_RATIO)
+  return Math.min(workMs * ratio * (1 - urgency), MAX_REST_MS)
+}
 
 /** Events of a piece. The least should be many enough to cost more than what any piece costs. */
 export interface PieceLimits {
@@ -40,9 +46,10 @@ export class Pace {
   readonly #clock: Clock
   /** Of the next piece while it matters how long that takes. */
   #events: number
-  #head: number | undefined
-  #grewAt = Number.NEGATIVE_INFINITY
-  #isBusy = false
+  /** The end of the ledger when the growth was last measured, and when that was. */
+  #last: { readonly head: number; readonly at: number } | undefined
+  /** Events that commands added then. */
+  #perSecond = 0
   #startedAt: number
 
   constructor(limits: PieceLimits, clock = systemClock) {
@@ -54,20 +61,21 @@ export class Pace {
 
   /** How many events the next piece may have: all that are allowed while no commands run, or where it is urgent. */
   events(urgency: number): number {
-    return this.#isBusy && urgency < 1 ? this.#events : this.#limits.max
+    return this.isBusy && urgency < 1 ? this.#events : this.#limits.max
   }
 
   /** Whether commands ran when the end of the ledger was last looked at. */
   get isBusy(): boolean {
-    return this.#isBusy
+    return this.#perSecond > 0
   }
 
   /** Takes where the ledger ends. Commands run while that changes from one time to the next. */
   look(head: number): void {
-    const now = this.#clock.now()
-    if (this.#head !== undefined && head !== this.#head) this.#grewAt = now
-    this.#head = head
-    this.#isBusy = now - this.#grewAt < QUIET_MS
+    const at = this.#clock.now()
+    const last = this.#last
+    if (last !== undefined && at - last.at < MIN_WINDOW_MS) return
+    if (last !== undefined) this.#perSecond = (Math.abs(head - last.head) * 1_000) / (at - last.at)
+    this.#last = { head, at }
   }
 
   /** Work begins: the time before it does not count. */
@@ -87,7 +95,7 @@ export class Pace {
   }
 
   async #rest(urgency: number): Promise<void> {
-    const ms = restMs(this.#clock.now() - this.#startedAt, this.#isBusy, urgency)
+    const ms = restMs(this.#clock.now() - this.#startedAt, this.#perSecond, urgency)
     if (ms > 0) await this.#clock.sleep(ms)
     this.start()
   }

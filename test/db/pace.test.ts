@@ -1,20 +1,24 @@
 import { test } from 'tap'
 import { nextPieceEvents, Pace, restMs } from '../../src/db/pace.ts'
 
-test('how long work rests, by how long it worked, whether commands run, and how urgent it is', (t) => {
-  const cases: [workMs: number, isBusy: boolean, urgency: number, rest: number][] = [
-    [20, false, 0, 0],
-    [20, true, 0, 40],
-    [20, true, 0.5, 20],
-    [20, true, 0.9, 4],
-    [20, true, 1, 0],
-    [0, true, 0, 0],
-    [125, true, 0, 250],
-    [10_000, true, 0, 250],
-    [10_000, true, 1, 0],
+test('how long work rests, by how long it worked, how many commands run, and how urgent it is', (t) => {
+  const cases: [workMs: number, perSecond: number, urgency: number, rest: number][] = [
+    [20, 0, 0, 0],
+    [20, 1, 0, 20],
+    [20, 100, 0, 22],
+    [20, 1_000, 0, 40],
+    [20, 5_000, 0, 120],
+    [20, 6_000, 0, 140],
+    [20, 12_000, 0, 140],
+    [20, 1_000, 0.5, 20],
+    [20, 1_000, 0.9, 4],
+    [20, 12_000, 1, 0],
+    [0, 12_000, 0, 0],
+    [10_000, 100, 0, 250],
+    [10_000, 100, 1, 0],
   ]
-  for (const [workMs, isBusy, urgency, rest] of cases)
-    t.equal(Math.round(restMs(workMs, isBusy, urgency)), rest, `${workMs} ms, ${isBusy}, ${urgency}`)
+  for (const [workMs, perSecond, urgency, rest] of cases)
+    t.equal(Math.round(restMs(workMs, perSecond, urgency)), rest, `${workMs} ms, ${perSecond} a second, ${urgency}`)
   t.end()
 })
 
@@ -35,7 +39,7 @@ test('how many events the next piece has, so that it takes 20 ms', (t) => {
   t.end()
 })
 
-test('work rests for all since its last rest, while the ledger grows and for half a second more', async (t) => {
+test('work rests for all since its last rest, while the ledger grows', async (t) => {
   let now = 0
   const clock = {
     now: () => now,
@@ -54,7 +58,11 @@ test('work rests for all since its last rest, while the ledger grows and for hal
   t.equal(pace.isBusy, false, 'one look shows nothing')
   t.equal(await restAfter(20, () => pace.afterPiece(100, 0)), 0)
   pace.look(8)
-  t.equal(pace.isBusy, true)
+  t.equal(pace.isBusy, false, 'nor do two at once')
+  now += 80
+  pace.look(107)
+  t.equal(pace.isBusy, true, 'a thousand a second')
+  pace.start()
   t.equal(await restAfter(20, () => pace.afterPiece(100, 0)), 40)
   t.equal(await restAfter(10, () => pace.afterPiece(100, 0)), 20)
   t.equal(pace.events(0.9), 200, 'it was fast')
@@ -66,10 +74,7 @@ test('work rests for all since its last rest, while the ledger grows and for hal
   now += 300
   pace.start()
   t.equal(await restAfter(10, () => pace.rest(0)), 20, 'a wait is no work')
-  pace.look(8)
-  t.equal(pace.isBusy, true, 'not over yet')
-  now += 500
-  pace.look(8)
+  pace.look(107)
   t.equal(pace.isBusy, false)
   t.equal(pace.events(0), 1_000)
   t.equal(await restAfter(700, () => pace.rest(0)), 0)
