@@ -50,7 +50,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
     async (request, reply) => {
       const { month } = request.body
       // The files are read to hash them: as much work as a report.
-      await limiter.acquire(reply)
+      await limiter.acquire(actorOf(request.caller), reply)
       const { url } = await reads.reportsFor({ readsStandby: false })
       const lock = await MonthLock.forRecording(url, month)
       try {

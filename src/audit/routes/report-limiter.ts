@@ -1,9 +1,10 @@
-import { Readable } from 'node:stream'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { overloaded } from '../../http/errors/problem.ts'
-import { acquire, release, type Semaphore } from '../../http/limits/semaphore.ts'
+import { acquire, release, type Semaphore, type SemaphoreLimits } from '../../http/limits/semaphore.ts'
+import { endWhenSlow, piecesOf } from '../../http/limits/slow-client.ts'
 import { httpMessages } from '../../http/messages.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 
@@ -11,15 +12,19 @@ import type { QueryContext } from '../reports/query-context.ts'
 const MAX_SILENCE_MS = 15_000
 
 /** How many reports run at a time, how many wait for their turn, and for how long. */
-export interface ReportLimits {
-  readonly running: number
-  readonly waiting: number
+export interface ReportLimits extends SemaphoreLimits {
   readonly maxWaitMs: number
+  /** As that of `endWhenSlow`. */
+  readonly patienceMs?: number
 }
 
-/** Limits how many long reports run. They end when the client disconnects or the service stops. */
+/**
+ * Limits how many long reports run, one for each person. They end when the client disconnects, or is too slow to take them,
+ * or when the service stops.
+ */
 export class ReportLimiter {
   readonly #semaphore: Semaphore = { running: 0, waiting: [] }
+  readonly #ofPersons = new Map<string, Semaphore>()
   readonly #limits: ReportLimits
   readonly #stop = new AbortController()
 
@@ -32,39 +37,69 @@ export class ReportLimiter {
   }
 
   /**
-   * Waits for the report's turn, which ends with the reply. Throws 429 when too many wait or when the turn does not come
-   * in time, as a client that waits gets no bytes and its connection would be closed.
+   * Waits for the report's turn, which ends with the reply: for that of the person first, then for one of all. Throws 429
+   * when too many wait or when the turn does not come in time, as a client that waits gets no bytes and its connection
+   * would be closed.
    */
-  async acquire({ raw }: FastifyReply): Promise<QueryContext> {
-    const turn = Promise.withResolvers<void>()
-    const timer = setTimeout(() => {
-      const index = this.#semaphore.waiting.indexOf(begin)
-      if (index !== -1) this.#semaphore.waiting.splice(index, 1)
-      turn.reject(overloaded())
-    }, this.#limits.maxWaitMs)
-    const begin = (): boolean => {
-      clearTimeout(timer)
-      if (raw.destroyed) {
-        turn.reject(clientDisconnected())
-        return false
-      }
-      raw.once('close', () => release(this.#semaphore))
-      turn.resolve()
-      return true
+  async acquire(person: string, { raw }: FastifyReply): Promise<QueryContext> {
+    const deadline = performance.now() + this.#limits.maxWaitMs
+    const own = this.#ofPersons.get(person) ?? { running: 0, waiting: [] }
+    this.#ofPersons.set(person, own)
+    const leave = (): void => {
+      release(own)
+      if (own.running === 0) this.#ofPersons.delete(person)
     }
-    if (!acquire(this.#semaphore, this.#limits, begin)) {
-      clearTimeout(timer)
-      turn.reject(overloaded())
+    await enter(own, { ...this.#limits, running: 1 }, raw, deadline)
+    try {
+      await enter(this.#semaphore, this.#limits, raw, deadline)
+    } catch (error) {
+      leave()
+      throw error
     }
-    await turn.promise
     const disconnected = new AbortController()
-    raw.once('close', () => disconnected.abort(clientDisconnected()))
+    const end = (): void => {
+      release(this.#semaphore)
+      leave()
+      disconnected.abort(clientDisconnected())
+    }
+    if (raw.destroyed) {
+      end()
+    } else {
+      raw.once('close', end)
+      endWhenSlow(raw, this.#limits.patienceMs)
+    }
     return {
       signal: AbortSignal.any([disconnected.signal, this.#stop.signal]),
       onPlanned: () => {},
       onScanned: () => {},
     }
   }
+}
+
+/** Takes a place, for which it may wait until a time. Throws 429, or that the client is gone. */
+async function enter(
+  semaphore: Semaphore,
+  limits: SemaphoreLimits,
+  raw: ServerResponse,
+  deadline: number,
+): Promise<void> {
+  const turn = Promise.withResolvers<void>()
+  const begin = (): boolean => {
+    clearTimeout(timer)
+    if (raw.destroyed) turn.reject(clientDisconnected())
+    else turn.resolve()
+    return !raw.destroyed
+  }
+  const timer = setTimeout(() => {
+    const index = semaphore.waiting.indexOf(begin)
+    if (index !== -1) semaphore.waiting.splice(index, 1)
+    turn.reject(overloaded())
+  }, deadline - performance.now())
+  if (!acquire(semaphore, limits, begin)) {
+    clearTimeout(timer)
+    turn.reject(overloaded())
+  }
+  await turn.promise
 }
 
 const clientDisconnected = (): HttpError => new HttpError(400, 'gone', httpMessages.disconnected)
@@ -104,7 +139,7 @@ export async function streamReply(
     yield buffered
     yield* chunksWithKeepAlive
   }
-  return reply.send(Readable.from(whole()))
+  return reply.send(piecesOf(whole()))
 }
 
 async function* withKeepAlive(

@@ -10,6 +10,7 @@ import {
   StatementQuery,
 } from '../../../schema/finance.ts'
 import type { App } from '../../features/services.ts'
+import { actorOf } from '../../http/auth/caller.ts'
 import { rowsThatFit } from '../../http/pages.ts'
 import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
 import { toJson } from '../format.ts'
@@ -64,7 +65,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       }
       const isSearch = filter.type !== null || filter.user !== null
       const { reports } = await reads.reportsFor(request)
-      const { signal } = isSearch ? await limiter.acquire(reply) : new AbortController()
+      const { signal } = isSearch ? await limiter.acquire(actorOf(request.caller), reply) : new AbortController()
       return { data: [...rowsThatFit((await readEventsAfter(reports, filter, signal)).map(presentEvent))] }
     },
   )
@@ -87,7 +88,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       const bounds = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
       const { reports } = await reads.reportsFor(request)
       const period = await orValidationFailed(resolveStatementPeriod(reports, bounds))
-      const context = await limiter.acquire(reply)
+      const context = await limiter.acquire(actorOf(request.caller), reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
         const statement = await readStatement(reports, account, period, context)
         yield '{"data":'
@@ -114,7 +115,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       const { query } = request
       const user = parseInteger('user', query.user)
       const { reports } = await reads.reportsFor(request)
-      const context = await limiter.acquire(reply)
+      const context = await limiter.acquire(actorOf(request.caller), reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
         yield toJson({ data: await orValidationFailed(explainBalance(reports, user, query.currency, context)) })
       }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { TrialBalanceQuery, TrialBalanceReply } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
+import { actorOf } from '../../http/auth/caller.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { toJson } from '../format.ts'
 import { resolveAsOf } from '../reports/period.ts'
@@ -39,7 +40,7 @@ export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter:
       const asOf = parseAsOfParam('as_of', request.query.as_of)
       const { reports, url } = await reads.reportsFor(request)
       const period = asOf && (await orValidationFailed(resolveAsOf(reports, asOf, await headOf(reports), 'as_of')))
-      const context = await limiter.acquire(reply)
+      const context = await limiter.acquire(actorOf(request.caller), reply)
       const serialize = async (): Promise<string> => {
         if (period === null) return toJson(await readTrialBalance(reports))
         const position = period.last

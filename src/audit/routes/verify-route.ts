@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { VerifyQuery } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
+import { actorOf } from '../../http/auth/caller.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { auditMessages } from '../messages.ts'
@@ -41,7 +42,7 @@ export function verifyRoute(app: App, { reads }: FinanceServices): void {
       const { reports, url } = await reads.reportsFor(request)
       const head = await headOf(reports)
       if (asOf !== null && asOf > head) throw validationFailed({ as_of: [auditMessages.ledger_end(head)] })
-      const { signal } = await limiter.acquire(reply)
+      const { signal } = await limiter.acquire(actorOf(request.caller), reply)
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`
       const chunks = async function* (): AsyncGenerator<string, void> {

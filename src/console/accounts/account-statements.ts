@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { csvText } from '../../audit/csv.ts'
 import { Journal } from '../../audit/export/journal.ts'
 import { formatDecimal, toJson } from '../../audit/format.ts'
@@ -6,6 +5,7 @@ import { ExactSum } from '../../audit/reports/fold-accounts.ts'
 import { type Period, readEventTime } from '../../audit/reports/period.ts'
 import { readStatement, type Statement } from '../../audit/reports/statement.ts'
 import type { App } from '../../features/services.ts'
+import { piecesOf } from '../../http/limits/slow-client.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
@@ -13,6 +13,7 @@ import { accountPath } from '../frame/cells/links.ts'
 import { sendAboutExport } from '../lists/about-export.ts'
 import { querySchemaOf } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
+import { staffOf } from '../session/session-check.ts'
 import { accountParams } from './account-page.ts'
 import { accountFilters, resolveAccountPeriod } from './account-period.ts'
 import { requireAccount } from './require-account.ts'
@@ -50,12 +51,12 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
       const { at } = pageEnd(await readLedgerEnds(db), request.query.at, false)
       const period = await resolveAccountPeriod(db, request.query, at)
       const openedAt = (await readEventTime(db, period.first - 1)) ?? 0
-      const context = await exportLimiter.acquire(reply)
+      const context = await exportLimiter.acquire(staffOf(request).sub, reply)
       const statement = await readStatement(db, account, period, context)
       return reply
         .header('content-disposition', `attachment; filename="${fileName(account, period, extension)}"`)
         .type(type)
-        .send(Readable.from(write({ statement, period, openedAt })))
+        .send(piecesOf(write({ statement, period, openedAt })))
     })
   }
 

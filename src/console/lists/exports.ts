@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import type { TObject } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { csvText } from '../../audit/csv.ts'
 import type { App } from '../../features/services.ts'
-import { MAX_PAGE_BYTES } from '../../http/pages.ts'
+import { piecesOf } from '../../http/limits/slow-client.ts'
 import type { ConsoleServices } from '../console-services.ts'
+import { staffOf } from '../session/session-check.ts'
 import { sendAboutExport } from './about-export.ts'
 import { type List, type ListRows, listEnd, ofNowNote, querySchemaOf } from './list.ts'
 
@@ -26,7 +26,7 @@ export function addExports<Filters extends TObject, Row>(
   const rowsOf = async (request: FastifyRequest, reply: FastifyReply) => {
     const { reports: db } = await reads.reportsFor(request)
     const { at } = await listEnd(db, list, request.query as never)
-    const { signal } = await exportLimiter.acquire(reply)
+    const { signal } = await exportLimiter.acquire(staffOf(request).sub, reply)
     const limit = list.exportPageRows ?? EXPORT_PAGE_ROWS
     const pageAfter = (cursor: string | null): Promise<ListRows<Row>> => {
       signal.throwIfAborted()
@@ -52,10 +52,7 @@ export function addExports<Filters extends TObject, Row>(
       for await (const rows of pages) yield rows.map(line).join('')
     }
     const name = fileName(list.label, extension)
-    return reply
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .type(type)
-      .send(Readable.from(chunks(), { highWaterMark: Math.ceil(MAX_PAGE_BYTES / 65_536) }))
+    return reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(piecesOf(chunks()))
   }
 
   scope.get(`${path}/export.csv`, { schema }, (request, reply) =>
@@ -87,7 +84,7 @@ export function addExports<Filters extends TObject, Row>(
     const { at: _at, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
     const { reports: db } = await reads.reportsFor(request)
     const { at } = await listEnd(db, list, request.query as never)
-    await exportLimiter.acquire(reply)
+    await exportLimiter.acquire(staffOf(request).sub, reply)
     // What cannot be exported has nothing said about it, either.
     const query = request.query as never
     await (list.check?.({ query, db, at }) ?? list.read({ query, db, at, cursor: null, limit: 1 }, request))

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { pino } from 'pino'
-import { test } from 'tap'
-import { ReportLimiter, streamReply } from '../../../src/audit/routes/report-limiter.ts'
+import { type Test, test } from 'tap'
+import { ReportLimiter, type ReportLimits, streamReply } from '../../../src/audit/routes/report-limiter.ts'
 import { problemOf } from '../../../src/http/errors/problem.ts'
 import { until } from '../../harness/until.ts'
 
@@ -47,8 +49,9 @@ test('a report that waits too long is refused, and the next one takes its place'
     const { status, code, headers } = problemOf(error)
     return reply.code(status).headers(headers).send({ code })
   })
+  let people = 0
   app.get('/', async (_, reply) => {
-    await limiter.acquire(reply)
+    await limiter.acquire(`staff:${(people += 1)}`, reply)
     await new Promise<void>((resolve) => ends.push(resolve))
     return {}
   })
@@ -70,4 +73,78 @@ test('a report that waits too long is refused, and the next one takes its place'
   await begun(2)
   ends[1]?.()
   t.equal((await after).status, 200, 'refused reports hold no place')
+})
+
+/** An app with reports of endless text for the person that is named. */
+async function endlessReports(t: Test, limits: ReportLimits) {
+  const app = Fastify()
+  const limiter = new ReportLimiter(app, limits)
+  const running: string[] = []
+  app.get<{ Params: { person: string } }>('/:person', async ({ params: { person } }, reply) => {
+    const { signal } = await limiter.acquire(person, reply)
+    running.push(person)
+    return streamReply(
+      reply,
+      'application/json',
+      (async function* () {
+        for (; !signal.aborted; await nextTurn()) yield 'x'.repeat(300_000)
+      })(),
+      () => '\n',
+    )
+  })
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const sockets: Socket[] = []
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy()
+    await app.close()
+  })
+  /** Asks for a report on a connection of its own. */
+  const ask = (person: string): Socket => {
+    const socket = connect(Number(port), '127.0.0.1')
+    sockets.push(socket)
+    // The other side may end it.
+    socket.on('error', () => {})
+    socket.write(`GET /${person} HTTP/1.1\r\nHost: test\r\n\r\n`)
+    return socket
+  }
+  return { ask, running }
+}
+
+const unhurried = { running: 2, waiting: 10, maxWaitMs: 600_000 }
+
+test('who does not take a report loses it, and the next one takes its place', async (t) => {
+  const { ask, running } = await endlessReports(t, { ...unhurried, patienceMs: 300 })
+  const stalled = ['ann', 'bob'].map(ask)
+  const closed = stalled.map((socket) => {
+    socket.once('data', () => socket.pause())
+    return new Promise((resolve) => socket.once('close', resolve))
+  })
+  await until(() => running.length === 2)
+  const next = ask('cleo')
+  await once(next, 'data')
+  t.equal(running.length, 3)
+  for (const socket of stalled) socket.resume()
+  await Promise.all(closed)
+})
+
+test('who takes a report keeps it for as long as it lasts', async (t) => {
+  const { ask } = await endlessReports(t, unhurried)
+  const socket = ask('ann')
+  let length = 0
+  socket.on('data', (bytes: Buffer) => (length += bytes.length))
+  await until(() => length > 20_000_000)
+  t.equal(socket.closed, false)
+})
+
+test('a person has one report at a time, however many are free', async (t) => {
+  const { ask, running } = await endlessReports(t, unhurried)
+  const first = ask('ann')
+  await once(first, 'data')
+  const second = ask('ann')
+  ask('bob')
+  await until(() => running.length === 2)
+  t.same(running, ['ann', 'bob'])
+  first.destroy()
+  await once(second, 'data')
+  t.same(running, ['ann', 'bob', 'ann'])
 })
