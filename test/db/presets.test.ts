@@ -68,6 +68,18 @@ const operatorsSettings = new Set([
   'icu_validation_level',
   'default_statistics_target',
   'gin_pending_list_limit',
+  // Methods of plans that spare time, or that only some statements have.
+  'enable_async_append',
+  'enable_distinct_reordering',
+  'enable_gathermerge',
+  'enable_group_by_reordering',
+  'enable_parallel_append',
+  'enable_parallel_hash',
+  'enable_partition_pruning',
+  'enable_partitionwise_aggregate',
+  'enable_partitionwise_join',
+  'enable_presorted_aggregate',
+  'enable_self_join_elimination',
   // How passwords are stored, and warned of.
   'md5_password_warnings',
   'scram_iterations',

@@ -7,9 +7,11 @@ for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete p
 
 /**
  * What a session of the service has, whatever the defaults of the server, the database and the role are, as `pg_dump`
- * does it. These are settings that any user may set; a version of PostgreSQL may lack some.
+ * does it. These are settings that any user may set.
  */
 const PINNED: Readonly<Record<string, string>> = {
+  // First of all: the statements after it would run into what was preset.
+  statement_timeout: '0',
   // What a statement means.
   standard_conforming_strings: 'on',
   backslash_quote: 'safe_encoding',
@@ -20,7 +22,6 @@ const PINNED: Readonly<Record<string, string>> = {
   synchronize_seqscans: 'off',
   password_encryption: 'scram-sha-256',
   row_security: 'on',
-  restrict_nonsystem_relation_kind: '',
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
@@ -40,7 +41,6 @@ const PINNED: Readonly<Record<string, string>> = {
   default_text_search_config: 'pg_catalog.simple',
   // How long a statement and a session last, and what ends it.
   lock_timeout: '0',
-  transaction_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
   exit_on_error: 'off',
@@ -52,27 +52,42 @@ const PINNED: Readonly<Record<string, string>> = {
   tcp_keepalives_count: '3',
   // For a session that was sending: then no keepalives are sent.
   tcp_user_timeout: '11s',
-  // How a statement is planned.
+  // How a statement is planned: without one of the methods it may read whole tables for one user.
+  enable_seqscan: 'on',
+  enable_indexscan: 'on',
+  enable_indexonlyscan: 'on',
+  enable_bitmapscan: 'on',
+  enable_tidscan: 'on',
+  enable_nestloop: 'on',
+  enable_hashjoin: 'on',
+  enable_mergejoin: 'on',
+  enable_sort: 'on',
+  enable_incremental_sort: 'on',
+  enable_hashagg: 'on',
+  enable_material: 'on',
+  enable_memoize: 'on',
   from_collapse_limit: '8',
   join_collapse_limit: '8',
   plan_cache_mode: 'auto',
-  debug_parallel_query: 'off',
-  force_parallel_mode: 'off',
   // Compiling takes longer than the statements that it is for, whose costs are estimated far too high.
   jit: 'off',
 }
 
-const pins = Object.entries(PINNED).map(([name, value]) => `(${escapeLiteral(name)}, ${escapeLiteral(value)})`)
+/** As `PINNED`; not every version has these. */
+const PINNED_WHERE_KNOWN: Readonly<Record<string, string>> = {
+  restrict_nonsystem_relation_kind: '',
+  transaction_timeout: '0',
+  debug_parallel_query: 'off',
+  force_parallel_mode: 'off',
+}
 
-/**
- * `statement_timeout` comes first: the statements after it would run into what was preset. Plans without one of the
- * methods may read whole tables for one user.
- */
-const PIN_ALL = `set statement_timeout = 0;
-  select count(set_config(name, value, false)) from (values ${pins.join(', ')}) as pins (name, value)
-  where current_setting(name, true) is not null;
-  select count(set_config(name, boot_val, false)) from pg_settings
-  where starts_with(name, 'enable_') and setting <> boot_val`
+const pairs = Object.entries(PINNED_WHERE_KNOWN).map((pair) => `(${pair.map(escapeLiteral).join(', ')})`)
+/** A query over `pg_settings` would take longer than all of these statements. */
+const PIN_ALL = `${Object.entries(PINNED)
+  .map(([name, value]) => `set ${name} = ${escapeLiteral(value)}`)
+  .join('; ')};
+  select count(set_config(name, value, false)) from (values ${pairs.join(', ')}) as pins (name, value)
+  where current_setting(name, true) is not null`
 
 /**
  * Makes a new connection find the tables of the ledger that `url` names, and mean by every text what the service means
