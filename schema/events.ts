@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
+import { Incarnation } from './incarnation.ts'
 import { LocalizedName, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
 import { Approval, proposalEvents } from './proposal-events.ts'
@@ -106,7 +107,7 @@ export const AcknowledgedFinding = named(
 export type AcknowledgedFinding = Static<typeof AcknowledgedFinding>
 
 export const eventTypes = {
-  'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
+  'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex, incarnation: Incarnation }) },
   'user-defined': {
     version: 1,
     data: Type.Object({
@@ -167,9 +168,12 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({
       ...gift,
+      incarnation: Incarnation,
       chain: Type.String(),
       k: Id,
       link: Hex,
+      /** Whether the chain's commitment was on the ledger before the command. */
+      announced: Type.Boolean(),
       client_seed: Type.String(),
       odds_hash: Hex,
       draws: Type.Array(Type.Object({ r: Amount, reward: Amount })),
@@ -243,6 +247,7 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({
       user_id: Id,
+      incarnation: Incarnation,
       chain: Type.String(),
       number: Id,
       commitment: Hex,
@@ -266,6 +271,7 @@ export const eventTypes = {
       fee_percent: Percent,
       /** Coins that the winner of a full game gets. */
       prize: Amount,
+      incarnation: Incarnation,
       commitment: Hex,
       fairness_key: Hex,
     }),

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant } from './common.ts'
+import { Amount, Flag, Id, Instant } from './common.ts'
 import { PublishedOdds } from './gifts.ts'
+import { Incarnation } from './incarnation.ts'
 import { named } from './named.ts'
 
 const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', title: '64 of 0-9 a-f', description })
@@ -12,6 +13,7 @@ export type ChooseSeed = Static<typeof ChooseSeed>
 export const PublishedChains = named(
   'LuckyChains',
   Type.Object({
+    incarnation: Incarnation,
     chain: Type.String({ description: 'id of the current chain: user id and number' }),
     commitment: Hex(
       'published before the first draw of the chain; the links of its draws lead to it. Store it: those of ended chains are ' +
@@ -27,9 +29,15 @@ export const PublishedChains = named(
 export const PublishedDraw = named(
   'LuckyDraw',
   Type.Object({
-    chain: Type.String({ description: 'id of the chain' }),
+    incarnation: Incarnation,
+    chain: Type.String({ description: 'id of the chain, which is unique in its incarnation' }),
     k: { ...Id, description: 'number of the send on its chain, from 1' },
     link: Hex('the secret of this send; hashed k times with SHA-256, it gives the commitment of the chain'),
+    announced: Type.Boolean({
+      description:
+        'whether the commitment of the chain was on the ledger before this send: not for a very first send, nor for the ' +
+        'first one after commits were lost, unless showLuckyChain or chooseLuckySeed was called before',
+    }),
     client_seed: ClientSeed,
     decoration_id: Id,
     odds_hash: Hex('SHA-256 of the odds that were in force; showOdds answers them'),
@@ -69,6 +77,7 @@ const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 
 const committed = {
   algorithm: Type.Literal('rr1'),
   game_uid: Type.String(),
+  incarnation: Incarnation,
   commitment: Hex('published when the game is created: SHA-256 of rr1|commit|{game_uid}| and the bytes of server_seed'),
 }
 
@@ -114,9 +123,11 @@ export const VerifyDraw = named(
   'DrawToVerify',
   Type.Object({
     algorithm: algorithm('lg1'),
+    incarnation: Type.Optional(Incarnation),
     chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
     k: Type.Integer({ minimum: 1, maximum: 1_024 }),
     link: Hex('as listLuckyDraws answers it'),
+    announced: Type.Optional(Flag),
     client_seed: ClientSeed,
     decoration_id: Type.Optional(Id),
     odds_hash: Type.Optional(Hex('as listLuckyDraws answers it')),
@@ -144,6 +155,7 @@ export const VerifySpin = named(
   Type.Object({
     algorithm: algorithm('rr1'),
     game_uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
+    incarnation: Type.Optional(Incarnation),
     server_seed: Hex('of the finished game'),
     entries: Type.Array(
       Type.Object({ entry: IdOrName, user_id: IdOrName, stake: Amount, client_seed: Type.Optional(EntrySeed) }),

@@ -19,6 +19,7 @@ import { type RefusalResponseOf, refusalResponsesIn } from './http/errors/refusa
 import { findCallsOf } from './ledger/executor/registry/covered-verb.ts'
 import type { ReceivableVerb } from './ledger/executor/registry/registered-verb.ts'
 import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger/rules/evolve.ts'
+import { evolveIncarnation } from './ledger/rules/incarnation.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
 import { combineNotificationMappers, type NotificationMapper } from './notifications/event-notification.ts'
@@ -52,6 +53,7 @@ export const notificationMapper: NotificationMapper = combineNotificationMappers
 
 /** Folds an event into the rows that it changes, with its movements given separately. */
 export const evolveWithMovements: EvolveWithMovements = combineEvolvers([
+  evolveIncarnation,
   ...models.flatMap(({ evolvers }) => evolvers),
   createInboxEvolver(notificationMapper),
 ])

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
 import { hostname } from 'node:os'
 import { build } from './app.ts'
@@ -55,6 +55,8 @@ import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
 
+const newIncarnation = (): string => randomBytes(16).toString('hex')
+
 /** Of the version that is shown. */
 const VERSION_DIGITS = 8
 
@@ -87,7 +89,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const { executor, tail, applied, sessions, staffSessions } = ledger
   const writers = cleanUp.use(new AsyncDisposableStack())
   const startWriters = async (): Promise<void> => {
-    await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
+    await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness), incarnation: newIncarnation() })
     const { isOn, limits } = config.approvals
     await runAsSystem(executor, openApprovals, { limits: isOn === true ? limits : null })
     if (config.demo) await loadDemo(executor, database.db)

@@ -63,7 +63,10 @@ export async function seed(database: Database, { users, rooms }: Population = po
   await grantService(database.ownerUrl, 'economy_service')
   await using closing = new AsyncDisposableStack()
   const { runAsService } = openCommands(closing, database)
-  await runAsService(genesis, { fairness_key: luckyChains(keys.FAIRNESS_KEY).keyHash })
+  await runAsService(genesis, {
+    fairness_key: luckyChains(keys.FAIRNESS_KEY).keyHash,
+    incarnation: 'b'.repeat(32),
+  })
   await runAsService(defineDecoration, { ...GIFT, decoration_id: GIFT.id })
   for (const from of upTo(users).filter((id) => id % 1000 === 1)) {
     await runAsService(defineUsers, { users: upTo(1000).map((i) => ({ id: from + i - 1 })), listed: true })

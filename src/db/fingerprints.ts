@@ -52,8 +52,8 @@ async function assertOwnFairnessKey(owner: ClientBase, { fairness }: Keys): Prom
     )
     if (rowCount === 0) continue
     throw new Error(
-      `${guardedKeys.fairness} is also the key of the ledger in schema ${schema} of this database: draws there would ` +
-        'show what is drawn here. Give each market keys of its own.',
+      `${guardedKeys.fairness} is also the key of the ledger in schema ${schema} of this database: if one is a copy of ` +
+        'the other, its draws show what the other will draw. Give each market keys of its own.',
     )
   }
 }

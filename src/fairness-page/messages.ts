@@ -7,10 +7,12 @@ export const pageMessages = {
     en:
       'Every draw of a lucky gift and every spin of the roulette follows from a secret to which we committed before the ' +
       'draw, and from a seed that players may choose. Afterwards the secret is published, and anyone can repeat the ' +
-      'computation. A draw is fair unless the operator colludes with a player.',
+      'computation. A draw is fair unless the operator colludes with a player or, where the draw was not announced, chose ' +
+      'its key or the incarnation of its ledger to suit a seed that it knew.',
     ar:
       'كل سحب لهدية حظ وكل دوران للروليت ناتج عن سر التزمنا به قبل السحب، وعن بذرة يمكن للاعبين اختيارها. ' +
-      'بعد ذلك يُنشر السر، ويستطيع أي شخص إعادة الحساب. السحب عادل ما لم يتواطأ المشغّل مع أحد اللاعبين.',
+      'بعد ذلك يُنشر السر، ويستطيع أي شخص إعادة الحساب. السحب عادل ما لم يتواطأ المشغّل مع أحد اللاعبين أو، ' +
+      'إن لم يكن السحب معلنًا، ما لم يختر مفتاحه أو معرّف دفتره بما يناسب بذرة يعرفها.',
   },
   private: {
     en: 'Your browser computes everything itself. What you paste is not sent; only the odds table that a draw names is fetched.',
@@ -78,10 +80,13 @@ export const algorithmTexts = {
       en:
         '**Before.** For each player we make a chain of 256 secrets, each the SHA-256 of the one that is used after it. ' +
         'The hash of the first one is the chain’s **commitment**. We show it before the first draw, and that of the next ' +
-        'chain, too.',
+        'chain, too. It is **not announced** where you send a gift before you looked at your chain for the first time, or ' +
+        'for the first time after our ledger lost entries and began a new **incarnation**, in which every chain is a new one.',
       ar:
         '**قبل السحب.** نصنع لكل لاعب سلسلة من 256 سرًا، كل منها تجزئة SHA-256 للسر الذي يُستخدم بعده. تجزئة السر الأول ' +
-        'هي **التزام** السلسلة. نعرضه قبل أول سحب، ومعه التزام السلسلة التالية.',
+        'هي **التزام** السلسلة. نعرضه قبل أول سحب، ومعه التزام السلسلة التالية. ويبقى **غير معلن** إذا أرسلت ' +
+        'هدية قبل أن تطّلع على سلسلتك أول مرة، أو أول مرة بعد أن فقد دفترنا قيودًا وأخذ معرّفًا جديدًا تُصنع معه كل السلاسل ' +
+        'من جديد.',
     },
     {
       en:

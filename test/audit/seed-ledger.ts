@@ -7,7 +7,7 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, testChains, testOpening } from '../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 /** A test, or whatever else ends. */
@@ -34,7 +34,7 @@ export async function seedLedger(t: Scope, { serviceUrl }: Pick<TestDatabase, 's
     { multiplier: 0, weight: 3 },
     { multiplier: 1.5, weight: 2 },
   ]
-  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(genesis, testOpening)
   await ledger.runOk(defineUsers, { users: [1, 2, 3].map((id) => ({ id })), listed: true })
   // Its owner joined in the version before, so that no event says it.
   await queryRows({ ownerUrl: serviceUrl }, 'insert into room_members (room_id, user_id) values (9, 3)')

@@ -7,7 +7,7 @@ import { withOwnExecutors } from '../audit/seed-ledger.ts'
 import { rechain, tamper } from '../audit/verify-database.ts'
 import { busyLimits, cashRequest } from '../harness/app/busy-ledger.ts'
 import { createTestApp, readDb, type SendRequest, type TestApp } from '../harness/app/test-app.ts'
-import { queryRows, testChains } from '../harness/ledger/test-executor.ts'
+import { queryRows, testChains, testOpening } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 const HOUR_MS = 3_600_000
@@ -28,7 +28,7 @@ export async function pastWeeks(): Promise<TestDatabase> {
   const days: { readonly last: number; readonly at: string }[] = []
   await withOwnExecutors(async (own) => {
     const opened = await createTestApp(own, slices, { database, approvalLimits: busyLimits })
-    await opened.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+    await opened.ledger.runOk(genesis, testOpening)
     await loadDemo(opened.ledger.executor, readDb(own, database))
     await opened.ledger.runOk(chooseSeed(testChains), { user_id: 1, client_seed: 'seven white doves' }, 'user:1')
     const first = monthBefore.getTime() + 2 * DAY_MS + 13 * HOUR_MS

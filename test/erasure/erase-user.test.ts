@@ -5,13 +5,14 @@ import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
 import { recordRedactedReplies } from '../../src/erasure/record-redacted-replies.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { dataOf } from '../features/answers.ts'
 import { callCommandLine } from '../features/call-command-line.ts'
 import { tablesWith } from '../features/tables-with.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
+import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
 
 const { slices, notifier } = await loadSlices()
 
@@ -29,6 +30,7 @@ interface ErasureSetup extends TestApp {
 async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
   const open = await createTestApp(t, slices)
   const { operator, user, ledger, database } = open
+  await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', {
     users: [
       { id: 1, uid: `${CANARY}-uid`, name: `${CANARY} name`, avatar: `avatars/${CANARY}.png` },

@@ -85,6 +85,10 @@ test('what the service draws', async (t) => {
       const changed = await verify(JSON.stringify(draw), String(value), fetchOdds)
       t.same(stepsThatAre('wrong', changed), ['commitment'])
     }
+    t.equal(
+      (await verify(JSON.stringify({ ...draw, incarnation: 'ab'.repeat(16) }), commitment, fetchOdds)).verdict,
+      'valid',
+    )
     const forged = { ...draw, link: 'ab'.repeat(32) }
     const among = list.map((item: unknown) => (item === draw ? forged : item))
     t.ok(stepsThatAre('wrong', await verify(JSON.stringify(among), '', fetchOdds)).includes('link'))
@@ -250,6 +254,40 @@ test('a link is right only when it led to an earlier link or to a commitment', a
   }
 })
 
+test('a draw that was not announced is valid, and its step says what that means', async (t) => {
+  const announcementOf = async (change: object, kept: string) => {
+    const verdict = await verify(JSON.stringify({ ...luckyExample, ...change }), kept, noOdds)
+    const steps = verdict.checked.flatMap((one) => one.steps)
+    return { verdict: inEnglish(verdict), steps: steps.filter(({ step }) => step === 'announcement'), all: steps }
+  }
+  const { commitment } = luckyExample
+  const unannounced = await announcementOf({ announced: false }, commitment)
+  t.match(unannounced, { verdict: /^Valid: /, steps: [{ outcome: 'right', reason: 'notAnnounced' }] })
+  t.match(await announcementOf({ announced: true }, commitment), {
+    verdict: /^Valid: /,
+    steps: [{ reason: 'announced' }],
+  })
+  t.same((await announcementOf({ announced: undefined }, commitment)).steps, [], 'what was pasted does not say it')
+  const alone = await announcementOf({ announced: false, commitment: undefined }, '')
+  t.match(alone.verdict, /^Valid as far as/)
+  t.match(alone.all, [{}, { step: 'commitment', outcome: 'unchecked', reason: 'commitmentNotShown' }])
+  t.match(sentences.en.reasons.notAnnounced, /fair unless the operator chose its key or the incarnation/)
+  t.match(sentences.ar.reasons.notAnnounced, /السحب عادل ما لم يكن المشغّل/)
+})
+
+test('links of a chain lead to each other in one incarnation only', async (t) => {
+  const links = [
+    { k: 3, link: 'ab'.repeat(32) },
+    { k: 1, link: 'cd'.repeat(32) },
+  ]
+  const [third, first] = drawsWith(links)
+  const other = { ...first, incarnation: 'ef'.repeat(16) }
+  t.equal((await verify(JSON.stringify([third, first]), '', noOdds)).verdict, 'notValid')
+  t.equal((await verify(JSON.stringify([third, other]), '', noOdds)).verdict, 'valid')
+  const kept = (commitment: string) => verify(JSON.stringify([luckyExample, other]), commitment, noOdds)
+  t.same(stepsThatAre('unchecked', await kept(luckyExample.commitment)), ['link', 'commitment'], 'two chains, one kept')
+})
+
 test('the examples of the documents are valid without a request', async (t) => {
   const refuse: FetchOdds = async () => {
     throw new Error('the odds were pasted')
@@ -306,6 +344,11 @@ test('bad input is answered with a sentence', async (t) => {
     [JSON.stringify({ ...luckyExample, k: 1.5 }), /k is missing or wrong/],
     [JSON.stringify({ ...luckyExample, link: 'AB'.repeat(32) }), /link is missing or wrong\. Expected 64 of 0-9 a-f/],
     [JSON.stringify({ ...luckyExample, chain: 'a|b' }), /chain is missing or wrong/],
+    [
+      JSON.stringify({ ...luckyExample, incarnation: 'ab' }),
+      /incarnation is missing or wrong\. Expected 32 of 0-9 a-f/,
+    ],
+    [JSON.stringify({ ...luckyExample, announced: 1 }), /announced is missing or wrong\. Expected true or false/],
     [JSON.stringify({ ...luckyExample, odds: [{ multiplier: 0.00001, weight: 1 }] }), /odds\.0\.multiplier is/],
     [JSON.stringify({ ...luckyExample, odds: [{ multiplier: 1, weight: 0 }] }), /odds\.0\.weight is/],
     [JSON.stringify({ fairness: { algorithm: 'rr1', game_uid: 'g-1', commitment: 'ab' } }), /not finished/],

@@ -10,13 +10,11 @@ import { createLogger } from '../../src/http/observability/logging.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { Tail } from '../../src/ledger/subscriptions/tail.ts'
-import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
-
-const opening = { fairness_key: testChains.keyHash }
 
 test('a read whose connection breaks fails alone', async (t) => {
   const database = await testDatabase()
@@ -108,13 +106,13 @@ for (const [moment, arrange] of moments) {
     const database = await testDatabase()
     const dbProxy = await proxy(t, database.serviceUrl)
     const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })
-    await one.runOk(genesis, opening)
+    await one.runOk(genesis, testOpening)
     await arrange(dbProxy)
     // As soon as a connection is there again, and the one that went silent no longer holds the head.
     let silent = 0
     for (;;) {
       try {
-        t.match((await one.run(genesis, opening, { key: 'k' })).reply, { status: 200 })
+        t.match((await one.run(genesis, testOpening, { key: 'k' })).reply, { status: 200 })
         break
       } catch (error) {
         t.ok(error instanceof Unavailable)

@@ -13,7 +13,7 @@ import { PipelinedConnection } from '../../src/ledger/executor/pipelined-connect
 import { Snapshot } from '../../src/ledger/replay/snapshot.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -24,7 +24,7 @@ type Test = Parameters<typeof proxy>[0]
 
 async function ledgerOfOneEvent(t: Test): Promise<TestDatabase> {
   const database = await testDatabase()
-  await createTestExecutor(t, database.serviceUrl).runOk(genesis, { fairness_key: testChains.keyHash })
+  await createTestExecutor(t, database.serviceUrl).runOk(genesis, testOpening)
   return database
 }
 

@@ -78,6 +78,7 @@ const json = 'application/json; charset=utf-8'
 const error = (code: string, rest = {}) => JSON.stringify({ message: 'm', code, request_id: 'r', ...rest })
 const chainsBody = JSON.stringify({
   data: {
+    incarnation: '0123456789abcdef'.repeat(2),
     chain: '1-1',
     commitment: 'a'.repeat(64),
     client_seed: '1',

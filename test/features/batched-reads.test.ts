@@ -27,8 +27,9 @@ const everything = `
   insert into privilege_cards select u, u, 1, 30, false, now(), u from generate_series(1, ${USERS}) u;
   insert into decorations values (1, 'Rose', 'standard', 1, 'rose.png', '[]', null, now());
   insert into bag_items select u, 1, u, u from generate_series(1, ${USERS}) u;
-  insert into lucky_progress (user_id, number, used, client_seed, commitment, next_commitment)
-    select u, 1, 0, u::text, '', '' from generate_series(1, ${USERS}) u;
+  insert into ledger_incarnation values (1, '${drawnGift.incarnation}', 1);
+  insert into lucky_progress (user_id, incarnation, number, used, client_seed, commitment, next_commitment)
+    select u, '${drawnGift.incarnation}', 1, 0, u::text, '', '' from generate_series(1, ${USERS}) u;
   insert into withdrawals
     select u, 'cash', 'pending', u, 1, null, 1, 'dollars', u, null, null, null, now(), now(), u
     from generate_series(1, ${USERS}) u;
@@ -39,8 +40,8 @@ const everything = `
   insert into rooms (room_id, owner_id, trophy_points) select u, u, 0 from generate_series(1, ${USERS}) u;
   insert into room_profiles select u, 'r' || u, 'Room', '', now(), now(), 'test' from generate_series(1, ${USERS}) u;
   insert into roulette_games (game_id, uid, room_id, creator_id, status, game_price, max_players, fee_percent, prize,
-                              entries, commitment, created_at)
-    select u, 'g-' || u || '-x', u, u, 'open', u, 2, 0, 1, '[{"entry":1,"user_id":1,"stake":1,"client_seed":""}]', '', now()
+                              entries, incarnation, commitment, created_at)
+    select u, 'g-' || u || '-x', u, u, 'open', u, 2, 0, 1, '[{"entry":1,"user_id":1,"stake":1,"client_seed":""}]', '', '', now()
     from generate_series(1, ${USERS}) u;
   insert into roulette_open_games select u, u from generate_series(1, ${USERS}) u`
 

@@ -4,7 +4,7 @@ import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { createCheckedApp } from '../harness/app/checked-app.ts'
 import type { TestApp } from '../harness/app/test-app.ts'
-import { queryRows, testChains } from '../harness/ledger/test-executor.ts'
+import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
@@ -18,7 +18,7 @@ const odds = [
 async function giftApp(t: Parameters<typeof createCheckedApp>[0]): Promise<TestApp> {
   const open = await createCheckedApp(t, slices)
   const { operator, ledger } = open
-  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
@@ -118,7 +118,8 @@ test('gifts over HTTP', async (all) => {
 
   await all.test('a player verifies draws by hand and by request', async (t) => {
     const chains = Object((await ask('GET', '/api/v1/fairness/lucky')).body).data
-    t.match(chains, { chain: '1-1', client_seed: '1', next: '1-2' })
+    const { incarnation } = testOpening
+    t.match(chains, { incarnation, chain: '1-1', client_seed: '1', next: '1-2' })
     for (let i = 0; i < 5; i += 1) await ask('POST', '/api/v1/instant-send', { ...send, decoration_id: 2 })
     t.match((await ask('PUT', '/api/v1/fairness/lucky', { client_seed: 'my-seed' })).body, {
       data: { chain: '1-2', commitment: chains.next_commitment, client_seed: 'my-seed' },
@@ -134,6 +135,7 @@ test('gifts over HTTP', async (all) => {
       ['1-2 1', '1-1 5', '1-1 4', '1-1 3', '1-1 2', '1-1 1'],
     )
     t.equal(rest.meta.next_cursor, null)
+    t.ok(draws.every((draw) => draw.incarnation === incarnation && draw.announced === true))
     t.match(
       draws[0].orders,
       sent.lucky_result.data.OrderList.map(({ order_id, reward_num }: never) => ({ order_id, reward_num })),
@@ -169,6 +171,10 @@ test('gifts over HTTP', async (all) => {
       'a commitment other than the published one',
     )
     t.equal(await verdict({ ...draws[0], commitment: chains.next_commitment }), true)
+    t.equal(await verdict({ ...draws[0], announced: '1' }), true)
+    t.equal(await verdict({ ...draws[0], announced: false }), false, 'the ledger says that it was announced')
+    t.equal(await verdict({ ...draws[0], incarnation: undefined, announced: undefined }), true)
+    t.equal(await verdict({ ...draws[0], incarnation: 'ab'.repeat(16) }), false, 'another incarnation')
     const [order, ...others] = draws[0].orders
     t.equal(await verdict({ ...draws[0], orders: [{ ...order, order_id: '1-0' }, ...others] }), false, 'another order')
     t.equal(
@@ -192,11 +198,11 @@ test('gifts over HTTP', async (all) => {
       asOwner('POST', '/v1/instant-send', { ...send, u_id: 3, quantity: 1, decoration_id: 2, user_id })
     await Promise.all(Array.from({ length: 30 }, () => give(receivers)))
     await Promise.all(Array.from({ length: 210 }, () => give(receivers.slice(0, 1))))
-    const pages: { readonly sends: readonly number[]; readonly orders: number }[] = []
+    const pages: { readonly sends: readonly number[]; readonly orders: number; readonly next: string | null }[] = []
     for (let cursor = ''; cursor !== null; ) {
       const { data, meta } = Object((await asOwner('GET', `/v1/fairness/lucky/draws?limit=200&cursor=${cursor}`)).body)
       const orders = data.reduce((sum: number, draw: { orders: unknown[] }) => sum + draw.orders.length, 0)
-      pages.push({ sends: data.map(({ k }: { k: number }) => k), orders })
+      pages.push({ sends: data.map(({ k }: { k: number }) => k), orders, next: meta.next_cursor })
       cursor = meta.next_cursor
     }
     t.equal(pages[0]?.sends.length, 200, 'as many as requested')
@@ -207,5 +213,25 @@ test('gifts over HTTP', async (all) => {
     )
     for (const { orders } of pages) t.ok(orders > 0 && orders < 1_500, `${orders} orders`)
     t.equal(Object((await asOwner('GET', '/v1/fairness/lucky/draws?limit=1')).body).data.length, 1)
+
+    const [second, first] = Object(
+      (await asOwner('GET', `/v1/fairness/lucky/draws?cursor=${pages.at(-2)?.next}`)).body,
+    ).data.slice(-2)
+    t.match(
+      [first, second],
+      [
+        { k: 1, announced: false },
+        { k: 2, announced: true },
+      ],
+    )
+    const verdict = Object((await asOwner('POST', '/api/v1/fairness/verify', first)).body).data
+    t.equal(verdict.valid, true, 'nothing was asked before the first send')
+    t.match(
+      verdict.steps.filter(({ step }: { step: string }) => step === 'link' || step === 'announced'),
+      [
+        { why: 'hashing the link 1 times gives the commitment published with the draw' },
+        { ok: true, why: /^the chain was opened by the send itself/, values: { announced: false } },
+      ],
+    )
   })
 })

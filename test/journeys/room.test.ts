@@ -9,7 +9,7 @@ import {
   type TestClient,
   type TestInstance,
 } from '../harness/app/realtime-instance.ts'
-import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { checkedOrigin } from '../harness/process/checked-origin.ts'
 
@@ -25,7 +25,7 @@ interface RoomSetup {
 async function roomSetup(t: Test): Promise<RoomSetup> {
   const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   const instance = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
   const origin = await checkedOrigin(t, instance.origin)
   const ask: RoomSetup['ask'] = async (who, method, path, body) => {

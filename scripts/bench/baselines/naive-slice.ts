@@ -152,10 +152,10 @@ const drawRows = prepared<{ readonly position: number; readonly data: EventData<
 async function readDraws(pool: Pool, userId: number, limit: number) {
   const rows = await drawRows(pool, `user:${userId}`, limit)
   return rows.map(({ position, data, at }) => {
-    const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
+    const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, price, quantity, draws } =
+      data
     const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(position, i), r, reward_num: reward }))
-    const stake = price * quantity
-    const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders, created_at: isoMicros(at) }
-    return { position, draw }
+    const named = { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash }
+    return { position, draw: { ...named, stake: price * quantity, orders, created_at: isoMicros(at) } }
   })
 }

@@ -4,7 +4,16 @@ import type { Profiles } from '../../../src/realtime/frames/profiles.ts'
 const HASH = '0'.repeat(64)
 const gift = { sender_id: 1, receiver_ids: [2], room_id: 1, decoration_id: 3, price: 100, quantity: 5, cost: 500 }
 const shares = { from_bag: false, encrypted: false, receiver_percent: 10, room_percent: 0, owner_percent: 0 }
-const draw = { chain: '1-1', k: 1, link: HASH, client_seed: '1', odds_hash: HASH, draws: [{ r: 1, reward: 750 }] }
+const draw = {
+  incarnation: HASH.slice(32),
+  chain: '1-1',
+  k: 1,
+  link: HASH,
+  announced: true,
+  client_seed: '1',
+  odds_hash: HASH,
+  draws: [{ r: 1, reward: 750 }],
+}
 
 /** A lucky gift, whose frame has some 400 bytes. */
 export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import type { EventData } from '../../../schema/events.ts'
-import type { VerifyDraw } from '../../../schema/fairness.ts'
 import { type EventFilter, searchEvents } from '../../audit/reports/events/search-events.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Verdict } from '../../features/fairness/verdict.ts'
@@ -48,7 +47,12 @@ export async function readDrawDetails(db: Kysely<Tables>, position: number): Pro
     readUserNames(db, [sender_id, ...receiver_ids]),
     decorationNames(db, [decoration_id]),
     publishedOddsTable(db, odds_hash),
-    db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst(),
+    db
+      .selectFrom('lucky_chains')
+      .select('commitment')
+      .where('chain', '=', chain)
+      .where('incarnation', '=', data.incarnation)
+      .executeTakeFirst(),
     k === 1 ? null : readPreviousSend(db, sender_id, position, chain),
     findOpening(db, position, data),
     findNewest(
@@ -80,10 +84,11 @@ async function readDraw(db: Kysely<Tables>, position: number): Promise<DrawEvent
 }
 
 async function verify(db: Kysely<Tables>, position: number, data: EventData<'gift-drawn'>): Promise<Verdict> {
-  const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
+  const { price, quantity, draws } = data
+  const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash } = data
   const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(position, i), r, reward_num: reward }))
-  const draw: VerifyDraw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders }
-  const started = await checkDraw(db, draw)
+  const named = { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash }
+  const started = await checkDraw(db, { ...named, stake: price * quantity, orders })
   if ('errors' in started) throw validationFailed(started.errors)
   return runYielding(started.check)
 }

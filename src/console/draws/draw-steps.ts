@@ -10,7 +10,7 @@ import type { DrawDetails } from './draw-details.ts'
 export function drawSteps(details: DrawDetails): readonly ProofStep[] {
   const { event, names, committed, commitment, odds, verdict } = details
   const { position, data, movements } = event
-  const { chain, k, link, client_seed, odds_hash, sender_id, receiver_ids, draws } = data
+  const { incarnation, chain, k, announced, link, client_seed, odds_hash, sender_id, receiver_ids, draws } = data
   const checkOf = (name: string) => verdict.steps.find(({ step }) => step === name)
   const sayOf = (name: string) => checkedStep(verdict, name)
   const valueOf = (name: string, value: string): unknown => checkOf(name)?.values[value]
@@ -21,11 +21,13 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
     {
       title: 'Commitment of the chain',
       ok: null,
-      why:
-        committed.announced === null
+      why: announced
+        ? committed.announced === null
           ? 'The chain was opened with its commitment before its first draw.'
-          : 'The commitment was published when the chain before it was opened, before its client seed was chosen.',
+          : 'The commitment was published when the chain before it was opened, before its client seed was chosen.'
+        : 'The chain was opened by this send: nothing shows that its commitment was not chosen to suit the seed.',
       facts: [
+        ['Incarnation', codeCell(incarnation)],
         ['Chain', codeCell(chain)],
         ['Commitment', codeCell(commitment, first === null ? undefined : eventPath(first))],
         ['Published in event', eventCell(first)],

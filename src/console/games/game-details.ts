@@ -36,6 +36,7 @@ export interface GameDetails {
   readonly prize: number
   readonly max_players: number
   readonly fee_percent: number
+  readonly incarnation: string
   readonly commitment: string
   /** In the order of joining. */
   readonly entries: readonly RouletteEntry[]
@@ -58,7 +59,7 @@ export async function readGameDetails(db: Kysely<Tables>, id: number): Promise<G
   const row = await db
     .selectFrom('roulette_games as g')
     .select(['g.game_id', 'g.uid', 'g.room_id', 'g.creator_id', 'g.status', 'g.game_price', 'g.prize', 'g.max_players'])
-    .select(['g.fee_percent', 'g.commitment', 'g.entries', 'g.winner_id', 'g.spin', 'g.end_position'])
+    .select(['g.fee_percent', 'g.incarnation', 'g.commitment', 'g.entries', 'g.winner_id', 'g.spin', 'g.end_position'])
     .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at')])
     .where('g.game_id', '=', id)
     .executeTakeFirst()
@@ -74,7 +75,13 @@ export async function readGameDetails(db: Kysely<Tables>, id: number): Promise<G
       ? null
       : checkSpin(
           db,
-          { game_uid: row.uid, commitment: row.commitment, ...spin, entries: [...entries] },
+          {
+            game_uid: row.uid,
+            incarnation: row.incarnation,
+            commitment: row.commitment,
+            ...spin,
+            entries: [...entries],
+          },
           {
             uid: row.uid,
             status: row.status,

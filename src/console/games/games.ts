@@ -132,11 +132,15 @@ const eventsOf = ({ events, names }: GameDetails): Table =>
 
 /** The spin in the order in which it happened; only the commitment while the game is open. */
 function stepsOf(game: GameDetails): readonly ProofStep[] {
-  const { game_id, commitment, spin, verdict, end_position: end, entries, events } = game
-  const committed = ['Commitment', codeCell(commitment, eventPath(game_id))] as const
+  const { game_id, incarnation, commitment, spin, verdict, end_position: end, entries, events } = game
+  const committed = [
+    ['Incarnation', codeCell(incarnation)],
+    ['Commitment', codeCell(commitment, eventPath(game_id))],
+    ['Committed in event', eventCell(game_id)],
+  ] as const
   if (spin === null || verdict === null || end === null) {
     const why = 'The service committed to its seed when the game was created. The seed is revealed by the spin.'
-    return [{ title: 'Commitment', ok: null, why, facts: [committed, ['Committed in event', eventCell(game_id)]] }]
+    return [{ title: 'Commitment', ok: null, why, facts: committed }]
   }
   const checkOf = (name: string) => verdict.steps.find(({ step }) => step === name)
   const textOf = (name: string, value: string): string => {
@@ -152,8 +156,7 @@ function stepsOf(game: GameDetails): readonly ProofStep[] {
       title: 'Commitment, before anybody joined',
       ...sayOf('commitment'),
       facts: [
-        committed,
-        ['Committed in event', eventCell(game_id)],
+        ...committed,
         ['Seed of the service', codeCell(spin.server_seed, eventPath(end))],
         ['Revealed in event', eventCell(end)],
         ['SHA-256 of the prefix and the seed', codeCell(textOf('commitment', 'hash'))],

@@ -8,9 +8,11 @@ import { InexactNumber, parseExact } from './exact-json.js'
 /**
  * @typedef {object} Draw a send of a lucky gift, as GET /fairness/lucky/draws lists it
  * @property {'lucky'} kind
+ * @property {string | null} incarnation
  * @property {string} chain
  * @property {number} k
  * @property {string} link
+ * @property {boolean | null} announced
  * @property {string} clientSeed
  * @property {bigint} decorationId
  * @property {string} oddsHash
@@ -144,9 +146,11 @@ function readDraw(fields, path) {
   const orders = list(fields, 'orders', path, MAX_ORDERS)
   return {
     kind: 'lucky',
+    incarnation: isAbsent(fields['incarnation']) ? null : incarnation(fields, path),
     chain: name(fields, 'chain', path),
     k: Number(k),
     link: hash(fields, 'link', path),
+    announced: isAbsent(fields['announced']) ? null : flag(fields, 'announced', path),
     clientSeed: name(fields, 'client_seed', path),
     decorationId: whole(fields, 'decoration_id', path),
     oddsHash: hash(fields, 'odds_hash', path),
@@ -292,6 +296,27 @@ function whole(fields, field, path) {
 function hash(fields, field, path) {
   const value = fields[field]
   if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value)) throw expected('hash', path, field)
+  return value
+}
+
+/**
+ * @param {Fields} fields
+ * @param {string} path
+ */
+function incarnation(fields, path) {
+  const value = fields['incarnation']
+  if (typeof value !== 'string' || !/^[0-9a-f]{32}$/.test(value)) throw expected('incarnation', path)
+  return value
+}
+
+/**
+ * @param {Fields} fields
+ * @param {string} field
+ * @param {string} path
+ */
+function flag(fields, field, path) {
+  const value = fields[field]
+  if (typeof value !== 'boolean') throw expected('flag', path, field)
   return value
 }
 

@@ -10,7 +10,7 @@
  * } Fault why something could not be checked; `place` is the path of a field
  */
 
-/** @typedef {'object' | 'list' | 'whole' | 'hash' | 'name' | 'k' | 'multiplier'} Expected */
+/** @typedef {'object' | 'list' | 'whole' | 'hash' | 'incarnation' | 'flag' | 'name' | 'k' | 'multiplier'} Expected */
 
 /**
  * @typedef {object} Step
@@ -42,6 +42,7 @@ const english = {
   steps: {
     link: 'link',
     commitment: 'commitment',
+    announcement: 'announcement',
     odds: 'odds table',
     number: 'number',
     reward: 'reward',
@@ -66,7 +67,12 @@ const english = {
     commitmentPasted:
       'hashing the link as often as the number of the send gives the commitment that was pasted with it. Compare it with the one that was shown before the draw.',
     commitmentNotReached: 'hashing the link as often as the number of the send does not give the commitment.',
+    commitmentNotShown:
+      'compare this hash with the commitment that was shown after the draw: none was shown before it.',
     commitmentMissing: 'compare this hash with the commitment that was shown before the draw, or enter that above.',
+    announced: 'the commitment was on the ledger before the send, so that it could not be chosen to suit it.',
+    notAnnounced:
+      'the chain began with this send, so that its commitment was not on the ledger before: the draw is fair unless the operator chose its key or the incarnation to suit a seed that it knew. GET /api/v1/fairness/lucky before the first gift announces the chain.',
     oddsHaveHash: 'the published odds table has the hash that the draw names.',
     oddsHaveAnotherHash: 'the odds table does not have the hash that the draw names.',
     oddsUnknown: 'no odds table with this hash was published.',
@@ -116,6 +122,8 @@ const english = {
     list: 'a list that is not empty',
     whole: 'a whole number from 0 on',
     hash: '64 of 0-9 a-f',
+    incarnation: '32 of 0-9 a-f',
+    flag: 'true or false',
     name: '1 to 64 of 0-9 A-Z a-z _ -',
     k: 'a number from 1 to 1024',
     multiplier: 'a number from 0 to 10000 with at most 4 decimals',
@@ -141,6 +149,7 @@ const arabic = {
   steps: {
     link: 'الحلقة',
     commitment: 'الالتزام',
+    announcement: 'الإعلان',
     odds: 'جدول الاحتمالات',
     number: 'الرقم',
     reward: 'المكافأة',
@@ -162,7 +171,10 @@ const arabic = {
     commitmentPasted:
       'تجزئة الحلقة بعدد مرات يساوي رقم الإرسال تعطي الالتزام الملصق معها. قارنه بالالتزام الذي عُرض قبل السحب.',
     commitmentNotReached: 'تجزئة الحلقة بعدد مرات يساوي رقم الإرسال لا تعطي الالتزام.',
+    commitmentNotShown: 'قارن هذه التجزئة بالالتزام الذي عُرض بعد السحب: لم يُعرض أي التزام قبله.',
     commitmentMissing: 'قارن هذه التجزئة بالالتزام الذي عُرض قبل السحب، أو أدخله في الأعلى.',
+    announced: 'كان الالتزام مسجّلًا في دفتر الأستاذ قبل الإرسال، فلم يكن ممكنًا اختياره بما يناسبه.',
+    notAnnounced: `بدأت السلسلة بهذا الإرسال، فلم يكن التزامها مسجّلًا في دفتر الأستاذ قبله: السحب عادل ما لم يكن المشغّل قد اختار مفتاحه أو معرّف الدفتر بما يناسب بذرة يعرفها. استدعاء ${isolated('GET /api/v1/fairness/lucky')} قبل أول هدية يعلن السلسلة.`,
     oddsHaveHash: 'جدول الاحتمالات المنشور له التجزئة التي يذكرها السحب.',
     oddsHaveAnotherHash: 'جدول الاحتمالات ليست له التجزئة التي يذكرها السحب.',
     oddsUnknown: 'لم يُنشر جدول احتمالات بهذه التجزئة.',
@@ -208,6 +220,8 @@ const arabic = {
     list: 'قائمة غير فارغة',
     whole: 'عدد صحيح لا يقل عن 0',
     hash: `64 من ${isolated('0-9 a-f')}`,
+    incarnation: `32 من ${isolated('0-9 a-f')}`,
+    flag: `${isolated('true')} أو ${isolated('false')}`,
     name: `من 1 إلى 64 من ${isolated('0-9 A-Z a-z _ -')}`,
     k: 'عدد من 1 إلى 1024',
     multiplier: 'عدد من 0 إلى 10000 بأربع منازل عشرية على الأكثر',

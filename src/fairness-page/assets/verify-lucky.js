@@ -16,7 +16,7 @@ import { bytesOf, bytesOfHex, hashTimes, hexOf, sha256, uniform } from './hashes
 export async function verifyLucky(draw, pasted, commitments, odds) {
   const link = bytesOfHex(draw.link)
   const commitment = await checkCommitment(draw, link, pasted, commitments)
-  const steps = [await checkLink(draw, link, pasted, commitment.outcome === 'right'), commitment]
+  const steps = [await checkLink(draw, link, pasted, commitment.outcome === 'right'), commitment, ...announcement(draw)]
   if ('fault' in odds) return [...steps, { step: 'odds', ...withoutOdds(odds), values: {} }]
   steps.push(await checkOdds(draw, odds))
   const total = odds.reduce((sum, { weight }) => sum + weight, 0n)
@@ -57,8 +57,8 @@ const withoutOdds = ({ fault }) =>
  * @param {boolean} isCommitted
  * @returns {Promise<Step>}
  */
-async function checkLink({ chain, k, link: text }, link, pasted, isCommitted) {
-  const ofChain = pasted.filter((other) => other.chain === chain)
+async function checkLink({ incarnation, chain, k, link: text }, link, pasted, isCommitted) {
+  const ofChain = pasted.filter((other) => other.chain === chain && other.incarnation === incarnation)
   const other = ofChain.find((same) => same.k === k && same.link !== text)
   const earlier = ofChain
     .filter((one) => one.k < k)
@@ -94,7 +94,7 @@ async function checkLink({ chain, k, link: text }, link, pasted, isCommitted) {
  * @param {readonly string[]} kept
  * @returns {Promise<Step>}
  */
-async function checkCommitment({ k, commitment }, link, pasted, kept) {
+async function checkCommitment({ k, announced, commitment }, link, pasted, kept) {
   const hash = hexOf(await hashTimes(link, k))
   const known = commitment === null ? kept : [...kept, commitment]
   const values = { times: k, hash, ...(known.length === 0 ? {} : { kept: known.join(' ') }) }
@@ -104,11 +104,30 @@ async function checkCommitment({ k, commitment }, link, pasted, kept) {
     return { step: 'commitment', outcome: 'right', reason, values }
   }
   // Somebody who kept one commitment may paste draws of several chains.
-  const chains = new Set(pasted.map(({ chain }) => chain)).size
-  return isPastedRight && kept.length < chains
-    ? { step: 'commitment', outcome: 'unchecked', reason: 'commitmentMissing', values }
-    : { step: 'commitment', outcome: 'wrong', reason: 'commitmentNotReached', values }
+  const chains = new Set(pasted.map(({ incarnation, chain }) => `${incarnation} ${chain}`)).size
+  if (!isPastedRight || kept.length >= chains) {
+    return { step: 'commitment', outcome: 'wrong', reason: 'commitmentNotReached', values }
+  }
+  const reason = announced === false ? 'commitmentNotShown' : 'commitmentMissing'
+  return { step: 'commitment', outcome: 'unchecked', reason, values }
 }
+
+/**
+ * Says what the draw proves; the ledger alone knows whether it is so, and no answer makes the draw wrong.
+ * @param {Draw} draw
+ * @returns {Step[]}
+ */
+const announcement = ({ announced }) =>
+  announced === null
+    ? []
+    : [
+        {
+          step: 'announcement',
+          outcome: 'right',
+          reason: announced ? 'announced' : 'notAnnounced',
+          values: { announced: String(announced) },
+        },
+      ]
 
 /**
  * @param {Draw} draw

@@ -1,10 +1,10 @@
-import { keyOf } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { chainId, type LuckyChains } from './lg1.ts'
-import { type LuckyProgress, luckyProgress, openChain } from './lucky-progress.ts'
+import { type LuckyProgress, luckyKeys, openChain, openSeededChain, runningChain } from './lucky-progress.ts'
 
 /** The caller's current chain and the next one, as published. */
 export interface PublishedChains {
+  readonly incarnation: string
   readonly chain: string
   readonly commitment: string
   readonly client_seed: string
@@ -13,6 +13,7 @@ export interface PublishedChains {
 }
 
 export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
+  incarnation: progress.incarnation,
   chain: chainId(progress.user_id, progress.number),
   commitment: progress.commitment,
   client_seed: progress.client_seed,
@@ -20,16 +21,16 @@ export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
   next_commitment: progress.next_commitment,
 })
 
-/** Opens the user's first chain, if there is none, so that its commitment is published before any draw. Never refused. */
+/** Opens a chain for a user who has none, so that its commitment is published before any draw. Never refused. */
 export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number }, PublishedChains> => ({
   refusals: [],
-  reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
+  reads: ({ user_id }) => luckyKeys(user_id),
   decide: (state, { user_id }) =>
-    state.get(luckyProgress, String(user_id)) === undefined ? [openChain(chains, user_id, 1, String(user_id))] : [],
+    runningChain(state, user_id) === undefined ? [openChain(state, chains, user_id)] : [],
   result: (state, { user_id }) => {
-    const progress = state.get(luckyProgress, String(user_id))
-    if (progress === undefined) throw new Error(`user ${user_id} has no chain`)
-    return publishedChains(progress)
+    const running = runningChain(state, user_id)
+    if (running === undefined) throw new Error(`user ${user_id} has no chain`)
+    return publishedChains(running)
   },
 })
 
@@ -42,11 +43,7 @@ export const chooseSeed = (
   chains: LuckyChains,
 ): Verb<{ readonly user_id: number; readonly client_seed: string }, PublishedChains> => ({
   refusals: [],
-  reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
-  decide: (state, { user_id, client_seed }) => {
-    const progress = state.get(luckyProgress, String(user_id))
-    if (progress !== undefined) return [openChain(chains, user_id, progress.number + 1, client_seed)]
-    return [openChain(chains, user_id, 1, String(user_id)), openChain(chains, user_id, 2, client_seed)]
-  },
+  reads: ({ user_id }) => luckyKeys(user_id),
+  decide: (state, { user_id, client_seed }) => openSeededChain(state, chains, user_id, client_seed),
   result: showChains(chains).result,
 })

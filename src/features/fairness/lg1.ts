@@ -10,8 +10,15 @@ export const chainId = (userId: number, number: number): string => `${userId}-${
 /** Whether an id has the form of this service's chain ids; the chain need not exist. */
 export const isChainId = (chain: string): boolean => /^[1-9]\d*-[1-9]\d*$/.test(chain)
 
+/** A chain has its id once in each incarnation of the ledger. */
+export interface ChainName {
+  readonly incarnation: string
+  readonly chain: string
+}
+
 /** s(0) of a chain, from which all its links are derived. */
-export const chainStart = (fairnessKey: string, chain: string): Buffer => hmac(fairnessKey, `lg1|${chain}`)
+export const chainStart = (fairnessKey: string, { incarnation, chain }: ChainName): Buffer =>
+  hmac(fairnessKey, `lg1|${incarnation}|${chain}`)
 
 /** s(i + steps) from s(i): hashes repeatedly with SHA-256. */
 export function hashTimes(from: Uint8Array, steps: number): Uint8Array {
@@ -35,9 +42,9 @@ export interface LuckyChains {
   /** SHA-256 of the fairness key, which identifies the key on the ledger. */
   readonly keyHash: string
   /** T = s(N), published before the chain is used. */
-  commitment(chain: string): string
+  commitment(chain: ChainName): string
   /** K(k) = s(N-k). */
-  link(chain: string, k: number): Uint8Array
+  link(chain: ChainName, k: number): Uint8Array
 }
 
 const CHECKPOINT_INTERVAL = 16
@@ -52,20 +59,21 @@ const MAX_CACHED_CHAINS = 20_000
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
   const cache = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_CHAINS })
-  const checkpointsOf = (chain: string): Uint8Array => {
-    let links = cache.get(chain)
+  const checkpointsOf = (name: ChainName): Uint8Array => {
+    const key = `${name.incarnation}|${name.chain}`
+    let links = cache.get(key)
     if (links === undefined) {
       links = new Uint8Array(CHECKPOINTS_PER_CHAIN * LINK_BYTES)
-      let link: Uint8Array = chainStart(fairnessKey, chain)
+      let link: Uint8Array = chainStart(fairnessKey, name)
       for (let i = 0; i < CHECKPOINTS_PER_CHAIN; i += 1) {
         if (i > 0) link = hashTimes(link, CHECKPOINT_INTERVAL)
         links.set(link, i * LINK_BYTES)
       }
-      cache.set(chain, links)
+      cache.set(key, links)
     }
     return links
   }
-  const linkAt = (chain: string, i: number): Uint8Array => {
+  const linkAt = (chain: ChainName, i: number): Uint8Array => {
     const nearest = Math.min(Math.floor(i / CHECKPOINT_INTERVAL), CHECKPOINTS_PER_CHAIN - 1)
     const checkpoint = checkpointsOf(chain).slice(nearest * LINK_BYTES, (nearest + 1) * LINK_BYTES)
     return hashTimes(checkpoint, i - nearest * CHECKPOINT_INTERVAL)
@@ -74,7 +82,7 @@ export function luckyChains(fairnessKey: string): LuckyChains {
     keyHash: sha256(fairnessKey),
     commitment: (chain) => Buffer.from(linkAt(chain, CHAIN_LENGTH)).toString('hex'),
     link: (chain, k) => {
-      if (k < 1 || k > CHAIN_LENGTH) throw new RangeError(`chain ${chain} has no send ${k}`)
+      if (k < 1 || k > CHAIN_LENGTH) throw new RangeError(`chain ${chain.chain} has no send ${k}`)
       return linkAt(chain, CHAIN_LENGTH - k)
     },
   }

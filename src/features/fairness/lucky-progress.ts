@@ -1,13 +1,15 @@
 import { integer, text } from '../../ledger/rules/columns.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { incarnationIn, incarnationKey } from '../../ledger/rules/incarnation.ts'
+import { type Key, keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { State, WritableState } from '../../ledger/rules/state.ts'
 import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
 
 /** A user's current chain and how much of it is used. */
 export const luckyProgress = projection('lucky_progress', {
   user_id: integer(),
+  incarnation: text(),
   /** The current chain is `<user_id>-<number>`. */
   number: integer(),
   /** Links of the chain that were revealed by draws. */
@@ -21,6 +23,7 @@ export type LuckyProgress = RowOf<typeof luckyProgress>
 
 /** A chain with a published commitment. */
 export const publishedLuckyChains = projection('lucky_chains', {
+  incarnation: text(),
   chain: text(),
   user_id: integer(),
   commitment: text(),
@@ -30,15 +33,19 @@ export const publishedLuckyChains = projection('lucky_chains', {
 
 export const evolveLuckyChains: Evolver = {
   'lucky-chain-opened': (state, { data }) => {
-    const { user_id, chain, number, commitment, client_seed, next_chain, next_commitment, fairness_key } = data
-    state.set(luckyProgress, String(user_id), { user_id, number, used: 0, client_seed, commitment, next_commitment })
-    state.set(publishedLuckyChains, chain, { chain, user_id, commitment, fairness_key })
-    state.set(publishedLuckyChains, next_chain, {
-      chain: next_chain,
+    const { user_id, incarnation, chain, number, commitment, client_seed, next_chain, next_commitment, fairness_key } =
+      data
+    state.set(luckyProgress, String(user_id), {
       user_id,
-      commitment: next_commitment,
-      fairness_key,
+      incarnation,
+      number,
+      used: 0,
+      client_seed,
+      commitment,
+      next_commitment,
     })
+    publish(state, { incarnation, chain, user_id, commitment, fairness_key })
+    publish(state, { incarnation, chain: next_chain, user_id, commitment: next_commitment, fairness_key })
   },
   'gift-drawn': (state, { data }) => {
     const progress = state.get(luckyProgress, String(data.sender_id))
@@ -47,52 +54,97 @@ export const evolveLuckyChains: Evolver = {
   },
 }
 
-/** The event that opens chain `number` of a user and commits to the one after it. */
-export function openChain(
-  chains: LuckyChains,
-  userId: number,
-  number: number,
-  clientSeed: string,
-): LedgerEvent<'lucky-chain-opened'> {
-  const chain = chainId(userId, number)
-  const next = chainId(userId, number + 1)
+const publish = (state: WritableState, row: RowOf<typeof publishedLuckyChains>): void =>
+  state.set(publishedLuckyChains, `${row.incarnation}:${row.chain}`, row)
+
+/** The rows that say where a user's draws stand. */
+export const luckyKeys = (userId: number): readonly Key[] => [keyOf(luckyProgress, userId), incarnationKey]
+
+/** The user's chains of the present incarnation; a chain of an earlier one draws nothing any more. */
+export function runningChain(state: State, userId: number): LuckyProgress | undefined {
+  const progress = state.get(luckyProgress, String(userId))
+  return progress?.incarnation === incarnationIn(state) ? progress : undefined
+}
+
+/** Where a user's next chain stands. */
+interface ChainPlace {
+  readonly user_id: number
+  readonly incarnation: string
+  readonly number: number
+}
+
+/** One above the highest chain that the ledger names for the user; in this incarnation that is the one after the running. */
+export function nextChainNumber(state: State, userId: number): number {
+  const last = state.get(luckyProgress, String(userId))
+  if (last === undefined) return 1
+  // In an earlier incarnation the one after the last chain was announced, and may have been drawn from in what was lost.
+  return last.number + (last.incarnation === incarnationIn(state) ? 1 : 2)
+}
+
+const nextPlace = (state: State, user_id: number): ChainPlace => ({
+  user_id,
+  incarnation: incarnationIn(state),
+  number: nextChainNumber(state, user_id),
+})
+
+/** The event that opens a chain and commits to the one after it. */
+function opening(chains: LuckyChains, place: ChainPlace, client_seed: string): LedgerEvent<'lucky-chain-opened'> {
+  const { user_id, incarnation, number } = place
+  const chain = chainId(user_id, number)
+  const next_chain = chainId(user_id, number + 1)
   return {
     type: 'lucky-chain-opened',
     data: {
-      user_id: userId,
+      user_id,
+      incarnation,
       chain,
       number,
-      commitment: chains.commitment(chain),
-      client_seed: clientSeed,
-      next_chain: next,
-      next_commitment: chains.commitment(next),
+      commitment: chains.commitment({ incarnation, chain }),
+      client_seed,
+      next_chain,
+      next_commitment: chains.commitment({ incarnation, chain: next_chain }),
       fairness_key: chains.keyHash,
     },
     movements: [],
   }
 }
 
+/** Opens the user's next chain with the seed of the one before it; at first the seed is the user's id. */
+export function openChain(state: State, chains: LuckyChains, userId: number): LedgerEvent<'lucky-chain-opened'> {
+  const seed = state.get(luckyProgress, String(userId))?.client_seed ?? String(userId)
+  return opening(chains, nextPlace(state, userId), seed)
+}
+
+/** Ends the running chain and opens the next one with this seed; where no chain runs, one is opened and ended first. */
+export function openSeededChain(
+  state: State,
+  chains: LuckyChains,
+  userId: number,
+  clientSeed: string,
+): readonly LedgerEvent<'lucky-chain-opened'>[] {
+  const place = nextPlace(state, userId)
+  if (runningChain(state, userId) !== undefined) return [opening(chains, place, clientSeed)]
+  return [openChain(state, chains, userId), opening(chains, { ...place, number: place.number + 1 }, clientSeed)]
+}
+
 /** The link for the next send: of the current chain, or of a new one that `opening` opens first. */
 export interface NextSend {
   readonly opening: readonly LedgerEvent<'lucky-chain-opened'>[]
+  readonly incarnation: string
   readonly chain: string
   readonly k: number
-  readonly clientSeed: string
+  readonly client_seed: string
+  /** Whether the commitment of the chain was on the ledger before. */
+  readonly announced: boolean
 }
 
 export function nextSend(state: State, chains: LuckyChains, userId: number): NextSend {
-  const progress = state.get(luckyProgress, String(userId))
-  if (progress !== undefined && progress.used < CHAIN_LENGTH) {
-    const { number, used, client_seed } = progress
-    return { opening: [], chain: chainId(userId, number), k: used + 1, clientSeed: client_seed }
+  const running = runningChain(state, userId)
+  if (running !== undefined && running.used < CHAIN_LENGTH) {
+    const { incarnation, number, used, client_seed } = running
+    return { opening: [], incarnation, chain: chainId(userId, number), k: used + 1, client_seed, announced: true }
   }
-  const number = (progress?.number ?? 0) + 1
-  // The default seed is the user's id.
-  const clientSeed = progress?.client_seed ?? String(userId)
-  return {
-    opening: [openChain(chains, userId, number, clientSeed)],
-    chain: chainId(userId, number),
-    k: 1,
-    clientSeed,
-  }
+  const opened = openChain(state, chains, userId)
+  const { incarnation, chain, client_seed } = opened.data
+  return { opening: [opened], incarnation, chain, k: 1, client_seed, announced: running !== undefined }
 }

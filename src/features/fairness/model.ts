@@ -5,7 +5,7 @@ import { evolveLuckyChains, luckyProgress, publishedLuckyChains } from './lucky-
 
 const tables = [
   rowTable(luckyProgress, { key: ['user_id'], isRewrittenOften: true }),
-  rowTable(publishedLuckyChains, { key: ['chain'] }),
+  rowTable(publishedLuckyChains, { key: ['incarnation', 'chain'] }),
 ]
 
 declare module '../../db/tables.ts' {

@@ -17,12 +17,12 @@ export interface SpinSeeds {
   /** SHA-256 of the fairness key, which identifies the key on the ledger. */
   readonly keyHash: string
   /** S of a game; secret until the game is finished. */
-  seed(gameUid: string): Uint8Array
+  seed(game: { readonly incarnation: string; readonly uid: string }): Uint8Array
 }
 
 export const spinSeeds = (fairnessKey: string): SpinSeeds => ({
   keyHash: sha256(fairnessKey),
-  seed: (gameUid) => hmac(fairnessKey, `rr1|${gameUid}`),
+  seed: ({ incarnation, uid }) => hmac(fairnessKey, `rr1|${incarnation}|${uid}`),
 })
 
 /** C, published when a game is created: SHA-256 of `rr1|commit|<game uid>|` and the bytes of the seed. */

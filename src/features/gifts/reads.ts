@@ -100,15 +100,21 @@ async function findOdds(db: Kysely<Tables>, hash: string): Promise<readonly Odds
   return row === undefined ? undefined : parseStoredOdds(row.odds)
 }
 
-/** The commitment of any chain that was ever published. */
-async function findCommitment(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
-  const row = await db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst()
-  return row?.commitment
+/** The commitments of a chain that was ever published: one, or without an incarnation one for each that has the chain. */
+async function findCommitments(
+  db: Kysely<Tables>,
+  { incarnation, chain }: Pick<VerifyDraw, 'incarnation' | 'chain'>,
+): Promise<readonly string[]> {
+  const ofChain = db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain)
+  const rows = await (incarnation === undefined ? ofChain : ofChain.where('incarnation', '=', incarnation)).execute()
+  return rows.map(({ commitment }) => commitment)
 }
 
+/** Those of the present incarnation. */
 const progressRows = new PreparedStatement<LuckyProgress>(
   'lucky chains of users',
-  `select user_id, number, used, client_seed, commitment, next_commitment from lucky_progress
+  `select user_id, incarnation, number, used, client_seed, commitment, next_commitment
+   from lucky_progress join ledger_incarnation using (incarnation)
    where user_id = any(${listOf('$1', 'bigint')})`,
 )
 
@@ -222,11 +228,12 @@ async function findDraw(db: Kysely<Tables>, position: number): Promise<Published
 function positionedDraw(row: Omit<DrawRow, 'place' | 'next'>): PositionedDraw {
   const event = parseEvent({ ...row, type: 'gift-drawn', movements: [] })
   if (event.type !== 'gift-drawn') throw new Error(`the event at ${row.position} is no draw`)
-  const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
+  const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, price, quantity, draws } =
+    event.data
   const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(event.position, i), r, reward_num: reward }))
   const created_at = isoMicros(event.at)
-  const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders, created_at }
-  return { position: event.position, draw }
+  const published = { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash }
+  return { position: event.position, draw: { ...published, stake: price * quantity, orders, created_at } }
 }
 
 /**
@@ -240,14 +247,14 @@ export async function checkDraw(
   const sent = draw.odds === undefined ? undefined : parseOdds(draw.odds)
   if (sent !== undefined && 'errors' in sent) return sent
   const position = parseOrderId(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
-  const [commitment, odds, recorded] = await Promise.all([
-    findCommitment(db, draw.chain),
+  const [commitments, odds, recorded] = await Promise.all([
+    findCommitments(db, draw),
     draw.odds_hash === undefined ? undefined : findOdds(db, draw.odds_hash),
     position === undefined ? undefined : findDraw(db, position),
   ])
   const sentRows = sent?.rows
   return {
-    check: verifyDraw(draw, { commitment, odds: odds ?? sentRows, sentOdds: sentRows, recorded }),
+    check: verifyDraw(draw, { commitments, odds: odds ?? sentRows, sentOdds: sentRows, recorded }),
   }
 }
 

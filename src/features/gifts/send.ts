@@ -9,7 +9,7 @@ import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
-import { luckyProgress } from '../fairness/lucky-progress.ts'
+import { luckyKeys } from '../fairness/lucky-progress.ts'
 import { rooms } from '../rooms/room.ts'
 import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../rooms/room-ref.ts'
 import { users } from '../users/user.ts'
@@ -174,7 +174,7 @@ function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerm
   if (roomId === undefined) return dependentRoomRefKeys(state, room)
   const keys = [...dependentRoomRefKeys(state, room), ...(roomId === room ? [] : roomKeys(roomId))]
   const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
-  if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakKey(sender_id, roomId, decoration_id)))
+  if (draws) keys.push(...luckyKeys(sender_id), keyOf(streaks, streakKey(sender_id, roomId, decoration_id)))
   if (ownerPercent > 0 && state.isLoaded(rooms, String(roomId))) {
     const owner = state.get(rooms, String(roomId))?.owner_id
     if (owner !== undefined) keys.push(keyOf(balances, account('user', owner, 'target')))

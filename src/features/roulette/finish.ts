@@ -7,13 +7,13 @@ import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
 import {
   coinAccount,
   dependentGameKeys,
-  endedRefusal,
   findGameInRoom,
   type GameRequest,
   gameRequestKeys,
   type NamedGame,
   namedGameAt,
   requestedPlayerBalanceKeys,
+  unplayableRefusal,
 } from './game-lookup.ts'
 
 /** Receives the fee of every pot. */
@@ -45,7 +45,7 @@ export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame, typeo
     if (game.creator_id !== input.caller_id && entryOf(game, input.caller_id) === undefined) {
       return refuse('not_in_game')
     }
-    const ended = endedRefusal(game)
+    const ended = unplayableRefusal(state, game)
     if (ended !== undefined) return refuse(ended)
     if (game.entries.length < MIN_PLAYERS) return refuse('not_enough_players')
 
@@ -74,8 +74,8 @@ export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame, typeo
   result: (state, input) => namedGameAt(state, input),
 })
 
-function spinWheel(spins: SpinSeeds, { uid, commitment, entries }: Game) {
-  const seed = spins.seed(uid)
+function spinWheel(spins: SpinSeeds, { incarnation, uid, commitment, entries }: Game) {
+  const seed = spins.seed({ incarnation, uid })
   // With a fairness key other than the one the game was created with, nobody could verify the spin.
   if (spinCommitment(uid, seed) !== commitment) throw new Error(`game ${uid} is committed to another seed`)
   const draw = spin(seed, uid, entries).r

@@ -1,5 +1,6 @@
 import type { Person } from '../../../schema/common.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
+import { incarnationIn, incarnationKey } from '../../ledger/rules/incarnation.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { memberKeys } from '../rooms/members/member.ts'
@@ -37,7 +38,7 @@ export function dependentRoomKeys(state: State, { caller_id, room }: RoomRequest
 
 export function gameRequestKeys(request: GameRequest): readonly Key[] {
   const id = gameIdOf(request.game)
-  return [...roomRequestKeys(request), ...(id === null ? [] : gameKeys(id))]
+  return [...roomRequestKeys(request), incarnationKey, ...(id === null ? [] : gameKeys(id))]
 }
 
 export const gameKeys = (gameId: number): readonly Key[] => [keyOf(games, gameId), keyOf(balances, gameAccount(gameId))]
@@ -80,6 +81,10 @@ export function endedRefusal({ status }: Game): 'game_finished' | 'game_cancelle
   if (status === 'finished') return 'game_finished'
   return status === 'cancelled' ? 'game_cancelled' : undefined
 }
+
+/** As `endedRefusal`; a game that is open since before commits were lost is as good as cancelled: its seed may be known. */
+export const unplayableRefusal = (state: State, game: Game) =>
+  endedRefusal(game) ?? (game.incarnation === incarnationIn(state) ? undefined : 'game_cancelled')
 
 /** A game with its room's uid and the profiles of its players. */
 export interface NamedGame {

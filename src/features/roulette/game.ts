@@ -23,6 +23,7 @@ export const games = projection('roulette_games', {
   prize: integer(),
   /** In the order of joining; kept after the game has ended. */
   entries: json<readonly RouletteEntry[]>(),
+  incarnation: text(),
   commitment: text(),
   winner_id: nullable(integer()),
   spin: nullable(json<Spin>()),
@@ -89,6 +90,7 @@ export const evolveGames: Evolver = {
       fee_percent: data.fee_percent,
       prize: data.prize,
       entries: [],
+      incarnation: data.incarnation,
       commitment: data.commitment,
       winner_id: null,
       spin: null,

@@ -1,5 +1,6 @@
 import { balanceOf } from '../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { incarnationIn, incarnationKey } from '../../ledger/rules/incarnation.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
@@ -42,7 +43,7 @@ const refusals = ['not_found', 'not_room_member', 'game_already_open', 'insuffic
  */
 export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof refusals> => ({
   refusals,
-  reads: roomRequestKeys,
+  reads: (input) => [...roomRequestKeys(input), incarnationKey],
   dependentReads: (state, input) => {
     const roomId = resolveRoomRef(state, input.room)
     return [...dependentRoomKeys(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
@@ -56,6 +57,7 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof
     if (join_admin && balanceOf(state, coinAccount(caller_id)) < game_price) return refuse('insufficient_balance')
 
     const game_uid = gameUid(position, now)
+    const incarnation = incarnationIn(state)
     const created: LedgerEvent = {
       type: 'roulette-created',
       data: {
@@ -66,7 +68,8 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof
         max_players,
         fee_percent: terms.feePercent,
         prize: prizeOf(game_price * max_players, terms.feePercent),
-        commitment: spinCommitment(game_uid, terms.spins.seed(game_uid)),
+        incarnation,
+        commitment: spinCommitment(game_uid, terms.spins.seed({ incarnation, uid: game_uid })),
         fairness_key: terms.spins.keyHash,
       },
       movements: [],

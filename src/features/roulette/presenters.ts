@@ -13,7 +13,7 @@ export function publishedGame(
   { game, room_uid, creator, players, winner }: NamedGame,
   assetBaseUrl: string,
 ): PublishedGame {
-  const { uid, commitment, spin } = game
+  const { uid, incarnation, commitment, spin } = game
   return {
     id: game.game_id,
     uid,
@@ -30,6 +30,7 @@ export function publishedGame(
     fairness: {
       algorithm: 'rr1',
       game_uid: uid,
+      incarnation,
       commitment,
       ...(spin !== null && publishedSpin(game, spin)),
     },

@@ -29,7 +29,7 @@ const gamesWhere = (condition: string): string => `(
   select row_to_json(game)
   from (
     select g.game_id, g.uid, g.room_id, g.creator_id, g.status, g.game_price, g.max_players, g.fee_percent, g.prize,
-           g.entries::json as entries, g.commitment, g.winner_id, g.spin::json as spin, g.end_position,
+           g.entries::json as entries, g.incarnation, g.commitment, g.winner_id, g.spin::json as spin, g.end_position,
            ${microsOf('g.created_at')} as created_at, ${microsOf('g.ended_at')} as ended_at,
            ${microsOf('g.empty_since')} as empty_since,
            (select coalesce(json_agg(person), '[]')
@@ -130,6 +130,7 @@ export async function findStaleGames(db: Db, maxOpenMinutes: number | null, limi
     .where((eb) =>
       eb.or([
         eb('g.empty_since', '<=', ago(MAX_EMPTY_MINUTES)),
+        eb('g.incarnation', '<>', eb.selectFrom('ledger_incarnation').select('incarnation')),
         ...(maxOpenMinutes === null ? [] : [eb('g.created_at', '<=', ago(maxOpenMinutes))]),
       ]),
     )
@@ -156,7 +157,8 @@ export async function checkSpin(db: Db, spin: VerifySpin, claims?: GameClaims): 
   const events = await spinEvents(db, spin.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
   const finished = events.find((event) => event.type === 'roulette-finished')
-  const recorded = created && finished && { ...finished.data, game_price: created.data.game_price }
+  const recorded = created &&
+    finished && { ...finished.data, incarnation: created.data.incarnation, game_price: created.data.game_price }
   return verifySpin(spin, { commitment: created?.data.commitment, recorded }, claims)
 }
 
@@ -178,6 +180,7 @@ const StoredGame = TypeCompiler.Compile(
   Type.Object({
     game_id: Id,
     uid: Type.String(),
+    incarnation: Type.String(),
     room_id: Id,
     creator_id: Id,
     status: PublishedGame.properties.status,

@@ -9,7 +9,7 @@ import { defineCountry } from '../../../src/features/users/countries/define-coun
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runAudit } from '../run-audit.ts'
 import { withOwnExecutors } from '../seed-ledger.ts'
@@ -33,7 +33,7 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   const ids: number[] = []
   await withOwnExecutors(async (inner) => {
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
-    await runOk(genesis, { fairness_key: testChains.keyHash })
+    await runOk(genesis, testOpening)
     await runOk(defineCountry, { id: 1, name: 'Egypt' })
     const people = [1, 2].map((id) => ({ id }))
     await runOk(defineUsers, { listed: true, users: [...people, { id: 7, business_manager: true }] })

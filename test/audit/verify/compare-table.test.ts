@@ -7,7 +7,7 @@ test('rows that differ from the ledger are reported with both values', async (t)
   const cases: [statement: string, finding: string][] = [
     [
       `update balances set balance = balance + 1 where account = 'user:1:diamonds'`,
-      'balances user:1:diamonds: balance is 9952, expected 9951',
+      'balances user:1:diamonds: balance is 9742, expected 9741',
     ],
     [
       `update balances set balance = ${2n ** 53n + 1n} where account = 'user:2:dollars'`,
@@ -24,7 +24,7 @@ test('rows that differ from the ledger are reported with both values', async (t)
     ],
     ['insert into bag_items values (3, 1, 5, 1)', 'bag_items 3:1: the row does not follow from the ledger'],
     ['delete from bag_items where user_id = 1', 'bag_items 1:2: the row is missing from the table'],
-    ['update gift_streaks set won = won - 1', 'gift_streaks 1:9:2: won is 314, expected 315'],
+    ['update gift_streaks set won = won - 1', 'gift_streaks 1:9:2: won is 104, expected 105'],
   ]
   const database = await seededLedger()
   await tamper(database, ...cases.map(([statement]) => statement))

@@ -1,5 +1,7 @@
 import { loadSlices } from '../../../src/domain.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { testOpening } from '../../harness/ledger/test-executor.ts'
 
 export { dataOf } from '../answers.ts'
 
@@ -14,7 +16,8 @@ export const transfers = '/api/v1/agency/target-transaction-requests'
  */
 export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
   const opened = await createTestApp(t, slices)
-  const { operator } = opened
+  const { operator, ledger } = opened
+  await ledger.runOk(genesis, testOpening)
   for (const id of [1, 2, 3]) await operator('PUT', `/admin/v1/countries/${id}`, { name: `Country ${id}` })
   const serving = (...ids: number[]) =>
     ids.map((country_id) => ({ country_id, diamonds_per_dollar: 10_000 + country_id }))

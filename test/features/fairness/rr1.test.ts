@@ -43,12 +43,14 @@ test('the hashed text and the draw can be computed by hand', (t) => {
   t.end()
 })
 
-test('a game’s seed follows from the key and its uid', (t) => {
+test('a game’s seed follows from the key, its uid and the incarnation', (t) => {
   const seeds = spinSeeds('a key')
-  t.same(seeds.seed('g-9'), createHmac('sha256', 'a key').update('rr1|g-9').digest())
+  const game = { incarnation: 'i', uid: 'g-9' }
+  t.same(seeds.seed(game), createHmac('sha256', 'a key').update('rr1|i|g-9').digest())
   t.equal(seeds.keyHash, createHash('sha256').update('a key').digest('hex'))
-  t.notSame(seeds.seed('g-9'), seeds.seed('g-10'))
-  t.notSame(seeds.seed('g-9'), spinSeeds('another key').seed('g-9'))
+  t.notSame(seeds.seed(game), seeds.seed({ ...game, uid: 'g-10' }))
+  t.notSame(seeds.seed(game), seeds.seed({ ...game, incarnation: 'j' }))
+  t.notSame(seeds.seed(game), spinSeeds('another key').seed(game))
   t.end()
 })
 
@@ -66,7 +68,7 @@ function chiSquare(players: number, spins: number): number {
   const wins = Array.from({ length: players }, () => 0)
   for (let game = 0; game < spins; game += 1) {
     const uid = `g-${game}-${players}`
-    const { r } = spin(seeds.seed(uid), uid, entries)
+    const { r } = spin(seeds.seed({ incarnation: '', uid }), uid, entries)
     wins[r] = (wins[r] ?? 0) + 1
   }
   const expected = spins / players

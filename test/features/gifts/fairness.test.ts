@@ -5,7 +5,7 @@ import { drawOrder, hashTimes } from '../../../src/features/fairness/lg1.ts'
 import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
 import type { IncrementalVerdict, Verdict } from '../../../src/features/fairness/verdict.ts'
 import { verifyDraw } from '../../../src/features/gifts/lucky/verify-draw.ts'
-import { givenWhen } from '../../harness/ledger/given-when.ts'
+import { givenWhen, testIncarnation as incarnation } from '../../harness/ledger/given-when.ts'
 import { testChains } from '../../harness/ledger/test-executor.ts'
 
 const choose = chooseSeed(testChains)
@@ -23,11 +23,12 @@ test('the first read opens a chain, later ones only show it', (t) => {
   const ledger = givenWhen(evolveLuckyChains)
   const first = ledger.when(show, { user_id: 7 })
   t.same(first.answer, {
+    incarnation,
     chain: '7-1',
-    commitment: testChains.commitment('7-1'),
+    commitment: testChains.commitment({ incarnation, chain: '7-1' }),
     client_seed: '7',
     next: '7-2',
-    next_commitment: testChains.commitment('7-2'),
+    next_commitment: testChains.commitment({ incarnation, chain: '7-2' }),
   })
   t.match(first.events, [{ type: 'lucky-chain-opened', data: { fairness_key: testChains.keyHash } }])
   const again = ledger.when(show, { user_id: 7 })
@@ -70,7 +71,7 @@ test('a draw of another ledger is verified with the values sent', (t) => {
   ]
   const verdict = (change: Partial<VerifyDraw>) => {
     const asked = { ...draw, ...change }
-    return verdictOf(verifyDraw(asked, { commitment: undefined, odds: held }))
+    return verdictOf(verifyDraw(asked, { commitments: [], odds: held }))
   }
   const answer = verdict({})
   t.match(answer, { algorithm: 'lg1', valid: true })
@@ -108,7 +109,7 @@ test('a draw of another ledger is verified with the values sent', (t) => {
     t.equal(answer.valid, false, name)
     t.equal(answer.steps.find(({ ok }) => !ok)?.step, step, name)
   }
-  t.match(verdictOf(verifyDraw(draw, { commitment: undefined, odds: undefined })), { valid: false })
+  t.match(verdictOf(verifyDraw(draw, { commitments: [], odds: undefined })), { valid: false })
   t.end()
 })
 
@@ -118,7 +119,7 @@ test('a reward beyond the largest balance is shown exactly', (t) => {
   const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }
   const rewards = [10_000, 99_999_999, 100_000_000].map((multiplier) => {
     const odds = [{ multiplier, weight: 1 }]
-    const [order] = verdictOf(verifyDraw(draw, { commitment: undefined, odds })).steps.slice(3)
+    const [order] = verdictOf(verifyDraw(draw, { commitments: [], odds })).steps.slice(3)
     return [order?.ok, order?.values['reward_num'], order?.why]
   })
   t.same(rewards, [

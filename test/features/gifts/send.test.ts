@@ -1,7 +1,8 @@
 import { test } from 'tap'
 import type { GiftKind, OddsRow } from '../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { CHAIN_LENGTH } from '../../../src/features/fairness/lg1.ts'
+import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
+import { CHAIN_LENGTH, drawOrder } from '../../../src/features/fairness/lg1.ts'
 import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
 import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
 import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
@@ -13,7 +14,14 @@ import { evolveRooms, roomUids } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
-import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
+import {
+  beginIncarnation,
+  FIXED_NOW,
+  type GivenWhen,
+  givenWhen,
+  OTHER_INCARNATION,
+  testIncarnation,
+} from '../../harness/ledger/given-when.ts'
 import { testChains } from '../../harness/ledger/test-executor.ts'
 
 const gift = (id: number, kind: GiftKind, price: number, odds: OddsRow[] = []): LedgerEvent<'decoration-defined'> => ({
@@ -277,5 +285,105 @@ test('a chain that is used up is followed by the next one, with the same seed', 
   const [opened, following] = [first[0], next[0]]
   const committed = opened?.type === 'lucky-chain-opened' ? opened.data.next_commitment : undefined
   t.match(following, { data: { commitment: committed } }, 'it was committed to one chain ahead')
+  t.match([first[1], next[1]], [{ data: { announced: false } }, { data: { announced: true } }])
+  t.end()
+})
+
+const lucky = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
+
+/** The draw that a lucky send of user 1 makes. */
+function drawn(ledger: GivenWhen) {
+  const draw = ledger.when(verb, lucky).events.at(-1)
+  if (draw?.type !== 'gift-drawn') throw new Error('nothing was drawn')
+  return draw.data
+}
+
+test('a send is announced when the commitment of its chain was on the ledger before', (t) => {
+  const show = (ledger: GivenWhen) => ledger.when(showChains(testChains), { user_id: 1 })
+  const choose = (ledger: GivenWhen) => ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
+  for (const before of [show, choose]) {
+    const ledger = giftRules()
+    before(ledger)
+    t.match(drawn(ledger), { k: 1, announced: true }, before.name)
+  }
+  const ledger = giftRules()
+  t.match(
+    [drawn(ledger), drawn(ledger)],
+    [
+      { k: 1, announced: false },
+      { k: 2, announced: true },
+    ],
+  )
+  beginIncarnation(ledger.state, OTHER_INCARNATION)
+  t.match(
+    [drawn(ledger), drawn(ledger)],
+    [
+      { k: 1, announced: false },
+      { k: 2, announced: true },
+    ],
+  )
+  beginIncarnation(ledger.state, testIncarnation)
+  show(ledger)
+  t.match(drawn(ledger), { k: 1, announced: true })
+  t.end()
+})
+
+test('a chain of an earlier incarnation draws nothing, and the next number is above all that the ledger names', (t) => {
+  const ledger = giftRules()
+  ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
+  t.match(drawn(ledger), { incarnation: testIncarnation, chain: '1-2', k: 1, client_seed: 'mine' })
+  beginIncarnation(ledger.state, OTHER_INCARNATION)
+  const { events } = ledger.when(verb, lucky)
+  const opened = { incarnation: OTHER_INCARNATION, chain: '1-4', client_seed: 'mine', number: 4, next_chain: '1-5' }
+  t.match(events, [
+    { type: 'lucky-chain-opened', data: opened },
+    { type: 'gift-drawn', data: { incarnation: OTHER_INCARNATION, chain: '1-4', k: 1, client_seed: 'mine' } },
+  ])
+  const chosen = ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'other' })
+  t.match(chosen.answer, { incarnation: OTHER_INCARNATION, chain: '1-5', next: '1-6', client_seed: 'other' })
+  beginIncarnation(ledger.state, testIncarnation)
+  const both = ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'third' })
+  t.match(both.events, [
+    { data: { chain: '1-7', client_seed: 'other' } },
+    { data: { chain: '1-8', client_seed: 'third' } },
+  ])
+  t.end()
+})
+
+test('links that a player saw before commits were lost are not drawn after', (t) => {
+  // A seed by which the link that was seen wins, found by trying: that is what a player would do.
+  const RARE = 6
+  const odds = [
+    { multiplier: 0, weight: 999 },
+    { multiplier: 1_000_000, weight: 1 },
+  ]
+  const rare = { ...lucky, decoration_id: RARE }
+  const started = (incarnation: string) => {
+    const ledger = giftRules()
+    ledger.given(gift(RARE, 'lucky', 10, odds))
+    beginIncarnation(ledger.state, incarnation)
+    return ledger
+  }
+  const choose = (ledger: GivenWhen, client_seed: string) =>
+    ledger.when(chooseSeed(testChains), { user_id: 1, client_seed })
+  const lost = started(testIncarnation)
+  choose(lost, 'first')
+  const seen = lost.when(verb, rare).events.at(-1)
+  if (seen?.type !== 'gift-drawn') throw new Error('nothing was drawn')
+  const { chain, link } = seen.data
+  const wins = (seed: string) => drawOrder(Buffer.from(link, 'hex'), chain, seed, 1, 0, 1_000).r === 999
+  const winning = Array.from({ length: 100_000 }, (_, i) => `try-${i}`).find(wins) ?? ''
+  t.equal(wins(winning), true)
+
+  const won = (incarnation: string) => {
+    const ledger = started(incarnation)
+    choose(ledger, winning)
+    return ledger.when(verb, rare).events.at(-1)
+  }
+  t.match(won(testIncarnation), { data: { chain, link, won: 1_000 } }, 'in the same incarnation the player would win')
+  const after = won(OTHER_INCARNATION)
+  if (after?.type !== 'gift-drawn') throw new Error('nothing was drawn')
+  t.match(after.data, { chain, k: 1, client_seed: winning, won: 0 })
+  t.not(after.data.link, link)
   t.end()
 })

@@ -3,14 +3,14 @@ import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
-import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
+import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { bodyOf, dataOf, idsOf, instant } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
 test('routes of members', async (t) => {
   const { operator, user, ledger, database } = await createTestApp(t, slices)
-  await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
+  await ledger.runOk(genesis, testOpening)
   const people = [1, 2, 3, 4].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const id of [2, 3])

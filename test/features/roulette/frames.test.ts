@@ -31,6 +31,7 @@ test('each event of a game sends its frame to the room', (t) => {
     max_players: 4,
     fee_percent: 5,
     prize: 380,
+    incarnation: 'e'.repeat(32),
     commitment: 'c'.repeat(64),
     fairness_key: 'd'.repeat(64),
   }

@@ -4,7 +4,8 @@ import { openGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { createTestExecutor, testOpening, testSpins } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 
 /** `rooms` rooms of three members with 100 coins each, and in each room an open game that two of them joined. */
@@ -13,6 +14,7 @@ export async function openedGames(t: Parameters<typeof createTestExecutor>[0], d
   const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
   const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
   const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
+  await ledger.runOk(genesis, testOpening)
   await ledger.runOk(defineUsers, { users: people, listed: true })
   await Promise.all(numbers.map((room) => ledger.runOk(defineRoom, { id: room, owner_id: room })))
   await Promise.all([

@@ -2,7 +2,7 @@ import { loadSlices } from '../../../src/domain.ts'
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
-import { testSpins } from '../../harness/ledger/test-executor.ts'
+import { testOpening } from '../../harness/ledger/test-executor.ts'
 import { dataOf } from '../answers.ts'
 
 export { dataOf } from '../answers.ts'
@@ -13,7 +13,7 @@ const { slices } = await loadSlices()
 export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
   const open = await createTestApp(t, slices, { writes })
   const { operator, user, ledger } = open
-  await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
+  await ledger.runOk(genesis, testOpening)
   const people = [1, 2, 3, 4, 5, 6].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const id of [1, 2, 3, 4, 5]) {

@@ -1,7 +1,9 @@
 import { test } from 'tap'
 import { verifyDatabase } from '../../audit/verify-database.ts'
-import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
+import { queryRows, testOpening, testSpins } from '../../harness/ledger/test-executor.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
+
+const { incarnation } = testOpening
 
 const person = (id: number) => ({
   id,
@@ -25,7 +27,7 @@ test('games of one room', async (t) => {
     })
     t.equal(made.status, 201)
     const game = dataOf(made)
-    const seed = Buffer.from(testSpins.seed(game.uid)).toString('hex')
+    const seed = Buffer.from(testSpins.seed({ incarnation, uid: game.uid })).toString('hex')
     t.match(game.created_at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     t.match(game.uid, new RegExp(`^g-${game.id}-[0-9a-z]+$`))
     t.match(game.fairness.commitment, /^[0-9a-f]{64}$/)
@@ -43,7 +45,7 @@ test('games of one room', async (t) => {
         players: [person(1)],
         from: person(1),
         winner: null,
-        fairness: { algorithm: 'rr1', game_uid: game.uid, commitment: game.fairness.commitment },
+        fairness: { algorithm: 'rr1', game_uid: game.uid, incarnation, commitment: game.fairness.commitment },
         created_at: game.created_at,
         finished_at: null,
       },

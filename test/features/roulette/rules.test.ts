@@ -6,12 +6,19 @@ import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
 import { publishedGame } from '../../../src/features/roulette/presenters.ts'
+import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
 import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
-import { FIXED_NOW, type GivenWhen } from '../../harness/ledger/given-when.ts'
+import {
+  beginIncarnation,
+  FIXED_NOW,
+  type GivenWhen,
+  OTHER_INCARNATION,
+  testIncarnation,
+} from '../../harness/ledger/given-when.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
 import { gameInput, movementLines, open, openedGame, rouletteRules } from './game-rules-fixture.ts'
 
@@ -24,7 +31,7 @@ test('a game is created and its creator joins', (t) => {
   const [created, joined] = events
   const id = created?.position ?? 0
   const uid = `g-${id}-${FIXED_NOW.toString(36)}`
-  const commitment = spinCommitment(uid, testSpins.seed(uid))
+  const commitment = spinCommitment(uid, testSpins.seed({ incarnation: testIncarnation, uid }))
   t.match(created, {
     type: 'roulette-created',
     data: { room_id: 1, game_uid: uid, creator_id: 1, game_price: 30, max_players: 3, fee_percent: 7, prize: 83 },
@@ -39,7 +46,7 @@ test('a game is created and its creator joins', (t) => {
     players_count: 1,
     pot: 30,
     players: [{ id: 1, avatar_url: 'http://assets.test/a/1.png' }],
-    fairness: { algorithm: 'rr1', game_uid: uid, commitment },
+    fairness: { algorithm: 'rr1', game_uid: uid, incarnation: testIncarnation, commitment },
     created_at: '2026-11-21 08:00:00',
   })
   t.match(state.get(openGames, '1'), { game_id: id })
@@ -121,7 +128,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
   const { events, answer } = finish(3, { game: game.uid })
   const [finished] = events
   if (finished?.type !== 'roulette-finished') throw new Error('the game was not finished')
-  const seed = testSpins.seed(game.uid)
+  const seed = testSpins.seed({ incarnation: testIncarnation, uid: game.uid })
   const entries = [
     { entry: game.id + 1, user_id: 1, stake: 30, client_seed: 'one' },
     { entry: game.id + 2, user_id: 2, stake: 30, client_seed: '' },
@@ -156,6 +163,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
   t.same(answer?.fairness, {
     algorithm: 'rr1',
     game_uid: game.uid,
+    incarnation: testIncarnation,
     commitment: game.fairness.commitment,
     server_seed: Buffer.from(seed).toString('hex'),
     entries,
@@ -198,6 +206,25 @@ test('a cancelled game refunds everyone, and its room is free again', (t) => {
 
   const empty = openedGame({ join_admin: false })
   t.match(empty.cancel(1).events, [{ data: { player_ids: [] }, movements: [] }])
+  t.end()
+})
+
+test('a game from before commits were lost is as good as cancelled', (t) => {
+  const { game, at, join, leave, finish, cancel, when, state } = openedGame()
+  join(2)
+  beginIncarnation(state, OTHER_INCARNATION)
+  const refused = { events: [], refusal: { refusal: 'game_cancelled' } }
+  t.match(join(3), refused)
+  t.match(join(1), refused, 'also for who has joined')
+  t.match(finish(1), refused)
+  t.match(finish(4), { refusal: { refusal: 'not_in_game' } }, 'who may not finish it learns nothing')
+  t.match(leave(3), { refusal: { refusal: 'not_joined' } })
+  t.match(leave(2).answer, { id: game.id, players_count: 1, fairness: { incarnation: testIncarnation } })
+  t.match(cancel(1).events, [{ type: 'roulette-cancelled', data: { player_ids: [1] } }])
+  t.same(coins({ state }, 1, 2, 3), [100, 100, 100])
+  const { answer } = when(open(), { ...gameInput, game_price: 10 })
+  t.match(answer?.game, { incarnation: OTHER_INCARNATION })
+  t.equal(when(joinGame, at(2, { game: answer?.game.game_id ?? 0 })).refusal, undefined, 'a game of the new one')
   t.end()
 })
 

@@ -13,7 +13,7 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
-import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { beginIncarnation, FIXED_NOW, OTHER_INCARNATION } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { gameInput, open, openedGame } from './game-rules-fixture.ts'
@@ -77,6 +77,25 @@ test('a game that is open for too long is cancelled with its players; one that c
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: other, player_ids: [2] } }])
   t.equal(table.state.get(games, String(table.game.id))?.status, 'open')
   t.end()
+})
+
+test('a game from before commits were lost is cancelled at once', async (t) => {
+  const table = openedGame()
+  table.join(2)
+  const cancel = () => table.when(cancelStaleGames, { candidates: [table.game.id], max_open_minutes: null })
+  t.match(cancel(), { events: [] })
+  beginIncarnation(table.state, OTHER_INCARNATION)
+  t.match(cancel(), { events: [{ type: 'roulette-cancelled', data: { player_ids: [1, 2] } }], answer: 1 })
+
+  const database = await testDatabase()
+  const { made } = await openedGames(t, database, 2)
+  const db = readDb(t, database)
+  t.same(await findStaleGames(db, null, 10), [])
+  await queryRows(database, `update ledger_incarnation set incarnation = '${OTHER_INCARNATION}'`)
+  t.same(
+    await findStaleGames(db, null, 10),
+    made.map(({ game }) => game),
+  )
 })
 
 /** Moves the ledger's clock, as a batch of its own, so that executors see it. */

@@ -35,7 +35,13 @@ test('omitted fields of a new user get defaults', (t) => {
     { id, ...profile, avatar_url: '', ...roles, created_at: '2026-11-21T08:00:00.000000Z' },
   ])
   const noted = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
-  t.same(state.get(userProfiles, '7'), { user_id: 7, ...profile, ...noted })
+  t.same(state.get(userProfiles, '7'), {
+    user_id: 7,
+    ...profile,
+    uid_folded: 'u7',
+    name_folded: 'user 7',
+    ...noted,
+  })
   t.end()
 })
 

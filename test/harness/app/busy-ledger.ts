@@ -1,6 +1,6 @@
 import { loadDemo } from '../../../src/demo/load.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testChains } from '../ledger/test-executor.ts'
+import { testOpening } from '../ledger/test-executor.ts'
 import { until } from '../until.ts'
 import { readDb, type TestApp, type TestResponse } from './test-app.ts'
 
@@ -42,7 +42,7 @@ export const cashRequest = {
  */
 export async function fillLedger(t: Test, opened: TestApp): Promise<BusyLedger> {
   const { user, operator, staff, ledger, database } = opened
-  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(genesis, testOpening)
   await loadDemo(ledger.executor, readDb(t, database))
 
   for (let i = 0; i < 12; i += 1) {

@@ -2,7 +2,7 @@ import { loadDemo } from '../../../src/demo/load.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testChains } from '../ledger/test-executor.ts'
+import { testOpening } from '../ledger/test-executor.ts'
 import { createTestApp, readDb, type TestApp } from './test-app.ts'
 
 type Test = Parameters<typeof createTestApp>[0]
@@ -14,7 +14,7 @@ type Test = Parameters<typeof createTestApp>[0]
 export async function createDemoApp(t: Test, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
   const approvalLimits = isLimited ? {} : null
   const created = await createTestApp(t, slices, { approvalLimits })
-  await created.ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await created.ledger.runOk(genesis, testOpening)
   await loadDemo(created.ledger.executor, readDb(t, created.database))
   for (const amount of isLimited ? [2_500, 40] : []) {
     const move = { currency: 'diamonds', amount, reason: 'winner of the week' }

@@ -21,7 +21,7 @@ import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
-import { createTestExecutor, type TestExecutor, testChains } from '../ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
 
@@ -120,7 +120,7 @@ export async function createTestApp(
     applied.apply(events)
   })
   if (approvalLimits !== null) {
-    await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+    await ledger.runOk(genesis, testOpening)
     await ledger.runOk(setApprovals, { limits: approvalLimits })
   }
   let ownOrigin = 'http://127.0.0.1:3000'

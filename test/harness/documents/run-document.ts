@@ -1,8 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pino } from 'pino'
 import type { Test } from 'tap'
+import { loadConfig } from '../../../src/config/config.ts'
+import { fingerprint } from '../../../src/config/keys.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { openDatabase } from '../../../src/startup/database.ts'
+import { createTestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { newDataDir } from '../postgres/embedded.ts'
+import { testSchema } from '../postgres/test-schema.ts'
 import { checkedOrigin } from '../process/checked-origin.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
@@ -49,6 +56,7 @@ interface Session {
 /** Starts a service as the first `npm start` would, and a shell. */
 export async function startSession(t: Test): Promise<Session> {
   const dataDir = newDataDir(t)
+  await openLedger(dataDir)
   const folder = checkoutIn(dirname(dataDir))
   symlinkSync(dataDir, join(folder, '.data'))
   const port = await reservePort()
@@ -57,6 +65,15 @@ export async function startSession(t: Test): Promise<Session> {
   const shell = openShell(t, folder, { DATA_DIR: dataDir, ...KEYS })
   const { host } = new URL(await checkedOrigin(t, service.origin))
   return { shell, service, address: host }
+}
+
+/** Begins a ledger whose incarnation is fixed: draws follow from it, too. */
+async function openLedger(dataDir: string): Promise<void> {
+  await using cleanUp = new AsyncDisposableStack()
+  const config = loadConfig({ DATA_DIR: dataDir, LEDGER_SCHEMA: testSchema, ...KEYS })
+  const { url } = await openDatabase(config, pino({ level: 'silent' }), new AbortController().signal, cleanUp)
+  const { runOk } = createTestExecutor({ teardown: (close) => cleanUp.defer(close) }, url)
+  await runOk(genesis, { ...testOpening, fairness_key: fingerprint(KEYS.FAIRNESS_KEY) })
 }
 
 const DAY_MS = 86_400_000

@@ -4,6 +4,7 @@ import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { combineEvolvers, type Evolver } from '../../../src/ledger/rules/evolve.ts'
+import { incarnations } from '../../../src/ledger/rules/incarnation.ts'
 import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
 import type { WritableState } from '../../../src/ledger/rules/state.ts'
 import { type Context, isRefusal, type Refusal, type Verb } from '../../../src/ledger/rules/verb.ts'
@@ -27,6 +28,13 @@ export interface GivenWhen {
   readonly state: WritableState
 }
 
+export const testIncarnation = '0123456789abcdef'.repeat(2)
+export const OTHER_INCARNATION = 'fedcba9876543210'.repeat(2)
+
+/** What follows happens after commits were lost. */
+export const beginIncarnation = (state: WritableState, incarnation: string): void =>
+  state.set(incarnations, '1', { one: 1, incarnation, position: 1 })
+
 /** 2026-11-21 08:00:00 UTC. */
 export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
 
@@ -36,6 +44,7 @@ export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
  */
 export function givenWhen(...evolvers: readonly Evolver[]): GivenWhen {
   const state = new ReplayState()
+  beginIncarnation(state, testIncarnation)
   const evolve = combineEvolvers(evolvers)
   let position = 0
 

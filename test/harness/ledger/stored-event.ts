@@ -4,7 +4,7 @@ const cause = { actor: 'system', requestId: 'r', idempotencyKey: null, replyHash
 
 /** An event without any effect, at a position. */
 export function storedEvent(position: number): StoredEvent {
-  const data = { fairness_key: 'k' }
+  const data = { fairness_key: 'k', incarnation: 'i' }
   const positioned = { type: 'ledger-opened', data, movements: [], position, at: 0 } as const
   const entry = {
     ...cause,

@@ -10,6 +10,7 @@ import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
+import { testIncarnation } from './given-when.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -102,5 +103,8 @@ const testKey = 'a fairness key for tests'
 
 export const testChains = luckyChains(testKey)
 export const testSpins = spinSeeds(testKey)
+
+/** What the first event of a test's ledger holds. */
+export const testOpening = { fairness_key: testChains.keyHash, incarnation: testIncarnation }
 
 export const testVault = createVault('a key for personal data, for tests')

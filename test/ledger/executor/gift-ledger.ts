@@ -4,7 +4,7 @@ import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 
 export const send = sendGift({ chains: testChains, ownerPercent: 0 })
 
@@ -22,7 +22,7 @@ export const rose = (room: number | string = 1): SendGift => ({
 
 /** Three users, a room, a rose of 10 diamonds, and user 1 with diamonds to spend. */
 export async function openGifts({ runOk }: TestExecutor, diamonds: number): Promise<void> {
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   await runOk(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
   await runOk(defineRoom, { id: 1, uid: 'R1', name: 'room', owner_id: 3 })
   await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })

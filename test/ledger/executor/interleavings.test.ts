@@ -11,7 +11,7 @@ import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -47,7 +47,7 @@ test('under random failures every command happens once, and no instance gives a 
   const urls = [...dbProxies.map(({ url }) => url), database.serviceUrl]
   const instances = urls.map((url) => createTestExecutor(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
   const { runOk } = oneOf(instances)
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   const ids = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await runOk(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
 

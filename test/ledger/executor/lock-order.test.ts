@@ -6,14 +6,14 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('a transaction that waits for the head holds no row that the holder of the head may need', async (t) => {
   const database = await testDatabase()
   const { runOk, run, failures } = createTestExecutor(t, database.serviceUrl)
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   await runOk(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })
   await runOk(defineRoom, { id: 1, uid: 'R1', owner_id: 2 })
   await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })

@@ -14,7 +14,7 @@ import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 
@@ -26,7 +26,7 @@ test('a command that writes nothing is not answered from rows that another insta
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   const look = () => one.runOk(showChains(testChains), { user_id: 1 })
-  await one.runOk(genesis, { fairness_key: testChains.keyHash })
+  await one.runOk(genesis, testOpening)
   await one.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   for (let i = 0; i < 3; i += 1) await look()
   t.match((await one.run(debit, coins(5))).reply.body, /insufficient_balance/)

@@ -9,7 +9,7 @@ import { DuplicateIdempotencyKey } from '../../../src/ledger/executor/failures.t
 import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
 import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 const presenter = {
@@ -31,7 +31,7 @@ async function storeOn(t: Test, { serviceUrl }: TestDatabase): Promise<Store> {
 async function seeded(t: Test): Promise<TestDatabase> {
   const database = await testDatabase()
   const { runOk, run } = createTestExecutor(t, database.serviceUrl)
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   await runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   for (let i = 0; i < 5; i += 1) await run(credit, one, { actor: 'staff:ann', key: `old ${i}` })
   return database

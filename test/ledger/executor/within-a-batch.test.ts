@@ -6,7 +6,7 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { batchShare } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a command may need a row because of the command before it in the same batch', async (t) => {
@@ -21,7 +21,7 @@ test('a command may need a row because of the command before it in the same batc
     from_bag: false,
     encrypted: false,
   }
-  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(genesis, testOpening)
   await ledger.runOk(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
   await ledger.runOk(defineRoom, { id: 9, owner_id: 3 })
   await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
@@ -49,7 +49,7 @@ test('a command may need a row because of the command before it in the same batc
 
 test('after a large batch, commands of one turn of the event loop share a batch, also when promises ran in between', async (t) => {
   const ledger = createTestExecutor(t, (await testDatabase()).serviceUrl)
-  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(genesis, testOpening)
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: true })
   const give = (): Promise<unknown> =>
     ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })

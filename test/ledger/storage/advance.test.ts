@@ -4,7 +4,7 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { AdvanceStatements } from '../../../src/ledger/executor/statements.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const head = { position: 1, hash: '', at: 0 }
@@ -28,7 +28,7 @@ test('nothing of a batch happens when its head has moved, though its changes are
   const database = await testDatabase()
   const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await one.runOk(genesis, { fairness_key: testChains.keyHash })
+  await one.runOk(genesis, testOpening)
   await one.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   await one.runOk(credit, coins(1_000))
   const settled = await Promise.allSettled(

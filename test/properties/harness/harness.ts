@@ -14,7 +14,7 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { MEMBERS } from '../steps/member-steps.ts'
 import type { GameRef } from '../steps/roulette-steps.ts'
@@ -68,7 +68,7 @@ export async function withModelHarness(work: (harness: ModelHarness) => Promise<
     scope.teardown(() => client.end())
     const one = createTestExecutor(scope, database.serviceUrl)
     const other = createTestExecutor(scope, database.serviceUrl)
-    await one.runOk(genesis, { fairness_key: testChains.keyHash })
+    await one.runOk(genesis, testOpening)
     await one.runOk(defineCountry, { id: COUNTRY, name: 'Here' })
     await one.runOk(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
     // Steps define rooms later: their members must not depend on when.

@@ -3,7 +3,7 @@ import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { bearer, token } from '../../harness/app/minimal-app.ts'
 import { connectAs, type Frame, startInstance, type TestClient } from '../../harness/app/realtime-instance.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
@@ -16,7 +16,7 @@ type Json = ReturnType<typeof Object>
 async function startRooms(t: Test) {
   const database = await testDatabase()
   const { runOk } = createTestExecutor(t, database.serviceUrl)
-  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(genesis, testOpening)
   const assets = () => 'http://assets.test'
   const instance = await startInstance(t, database, slices, {
     lookups: createLookups(assets),

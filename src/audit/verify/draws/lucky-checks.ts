@@ -1,13 +1,23 @@
 import type { EventData } from '../../../../schema/events.ts'
 import { CHAIN_LENGTH, chainId, drawOrder } from '../../../features/fairness/lg1.ts'
-import { luckyProgress } from '../../../features/fairness/lucky-progress.ts'
+import { nextChainNumber, runningChain } from '../../../features/fairness/lucky-progress.ts'
 import { decorations, oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
 import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
+import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
+
+interface CheckedChain {
+  /** The last link, as hex; before the first one the commitment. */
+  readonly link: string
+  /** How many links there were. */
+  readonly k: number
+  /** The position up to which a send may say that it opened the chain itself; 0 where the chain was announced before. */
+  readonly openedUpTo: number
+}
 
 /**
  * Recomputes every lucky draw, event by event: the link by the commitment, the number from link and seed, the reward from
@@ -15,8 +25,7 @@ import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
  */
 export class LuckyChecks {
   readonly #observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>
-  /** By user: the last link of the present chain, as hex, and how many there were; before the first one the commitment. */
-  readonly #links = new Map<number, { readonly link: string; readonly k: number }>()
+  readonly #chains = new Map<number, CheckedChain>()
 
   constructor(observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>) {
     this.#observer = observer
@@ -30,37 +39,59 @@ export class LuckyChecks {
         checkOdds(event.data, addFault)
         break
       case 'lucky-chain-opened':
-        this.#checkChain(event.data, state, addFault)
+        this.#checkChain(event.data, event.position, state, addFault)
         break
       case 'gift-drawn':
-        this.#checkDraw(event.data, moved, state, addFault)
+        this.#checkDraw(event.data, event.position, moved, state, addFault)
         break
     }
   }
 
-  #checkChain(data: EventData<'lucky-chain-opened'>, state: State, addFault: (message: string) => void): void {
-    const { user_id, number, chain, next_chain, commitment } = data
-    const running = state.get(luckyProgress, String(user_id))
-    const expected = (running?.number ?? 0) + 1
+  #checkChain(
+    data: EventData<'lucky-chain-opened'>,
+    position: number,
+    state: State,
+    addFault: (message: string) => void,
+  ): void {
+    const { user_id, incarnation, number, chain, next_chain, commitment } = data
+    const running = runningChain(state, user_id)
+    const expected = nextChainNumber(state, user_id)
+    checkIncarnation(incarnation, state, addFault)
     if (number !== expected || chain !== chainId(user_id, expected) || next_chain !== chainId(user_id, expected + 1)) {
       addFault(`opens chain ${chain}, expected ${chainId(user_id, expected)}`)
     }
     if (running !== undefined && commitment !== running.next_commitment) {
       addFault(`chain ${chain} was announced with the commitment ${running.next_commitment}, not ${commitment}`)
     }
-    this.#links.set(user_id, { link: commitment, k: 0 })
+    this.#chains.set(user_id, { link: commitment, k: 0, openedUpTo: running === undefined ? position + 1 : 0 })
   }
 
   #checkDraw(
     data: EventData<'gift-drawn'>,
+    position: number,
     moved: PaidAmounts,
     state: State,
     addFault: (message: string) => void,
   ): void {
-    const { sender_id, chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
-    const running = state.get(luckyProgress, String(sender_id))
-    const before = this.#links.get(sender_id)
-    this.#links.set(sender_id, { link, k })
+    const {
+      sender_id,
+      incarnation,
+      chain,
+      k,
+      link,
+      announced,
+      client_seed,
+      decoration_id,
+      odds_hash,
+      price,
+      quantity,
+      draws,
+    } = data
+    const running = runningChain(state, sender_id)
+    const before = this.#chains.get(sender_id)
+    this.#chains.set(sender_id, { link, k, openedUpTo: 0 })
+    checkIncarnation(incarnation, state, addFault)
+    if (!announced && position > (before?.openedUpTo ?? 0)) addFault(`chain ${chain} was announced before the send`)
     if (running === undefined) return addFault(`user ${sender_id} has no chain`)
     if (chain !== chainId(sender_id, running.number)) addFault(`chain ${chain} is not the user's current chain`)
     if (client_seed !== running.client_seed)
@@ -91,6 +122,11 @@ export class LuckyChecks {
     const paid = moved.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) addFault(`the orders win ${won} diamonds, but ${paid} were paid`)
   }
+}
+
+function checkIncarnation(incarnation: string, state: State, addFault: (message: string) => void): void {
+  const present = incarnationIn(state)
+  if (incarnation !== present) addFault(`the incarnation is ${incarnation}, expected ${present}`)
 }
 
 function checkOdds(

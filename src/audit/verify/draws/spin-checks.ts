@@ -3,6 +3,7 @@ import { entriesHash, entryLines, spin, spinCommitment } from '../../../features
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
+import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
 
@@ -24,6 +25,7 @@ export class SpinChecks {
       case 'roulette-created':
         // The seed is derived from the uid: a copied uid would have another game's seed.
         if (gameIdOf(event.data.game_uid) !== event.position) addFault(`the game's uid is ${event.data.game_uid}`)
+        if (event.data.incarnation !== incarnationIn(state)) addFault(`its incarnation is ${event.data.incarnation}`)
         break
       case 'roulette-finished':
         this.#checkSpin(event.data, moved, state, addFault)
@@ -39,7 +41,8 @@ export class SpinChecks {
   ): void {
     const game = state.get(games, String(data.game_id))
     if (game === undefined) return addFault(`there is no game ${data.game_id}`)
-    const { entries, uid, commitment, fee_percent } = game
+    const { entries, uid, incarnation, commitment, fee_percent } = game
+    if (incarnation !== incarnationIn(state)) addFault('the game was created before commits were lost')
     const seed = Buffer.from(data.server_seed, 'hex')
     if (spinCommitment(uid, seed) !== commitment) addFault('the seed does not match its commitment')
     if (entryLines(data.entries) !== entryLines(entries)) addFault('the entries are not the players who joined')

@@ -10,7 +10,7 @@ import { rewardOf, rowForNumber, totalWeight } from './odds.ts'
 
 type DrawData = Pick<
   EventData<'gift-drawn'>,
-  'chain' | 'k' | 'link' | 'client_seed' | 'odds_hash' | 'draws' | 'times' | 'won'
+  'incarnation' | 'chain' | 'k' | 'link' | 'announced' | 'client_seed' | 'odds_hash' | 'draws' | 'times' | 'won'
 >
 
 /** The draws of a send: one per order, all from one link of the sender's chain. */
@@ -34,11 +34,11 @@ export function drawOrders(
 ): Draws {
   const { odds, odds_hash, decoration_id } = decoration
   if (odds_hash === null) throw new Error(`gift ${decoration_id} has odds but no hash`)
-  const { opening, chain, k, clientSeed } = nextSend(state, chains, send.sender_id)
-  const link = chains.link(chain, k)
+  const { opening, incarnation, chain, k, client_seed, announced } = nextSend(state, chains, send.sender_id)
+  const link = chains.link({ incarnation, chain }, k)
   const weights = totalWeight(odds)
   const draws = send.receiver_ids.map((_, i) => {
-    const { r } = drawOrder(link, chain, clientSeed, k, i, weights)
+    const { r } = drawOrder(link, chain, client_seed, k, i, weights)
     return { r, reward: rewardOf(stake, rowForNumber(odds, r)) }
   })
   const reward = draws.reduce((sum, draw) => sum + draw.reward, 0)
@@ -46,10 +46,12 @@ export function drawOrders(
   return {
     opening,
     drawData: {
+      incarnation,
       chain,
       k,
       link: Buffer.from(link).toString('hex'),
-      client_seed: clientSeed,
+      announced,
+      client_seed,
       odds_hash,
       draws,
       times,

@@ -1,3 +1,4 @@
+import { isOn } from '../../../../schema/common.ts'
 import type { OddsRow } from '../../../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../../../schema/fairness.ts'
 import { sha256Bytes } from '../../../ledger/rules/hash.ts'
@@ -14,8 +15,8 @@ import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, publishedRow, rowForNumber, t
 
 /** What a draw is verified against: from the ledger or, for a draw of another ledger, from the request. */
 export interface KnownDraw {
-  /** The chain's commitment on this ledger. */
-  readonly commitment: string | undefined
+  /** The commitments of chains of this name on this ledger. */
+  readonly commitments: readonly string[]
   readonly odds: readonly OddsRow[] | undefined
   /** The odds that the request holds. */
   readonly sentOdds?: readonly OddsRow[] | undefined
@@ -33,18 +34,19 @@ const ORDERS_PER_PART = 25
  */
 export function* verifyDraw(
   sent: VerifyDraw,
-  { commitment: knownCommitment, odds, sentOdds, recorded: candidate }: KnownDraw,
+  { commitments, odds, sentOdds, recorded: candidate }: KnownDraw,
 ): IncrementalVerdict {
   const hashes = yield* hashesOf(sent)
-  const commitment = hashes.at(-1) === knownCommitment ? knownCommitment : undefined
+  const commitment = commitments.find((known) => known === hashes.at(-1))
   const recorded = commitment !== undefined && candidate && isSameDraw(sent, candidate) ? candidate : undefined
   // Players need not know the stake: for a draw of this ledger it is recorded.
   const draw = recorded === undefined ? sent : { ...sent, stake: sent.stake ?? recorded.stake }
   const table = odds === undefined || odds.length === 0 ? undefined : { odds, weight: totalWeight(odds) }
   const steps = [
-    checkLink(draw, hashes, commitment),
+    checkLink(draw, hashes, commitment, recorded?.announced ?? true),
     checkOdds(draw, table),
     ...(recorded === undefined ? checkUnrecorded(draw, commitment) : [checkRecord(draw, recorded, sentOdds)]),
+    ...announcementStep(recorded?.announced ?? sentAnnouncement(draw)),
   ]
   for (const i of draw.orders.keys()) {
     if (i % ORDERS_PER_PART === 0) yield
@@ -70,25 +72,30 @@ function* hashesOf({ k, link }: VerifyDraw): Generator<undefined, readonly strin
   return hashes
 }
 
-const isSameDraw = (sent: VerifyDraw, { chain, k, link }: PublishedDraw): boolean =>
-  sent.chain === chain && sent.k === k && sent.link === link
+const isSameDraw = (sent: VerifyDraw, { incarnation, chain, k, link }: PublishedDraw): boolean =>
+  (sent.incarnation ?? incarnation) === incarnation && sent.chain === chain && sent.k === k && sent.link === link
+
+const sentAnnouncement = ({ announced }: VerifyDraw): boolean | undefined =>
+  announced === undefined ? undefined : isOn(announced)
 
 /** `published` is the chain's commitment on this ledger, if the link hashes to it. */
 function checkLink(
   { chain, k, link, commitment: sentCommitment }: VerifyDraw,
   hashes: readonly string[],
   published: string | undefined,
+  announced: boolean,
 ): Step {
   const commitment = published ?? sentCommitment
   const isLinked = hashes.at(-1) === commitment
   const matchesSent = sentCommitment === undefined || sentCommitment === commitment
-  const commitmentName = published === undefined ? 'commitment that was sent' : 'commitment published before the draw'
+  const publishedName = `published ${announced ? 'before' : 'with'} the draw`
+  const commitmentName = published === undefined ? 'commitment that was sent' : `commitment ${publishedName}`
   const why =
     commitment === undefined
       ? `no commitment of chain ${chain} is known`
       : matchesSent
         ? `hashing the link ${k} times ${isLinked ? 'gives' : 'does not give'} the ${commitmentName}`
-        : 'another commitment was published before the draw'
+        : `another commitment was ${publishedName}`
   return { step: 'link', ok: isLinked && matchesSent, why, values: { link, hashes, commitment: commitment ?? null } }
 }
 
@@ -122,9 +129,10 @@ function checkUnrecorded({ chain, orders }: VerifyDraw, published: string | unde
 
 /** Whether all values that were sent match the recorded draw; chain, k and link already do. */
 function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, sentOdds: readonly OddsRow[] | undefined): Step {
-  const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
-  const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }
+  const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, stake, orders } = recorded
+  const values = { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, stake, orders }
   const same =
+    (sentAnnouncement(draw) ?? announced) === announced &&
     draw.client_seed === client_seed &&
     (draw.decoration_id ?? decoration_id) === decoration_id &&
     (draw.odds_hash ?? odds_hash) === odds_hash &&
@@ -139,6 +147,21 @@ function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, sentOdds: readon
     )
   return { step: 'ledger', ok: same, why: `the ledger ${same ? 'says' : 'does not say'} the same of this draw`, values }
 }
+
+/** Never a fault: it says what the draw proves. */
+const announcementStep = (announced: boolean | undefined): readonly Step[] =>
+  announced === undefined
+    ? []
+    : [
+        {
+          step: 'announced',
+          ok: true,
+          why: announced
+            ? 'the commitment of the chain was on the ledger before the send'
+            : 'the chain was opened by the send itself: nothing shows that it was not chosen to suit the seed',
+          values: { announced },
+        },
+      ]
 
 function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step {
   const step = `order ${i}`

@@ -1,3 +1,4 @@
+import { incarnationIn, incarnationKey } from '../../../ledger/rules/incarnation.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { cancelledEvent } from '../cancel.ts'
 import { gameKeys } from '../game-lookup.ts'
@@ -14,18 +15,20 @@ export interface StaleGames {
 }
 
 /**
- * Cancels candidates that are still open and stale (without players, or too old) and refunds all stakes, in coins. A game
- * that cannot be refunded (a balance would exceed the limit) stays open. Returns the number of cancelled games.
+ * Cancels candidates that are still open and stale (without players, too old, or from before commits were lost) and refunds
+ * all stakes, in coins. A game that cannot be refunded (a balance would exceed the limit) stays open. Returns the number of
+ * cancelled games.
  */
 export const cancelStaleGames: Verb<StaleGames, number> = {
   refusals: [],
-  reads: ({ candidates }) => candidates.flatMap(gameKeys),
+  reads: ({ candidates }) => [incarnationKey, ...candidates.flatMap(gameKeys)],
   dependentReads: (state, { candidates }) => candidateKeys(state, candidates),
   decide: (state, { candidates, max_open_minutes }, { now }) =>
     partitionCandidates(
       state,
       candidates,
-      ({ empty_since, created_at }) =>
+      ({ empty_since, created_at, incarnation }) =>
+        incarnation !== incarnationIn(state) ||
         (empty_since !== null && empty_since <= now - MAX_EMPTY_MINUTES * MICROS_PER_MINUTE) ||
         (max_open_minutes !== null && created_at <= now - max_open_minutes * MICROS_PER_MINUTE),
     ).payable.map((game) => cancelledEvent(game)),

@@ -6,12 +6,12 @@ import { entryOf, type Game, gameAccount } from '../game.ts'
 import {
   coinAccount,
   dependentGameKeys,
-  endedRefusal,
   findGameInRoom,
   type GameRequest,
   gameRequestKeys,
   type NamedGame,
   namedGameAt,
+  unplayableRefusal,
 } from '../game-lookup.ts'
 
 export interface JoinGame extends GameRequest {
@@ -42,7 +42,7 @@ export const joinGame: Verb<JoinGame, NamedGame, typeof refusals> = {
     const game = findGameInRoom(state, input)
     if (game === undefined) return refuse('not_found')
     if (!isMember(state, game.room_id, input.caller_id)) return refuse('not_room_member')
-    const ended = endedRefusal(game)
+    const ended = unplayableRefusal(state, game)
     if (ended !== undefined) return refuse(ended)
     if (entryOf(game, input.caller_id) !== undefined) return refuse('already_joined')
     if (game.entries.length >= game.max_players) return refuse('game_full')

@@ -6,6 +6,7 @@ import { gameIdOf, potOf } from '../game.ts'
 
 /** A spin as recorded on the ledger. */
 export interface RecordedSpin {
+  readonly incarnation: string
   readonly server_seed: string
   readonly entries: readonly RouletteEntry[]
   readonly entries_hash: string
@@ -101,6 +102,7 @@ function checkRecord(
     players_count: recorded.entries.length,
   }
   const ok =
+    (sent.incarnation ?? recorded.incarnation) === recorded.incarnation &&
     sent.server_seed === recorded.server_seed &&
     entryLines(entries) === entryLines(recorded.entries) &&
     (sent.entries_hash ?? recorded.entries_hash) === recorded.entries_hash &&
@@ -113,8 +115,8 @@ function checkRecord(
     (claims.game_price ?? game.game_price) === game.game_price &&
     (claims.players_count ?? game.players_count) === game.players_count
   const why = `the ledger ${ok ? 'says' : 'does not say'} the same of this spin`
-  const { server_seed, entries_hash, draw, winner_id } = recorded
-  const values = { server_seed, entries: recorded.entries, entries_hash, draw, winner_id, ...game }
+  const { incarnation, server_seed, entries_hash, draw, winner_id } = recorded
+  const values = { incarnation, server_seed, entries: recorded.entries, entries_hash, draw, winner_id, ...game }
   return { step: 'ledger', ok, why, values }
 }
 

@@ -3,9 +3,11 @@
  * made with another key than that of any ledger.
  */
 export const luckyExample = {
+  incarnation: '5b1e0c6f9a4d4e8bb7c2d3f1a6e08c97',
   chain: '7-2',
   k: 3,
   link: 'a209d733e0990be0d60cce4000a05374bb2cbbc1c5aa31b1920ef5311aa2524b',
+  announced: true,
   client_seed: 'amina-2026',
   decoration_id: 3,
   odds_hash: 'cd51af1a1e1ab2010e4f6b4be8448fb91b751995bac085c90328c191d89a4a95',
@@ -28,6 +30,7 @@ export const luckyExample = {
 export const spinExample = {
   algorithm: 'rr1',
   game_uid: 'g-41',
+  incarnation: '5b1e0c6f9a4d4e8bb7c2d3f1a6e08c97',
   commitment: '3ce2bb3828fb0b3fc9d681decce402e3a1aaa9f7771f77562da32ead1b914a4f',
   server_seed: 'a7df92d3a6d776074dbfa8db522f4de0e0742581cd38b49c72d63a42e1254d54',
   entries: [

@@ -12,13 +12,19 @@ export const fairnessPage = (): string =>
 <p><a href="/docs">The HTTP interface</a> · <a href="/docs/sockets">The websocket interface</a></p>
 <p>Every draw follows from a secret to which the service committed before the draw, and from a seed that players may
 choose. Once the draw is made, the secret is published, and anyone can repeat the computation. A draw is fair unless the
-operator colludes with a player. <code>POST /api/v1/fairness/verify</code> shows each step with its values; the page for
+operator colludes with a player or, for draws that were <a href="#announced">not announced</a>, chose its key or the
+incarnation of the ledger to suit a seed that it knew. <code>POST /api/v1/fairness/verify</code> shows each step with its values; the page for
 players at <a href="/fairness">/fairness</a> computes them in the browser, and the program at the end of this page does the same
 without the service.</p>
 <p>Hashes are SHA-256. Strings are UTF-8. Hashes, <code>link</code> and <code>server_seed</code> are 32 bytes, written
 as 64 digits of lower-case hex. Where one of them is a key or is hashed, it is the bytes, not the hex. Integers in strings
 are decimal. In the strings below, <code>{name}</code> stands for the value of that field, and everything else is
 literal.</p>
+
+<p>The service may lose commits: a database is restored to an earlier moment, or a standby that lacks the last ones takes
+over. Then ids are given again, and what was drawn in the lost time must not be drawn again. So the ledger has an
+<code>incarnation</code>, 32 digits of hex, which changes when commits were lost. All secrets derive from it, and each chain,
+draw and game names it.</p>
 
 <h2>A uniform number</h2>
 <p><code>Uniform(key, label, W)</code> is a number from 0 to W-1, all equally likely:</p>
@@ -32,7 +38,8 @@ big-endian.</li>
 skipped, and <code>0000000000000007</code> gives 7.</p>
 
 <h2 id="lg1">Lucky gifts: lg1</h2>
-<p><b>Before.</b> Each user has chains of 256 secrets, called <code>{user id}-1</code>, <code>{user id}-2</code> and so on.
+<p><b>Before.</b> Each user has chains of 256 secrets, called <code>{user id}-1</code>, <code>{user id}-2</code> and so on;
+after commits were lost the number goes on above all that the ledger names, and only chains of the new incarnation draw.
 Each secret is the SHA-256 of the one that is used after it, and the hash of the first one is the chain's
 <code>commitment</code>. <code>GET /api/v1/fairness/lucky</code> answers the commitment of the current chain and that of
 the next one. Store both before sending: the commitments of ended chains are not listed. The client seed is the user's id
@@ -44,6 +51,10 @@ from 0, in the order of the receivers, draws
 through the odds from the first row and add up the weights: the first row at which the sum exceeds r wins. The reward is
 <code>stake × multiplier</code>, rounded down; the stake of an order is the gift's price times the quantity. Multipliers
 have at most 4 decimals: compute exactly, with integers.</p>
+<p id="announced"><b>Announced or not.</b> <code>announced</code> is false where the chain began with the send itself, so that
+its commitment was not on the ledger before: a user's very first send, and the first one in an incarnation. Nothing then
+shows that key and incarnation were not chosen to suit the seed. <code>GET</code> or <code>PUT
+/api/v1/fairness/lucky</code> before that send prevents it. Such a draw is verified like every other one.</p>
 <p><b>To verify</b> an item of <code>GET /api/v1/fairness/lucky/draws</code>:</p>
 <ol>
 <li>Apply SHA-256 k times to the bytes of <code>link</code>: the result is the commitment of the chain. (Once gives the

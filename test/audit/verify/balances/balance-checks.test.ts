@@ -54,7 +54,7 @@ test('balances from bytes are those of the rules, and each fault is found once',
           expected.push(`rules ${error instanceof Error ? error.message : ''}`)
         }
         try {
-          replay.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: i, at: 0 }, movements)
+          replay.fold({ type: 'user-forgotten', data: { user_id: 1 }, position: i, at: 0 }, movements)
         } catch (error) {
           // A fault that the rules report is reported here too, if not with the same account.
           t.ok(error instanceof Error && expected.some((one) => one.startsWith('rules')))
@@ -90,7 +90,7 @@ test('a replay keeps only the balances that evolvers read', async (t) => {
 function folded(...events: readonly (readonly Movement[])[]) {
   const replay = new Replay(combineEvolvers([]), isReadByEvolvers)
   for (const movements of events) {
-    replay.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: 1, at: 0 }, movements)
+    replay.fold({ type: 'user-forgotten', data: { user_id: 1 }, position: 1, at: 0 }, movements)
   }
   return replay
 }
