@@ -63,7 +63,7 @@ export class Outbox {
       name: 'lease from outbox',
       // Citus allows now() in an update but not in its returning clause, so that the age is found before.
       text: `with due as (
-               select w.token, w.position, d.registered_at, w.made_at < now() - interval '${MAX_AGE}' as stale
+               select w.token, w.position, d.registered_at, w.made_at < (select at from passed_time) - interval '${MAX_AGE}' as stale
                from push_outbox w left join devices d on d.token = w.token and d.user_id = w.user_id
                where w.next_attempt <= now()
                order by w.next_attempt limit $1 for update of w skip locked

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg'
+import type { Clock } from '../../config/clock.ts'
+import { readPassedTime } from './passed-time.ts'
 
 /** Rows of one statement, so that none takes long or locks many rows. */
 const MAX_ROWS_PER_DELETE = 5_000
@@ -13,10 +15,21 @@ const tables = {
   instances: { key: ['id'], time: 'seen_at' },
 } as const
 
-/** Deletes the rows that are older than an interval of PostgreSQL, in chunks. Several instances may do so at once. */
-export async function deleteOlderRows(pool: Pool, table: keyof typeof tables, retention: string): Promise<void> {
+/**
+ * Deletes the rows that are older than an interval of PostgreSQL by the time that has really passed, in chunks. At least half
+ * of the interval is kept whatever the clocks do. Several instances may do so at once.
+ */
+export async function deleteOlderRows(
+  pool: Pool,
+  table: keyof typeof tables,
+  retention: string,
+  clock?: Pick<Clock, 'now'>,
+): Promise<void> {
   const { key, time } = tables[table]
-  const { rows } = await pool.query<{ before: string }>('select (now() - $1::interval)::text as before', [retention])
+  const { rows } = await pool.query<{ before: string }>('select ($1::timestamptz - $2::interval)::text as before', [
+    await readPassedTime(pool, clock),
+    retention,
+  ])
   // By key and with a fixed time: Citus deletes no rows by ctid where a function such as now() is in the statement.
   const text = `delete from ${table} as t
     using (select ${key.join(', ')} from ${table} where ${time} < $1::timestamptz

@@ -8,6 +8,7 @@ test('older rows are deleted in chunks, by several instances at once', async (t)
   const database = await testDatabase()
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'delete-older-rows' })
   t.teardown(() => pool.end())
+  await queryRows(database, 'update passed_time set at = clock_timestamp()')
   await queryRows(
     database,
     `insert into live_announcements (channel, position, prev, at)
@@ -33,4 +34,54 @@ test('older rows are deleted in chunks, by several instances at once', async (t)
     12_000,
   )
   t.ok(Math.max(...counts) <= 5_000, counts.join(' '))
+})
+
+test('a clock that jumped deletes nothing before half of its time has really passed', async (t) => {
+  const database = await testDatabase()
+  const HOUR = 3_600_000
+  let ms = 0
+  const clock = { now: () => ms }
+  const instance = () => {
+    const pool = openPool(database.serviceUrl, { max: 1, application_name: 'passed-time' })
+    t.teardown(() => pool.end())
+    return () => deleteOlderRows(pool, 'replies', '48 hours', clock)
+  }
+  let instances: readonly (() => Promise<void>)[] = []
+  const kept = async (): Promise<boolean> => (await queryRows(database, 'select 1 as one from replies')).length > 0
+  const write = () =>
+    queryRows(
+      database,
+      `delete from replies; insert into replies values ('user:1', 'key', '', 200, '', clock_timestamp())`,
+    )
+  /** What two instances then find when the database's clock has jumped ahead: all that was written is so much older. */
+  const jump = async (hours: number): Promise<void> => {
+    instances = [instance(), instance()]
+    await queryRows(
+      database,
+      `update replies set at = at - interval '${hours} hours'; update passed_time set at = at - interval '${hours} hours'`,
+    )
+  }
+  const both = async (hours: number): Promise<void> => {
+    ms += hours * HOUR
+    for (const prune of instances) await prune()
+  }
+  await queryRows(database, 'update passed_time set at = clock_timestamp()')
+  await write()
+  await jump(72)
+  await both(0)
+  t.ok(await kept(), 'at the jump')
+  await both(12)
+  await both(11)
+  t.ok(await kept(), 'after 23 hours')
+  await both(2)
+  t.notOk(await kept(), 'when two days may have passed')
+
+  await both(1_000)
+  await write()
+  await jump(-72)
+  await write()
+  await both(0)
+  t.ok(await kept(), 'a clock that went back')
+  const rows = await queryRows(database, 'select (at <= clock_timestamp())::text as behind from passed_time')
+  t.same(rows, [{ behind: 'true' }])
 })
