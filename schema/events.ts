@@ -86,7 +86,7 @@ export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 
 /** What a step of a closing found: `subject` is the position of an event, an account, or a row of a table. */
 const NamedFinding = {
-  finding: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'its id' }),
+  finding: Type.String({ pattern: '^[0-9a-f]{16}$', title: '16 of 0-9 a-f', description: 'its id' }),
   step: Type.String({ description: 'verify, exceptions or draws' }),
   kind: Type.String({ description: 'the check that found it' }),
   subject: Type.String({ description: 'the position of an event, an account, or a row of a table' }),
