@@ -108,6 +108,16 @@ export type AcknowledgedFinding = Static<typeof AcknowledgedFinding>
 
 export const eventTypes = {
   'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex, incarnation: Incarnation }) },
+  /** Commits were lost: the ledger went back to the event before this one. */
+  'ledger-restored': {
+    version: 1,
+    data: Type.Object({
+      incarnation: Incarnation,
+      reason: Reason,
+      /** The last event that is known to have been committed; null where nobody knows. */
+      last_known: Type.Union([Type.Null(), Type.Object({ position: Id, hash: Hex })]),
+    }),
+  },
   'user-defined': {
     version: 1,
     data: Type.Object({

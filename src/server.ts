@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
 import { hostname } from 'node:os'
 import { build } from './app.ts'
@@ -7,7 +7,7 @@ import { closingsFolder } from './audit/closings/folder.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
 import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import { fingerprint } from './config/keys.ts'
+import { fingerprint, newIncarnation } from './config/keys.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
@@ -54,8 +54,6 @@ import { aborted, stopSignal } from './startup/signals.ts'
 import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
-
-const newIncarnation = (): string => randomBytes(16).toString('hex')
 
 /** Of the version that is shown. */
 const VERSION_DIGITS = 8

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Config } from './config.ts'
 import type { JwtKey } from './jwt-key.ts'
 import { DEFAULT_SCHEMA } from './ledger-schema.ts'
@@ -56,3 +56,8 @@ export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set
 export function fingerprint(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex')
 }
+
+const INCARNATION_BYTES = 16
+
+/** A name for the life of the ledger that begins now, as lower-case hex. */
+export const newIncarnation = (): string => randomBytes(INCARNATION_BYTES).toString('hex')

@@ -1,7 +1,8 @@
-import { integer, text } from './columns.ts'
+import { integer, micros, text } from './columns.ts'
+import type { EventWithoutMovements } from './event.ts'
 import type { Evolver } from './evolve.ts'
 import { keyOf, projection } from './projection.ts'
-import type { State } from './state.ts'
+import type { State, WritableState } from './state.ts'
 
 /**
  * The ledger's present life. It begins with the first event and, after commits were lost, again with `ledger-restored`:
@@ -12,8 +13,10 @@ export const incarnations = projection('ledger_incarnation', {
   one: integer(),
   /** 16 random bytes as lower-case hex. */
   incarnation: text(),
-  /** Of the event that it began with. */
+  /** Of the event that it began with: 1, unless commits were lost. */
   position: integer(),
+  /** The time of that event. */
+  began_at: micros(),
 })
 
 export const incarnationKey = keyOf(incarnations, 1)
@@ -25,7 +28,9 @@ export function incarnationIn(state: State): string {
   return row.incarnation
 }
 
-export const evolveIncarnation: Evolver = {
-  'ledger-opened': (state, { data: { incarnation }, position }) =>
-    state.set(incarnations, '1', { one: 1, incarnation, position }),
-}
+const begin = (
+  state: WritableState,
+  { data: { incarnation }, position, at }: EventWithoutMovements<'ledger-opened' | 'ledger-restored'>,
+): void => state.set(incarnations, '1', { one: 1, incarnation, position, began_at: at })
+
+export const evolveIncarnation: Evolver = { 'ledger-opened': begin, 'ledger-restored': begin }

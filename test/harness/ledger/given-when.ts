@@ -33,7 +33,7 @@ export const OTHER_INCARNATION = 'fedcba9876543210'.repeat(2)
 
 /** What follows happens after commits were lost. */
 export const beginIncarnation = (state: WritableState, incarnation: string): void =>
-  state.set(incarnations, '1', { one: 1, incarnation, position: 1 })
+  state.set(incarnations, '1', { one: 1, incarnation, position: 1, began_at: FIXED_NOW })
 
 /** 2026-11-21 08:00:00 UTC. */
 export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
