@@ -9,6 +9,8 @@ export type Check =
   | 'time'
   /** History before a signed checkpoint. */
   | 'checkpoint'
+  /** History before a signed checkpoint that was lost, and known to be. */
+  | 'lost_by_restore'
   /** Type, version and data, as the schema of events has them. */
   | 'form'
   /** Both sides of each movement. */

@@ -5,8 +5,8 @@ import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'
 import { EventRowReader } from '../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Head } from '../ledger/storage/head.ts'
-import type { CheckpointHead } from './checkpoint/checkpoint.ts'
 import type { Findings } from './finding.ts'
+import type { Restore } from './verify/check-checkpoint.ts'
 import { type CheckRange, ConcurrentCheck } from './verify/concurrent-check.ts'
 import type { IndexTable } from './verify/indexes/index-row-reader.ts'
 import type { LastEvent } from './verify/integrity-checks.ts'
@@ -93,11 +93,6 @@ export class LedgerScan {
 
   async close(): Promise<void> {
     await this.#rowVerifier.close()
-  }
-
-  /** The ledger must have this hash at this position. Call it before the first scan. */
-  expectCheckpoint(checkpoint: CheckpointHead): void {
-    this.#rowVerifier.expectCheckpoint(checkpoint)
   }
 
   /** Keeps which rows the ledger's indexes should have. Call it before the first scan. */
@@ -190,6 +185,11 @@ export class LedgerScan {
   /** The last event, after `drain`; before the first one position 0, the genesis hash and no time. */
   get last(): LastEvent {
     return this.#rowVerifier.last
+  }
+
+  /** The times at which commits were found to be lost. */
+  get restores(): readonly Restore[] {
+    return this.#semanticChecks.restores
   }
 
   /** The state replayed so far. Until `importBalances` it has only the balances that evolvers read. */

@@ -4,7 +4,6 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
 import type { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
-import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { Check, EventFinding } from '../finding.ts'
 import { BalanceChecks, type BalanceSnapshot } from './balances/balance-checks.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
@@ -24,7 +23,6 @@ export interface LastEvent {
  */
 export class IntegrityChecks {
   readonly #balances = new BalanceChecks((check, message) => this.#addFinding(check, this.#position, message))
-  #checkpoint: CheckpointHead | undefined
   #indexes: IndexDigests | undefined
   #findings: EventFinding[] = []
   #count = 0
@@ -35,11 +33,6 @@ export class IntegrityChecks {
   /** Before the first event: position 0, the genesis hash and no time. */
   get last(): LastEvent {
     return { position: this.#position, hash: this.#hash, at: this.#at }
-  }
-
-  /** The ledger must have this hash at this position. */
-  expectCheckpoint(checkpoint: CheckpointHead): void {
-    this.#checkpoint = checkpoint
   }
 
   /** From now on the rows that the ledger's indexes should have are kept as digests. */
@@ -80,7 +73,6 @@ export class IntegrityChecks {
       const { at, hash } = rows
       const canonical = rows.canonicalBytes(before)
       this.#hash = hash ?? missingColumn(position, 'hash')
-      if (position === this.#checkpoint?.position) this.#checkCheckpoint(position, this.#checkpoint)
       check = 'hash'
       // After a gap the hash before this one is not known.
       if (isNext) this.#checkHash(position, sha256(canonical))
@@ -121,13 +113,6 @@ export class IntegrityChecks {
       position,
       `${this.#hash} does not follow from the event and the hash before it (${expected})`,
     )
-  }
-
-  #checkCheckpoint(position: number, checkpoint: CheckpointHead): void {
-    const hash = this.#hash
-    if (hash === checkpoint.hash) return
-    const message = `history up to here was rewritten: its hash is ${hash}, but ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
-    this.#addFinding('checkpoint', position, message)
   }
 
   #addFinding(check: Check, position: number, message: string): void {

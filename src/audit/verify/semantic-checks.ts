@@ -6,6 +6,7 @@ import { isReadByEvolvers } from '../../ledger/storage/evolver-balances.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import type { Check, EventFinding } from '../finding.ts'
 import { type BalanceSnapshot, movementError } from './balances/balance-checks.ts'
+import type { Restore } from './check-checkpoint.ts'
 import { LuckyChecks } from './draws/lucky-checks.ts'
 import { SpinChecks } from './draws/spin-checks.ts'
 import { ProposalChecks } from './proposal-checks.ts'
@@ -18,6 +19,8 @@ import { ProposalChecks } from './proposal-checks.ts'
 export class SemanticChecks {
   /** The state replayed so far. */
   readonly replay = new Replay(evolveWithMovements, isReadByEvolvers)
+  /** From the first one on. */
+  readonly restores: Restore[] = []
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   readonly #proposals = new ProposalChecks((position, message) => this.#addFinding('approval', position, message))
   /** Whether all balances are folded here. */
@@ -61,6 +64,7 @@ export class SemanticChecks {
       const event = parseEvent(fields)
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       this.#proposals.check(event, rows, this.replay.state)
+      if (event.type === 'ledger-restored') this.restores.push({ position, at: event.at })
       check = 'rules'
       // An invalid movement is a finding of `IntegrityChecks`.
       if (movements.every((movement) => movementError(movement) === undefined)) this.replay.fold(event, movements)

@@ -9,6 +9,7 @@ import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import { type Finding, Findings, MAX_FINDINGS } from '../finding.ts'
 import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
+import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkClosings } from './check-closings.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
@@ -58,7 +59,6 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const findings = new Findings(await readAcknowledged(snapshot))
   const scan = await LedgerScan.start(snapshot, head, findings, options)
   closing.defer(() => scan.close())
-  if (options.checkpoint !== null) scan.expectCheckpoint(options.checkpoint)
   const indexChecks = new IndexChecks(scan)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndexes()
@@ -95,11 +95,14 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (!findings.isFull) {
     const { last, rows } = scan
     checkHead(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
-    checkTruncation(last.position, options.checkpoint, findings)
     checkCurrencyTotals(rows, findings)
     checkHolds(rows, findings)
     await checkClosings(snapshot, rows, findings)
     await checkAcknowledgements(snapshot, rows, findings)
+  }
+  if (options.checkpoint !== null) {
+    const hashes = await snapshot.hashesAt([options.checkpoint.position])
+    checkCheckpoint(options.checkpoint, hashes, scan.last.position, scan.restores, findings)
   }
   for (const finding of differences) findings.add(finding)
   const { position, events } = findings.cutoff ?? { position: scan.last.position, events: scan.count }
@@ -117,13 +120,6 @@ function checkHead(last: LastEvent, head: Head, isWholeLedger: boolean, findings
     addFinding(head.position, `the head has a different hash, ${head.hash}`)
   if (isWholeLedger && head.at < last.at)
     addFinding(last.position, `the head's time, ${isoMicros(head.at)}, is before the event's`)
-}
-
-/** A ledger that ends before a checkpoint was truncated, or restored from an old backup. */
-function checkTruncation(last: number, checkpoint: CheckpointHead | null, findings: Findings): void {
-  if (checkpoint === null || checkpoint.position <= last) return
-  const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
-  findings.add({ check: 'checkpoint', position: last + 1, message })
 }
 
 /** Every currency must sum to zero, system accounts included. */

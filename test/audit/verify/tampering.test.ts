@@ -7,6 +7,7 @@ import { definePackage } from '../../../src/features/privilege/packages/define-p
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
+import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
@@ -123,6 +124,31 @@ test('a checkpoint reveals a tail that was cut without traces, and an old backup
   ])
   await t.rejects(verifyDatabase(backup, 20, checkpoint), {
     message: 'The checkpoint is of position 27, beyond --as-of 20.',
+  })
+})
+
+test('a checkpoint that the ledger says it lost is named with the event that says so', async (t) => {
+  const database = await copyOf(await books())
+  const lost = { ...(await checkpointOf(database)), position: 28, hash: 'f'.repeat(64) }
+  await withOwnExecutors(async (inner) => {
+    const { runOk } = createTestExecutor(inner, database.serviceUrl)
+    const give = () => runOk(addBagItems, { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' })
+    await runOk(recordRestore, { incarnation: 'f'.repeat(32), reason: 'test', last_known: null })
+    const finding = {
+      check: 'lost_by_restore',
+      position: 27,
+      message: /^position 28 of the checkpoint of 1970-.+ is lost: the ledger went back before this event of 20/,
+    }
+    t.match((await verifyDatabase(database, null, lost)).findings, [finding], 'beyond the end')
+    await give()
+    t.match((await verifyDatabase(database, null, lost)).findings, [finding], 'where another event is now')
+    await runOk(recordRestore, { incarnation: 'e'.repeat(32), reason: 'test', last_known: null })
+    t.match((await verifyDatabase(database, null, lost)).findings, [finding], 'after a further restore')
+    const later = { ...lost, at: '9999-12-31T00:00:00.000000Z' }
+    t.match((await verifyDatabase(database, null, later)).findings, [{ check: 'checkpoint', position: 28 }])
+    const earlier = { ...lost, position: 26 }
+    t.match((await verifyDatabase(database, null, earlier)).findings, [{ check: 'checkpoint', position: 26 }])
+    t.same((await verifyDatabase(database, null, await checkpointOf(database))).findings, [])
   })
 })
 

@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads'
-import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import { lowerThreadPriority } from '../../priority/thread-priority.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import type { IndexTable } from '../indexes/index-row-reader.ts'
@@ -13,7 +12,6 @@ export type RowVerifierTask =
   | { readonly type: 'index-page'; readonly table: IndexTable; readonly page: Uint8Array<ArrayBuffer> }
   | { readonly type: 'expect-indexes' }
   | { readonly type: 'find-differing-blocks'; readonly before: number }
-  | { readonly type: 'expect-checkpoint'; readonly checkpoint: CheckpointHead }
   | { readonly type: 'take-balances' }
 
 export type RowVerifierMessage =
@@ -44,8 +42,6 @@ parentPort?.on('message', (task: RowVerifierTask) => {
       return checks.expectIndexes()
     case 'find-differing-blocks':
       return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
-    case 'expect-checkpoint':
-      return checks.expectCheckpoint(task.checkpoint)
     case 'take-balances':
       return post({ type: 'balances', balances: checks.takeBalances() })
   }

@@ -1,6 +1,5 @@
 import type { Page } from '../../../db/copy-out.ts'
 import { EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
-import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import type { EventFinding } from '../../finding.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import type { IndexTable } from '../indexes/index-row-reader.ts'
@@ -21,7 +20,6 @@ export interface RowVerifier {
   submit(rows: Page): Promise<void>
   /** Waits until all pages are checked. */
   drain(): Promise<void>
-  expectCheckpoint(checkpoint: CheckpointHead): void
   /** `IntegrityChecks.expectIndexes`; call it before the first page. */
   expectIndexes(): void
   /** As `submit`, with stored rows of an index. */
@@ -64,10 +62,6 @@ export class InlineRowVerifier implements RowVerifier {
   }
 
   async drain(): Promise<void> {}
-
-  expectCheckpoint(checkpoint: CheckpointHead): void {
-    this.#checks.expectCheckpoint(checkpoint)
-  }
 
   expectIndexes(): void {
     this.#checks.expectIndexes()

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Page } from '../../../db/copy-out.ts'
 import { GENESIS_HASH } from '../../../ledger/storage/event-hash.ts'
-import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import type { IndexTable } from '../indexes/index-row-reader.ts'
 import type { LastEvent } from '../integrity-checks.ts'
@@ -60,10 +59,6 @@ export class WorkerRowVerifier implements RowVerifier {
 
   async drain(): Promise<void> {
     await this.#untilPending(0)
-  }
-
-  expectCheckpoint(checkpoint: CheckpointHead): void {
-    this.#post({ type: 'expect-checkpoint', checkpoint })
   }
 
   expectIndexes(): void {
