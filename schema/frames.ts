@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { Id } from './common.ts'
+import { Incarnation } from './incarnation.ts'
 import { RoomResource } from './rooms.ts'
 
 /** The frames of a websocket: each is a text message with one JSON object. */
@@ -26,6 +27,13 @@ export const Echo = Type.Optional(Type.Union([Type.Number(), EchoText], { descri
 const Since = Type.Optional({
   ...Position,
   description: 'the newest position that the client has of this channel, with all of its frames',
+})
+
+const Ledger = Type.Optional({
+  ...Incarnation,
+  description:
+    'the `ledger` of the `ready` with which the client got these positions. When it is no longer that of the service, each ' +
+    'since is answered with `"resumed":false`; for a day after that so is a since without it',
 })
 
 const WantsState = Type.Optional(
@@ -55,6 +63,7 @@ export const clientFrames = {
       i: Echo,
       ch: Channel,
       since: Since,
+      ledger: Ledger,
       state: WantsState,
       chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
     },
@@ -69,6 +78,7 @@ export const clientFrames = {
         minItems: 1,
         maxItems: MAX_CHANNELS_PER_FRAME,
       }),
+      ledger: Ledger,
       state: Type.Optional(Type.Boolean({ description: 'for all channels that do not say it themselves' })),
       ch: Type.Optional(Type.Never({ description: 'not beside `chs`' })),
       since: Type.Optional(Type.Never({ description: 'not beside `chs`: each channel has its own' })),
@@ -110,6 +120,10 @@ export const serverFrames = {
     t: Type.Literal('ready'),
     user_id: Id,
     position: { ...Position, description: 'where the ledger is; events of `user:{id}` after it follow' },
+    ledger: {
+      ...Incarnation,
+      description: 'what positions belong to: send it in sub. Another one than before: commits were lost',
+    },
     heartbeat: Type.Integer({ description: 'seconds between two heartbeats: a ping of the protocol, and hb' }),
   }),
   refreshed: frame('The token was renewed', { t: Type.Literal('refreshed'), i: Echo }),

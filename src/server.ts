@@ -123,7 +123,19 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const lookups = createLookups(assetBaseUrl)
   const findRoomStates = createRoomStates(assetBaseUrl)
   const createRegistry = await startRealtime(
-    { database, tail, sessions, appState, slices, lookups, assetBaseUrl, findRoomStates, metrics, log },
+    {
+      database,
+      tail,
+      incarnation: applied.incarnation,
+      sessions,
+      appState,
+      slices,
+      lookups,
+      assetBaseUrl,
+      findRoomStates,
+      metrics,
+      log,
+    },
     cleanUp,
   )
 

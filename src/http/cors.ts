@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, DELETE'
 const ALLOWED_HEADERS =
-  'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position'
-const EXPOSED_HEADERS = 'Retry-After, Idempotency-Replayed, X-Ledger-Position, ETag'
+  'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger'
+const EXPOSED_HEADERS = 'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, ETag'
 
 /** How long a browser may remember the answer to a preflight. */
 const MAX_AGE_SECONDS = 600

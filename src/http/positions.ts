@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
+import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 
 /**
  * In a response: it takes into account every event up to this position, if not more; a replayed response is as it was,
  * with the position of the replay. In a request: the client has seen that position, and its read must not be older.
  */
 export const POSITION_HEADER = 'x-ledger-position'
+/** The incarnation of the ledger that the position belongs to. */
+export const LEDGER_HEADER = 'x-ledger'
 
 export function setPosition(reply: FastifyReply, position: number): void {
   reply.header(POSITION_HEADER, String(position))
@@ -16,14 +19,19 @@ export const positionOf = (reply: FastifyReply): number => Number(reply.getHeade
 
 /** Every response has a position; who knows a later one sets it again. */
 export const positionHook =
-  (applied: Pick<AppliedEvents, 'position'>): onRequestHookHandler =>
+  (applied: Pick<AppliedEvents, 'position' | 'incarnation'>): onRequestHookHandler =>
   (_request, reply, done) => {
     setPosition(reply, applied.position)
+    if (applied.incarnation.name !== undefined) reply.header(LEDGER_HEADER, applied.incarnation.name)
     done()
   }
 
-/** The position that a client sends back; null without one, and for anything else than a position. */
-export function requestedPosition({ headers }: Pick<FastifyRequest, 'headers'>): number | null {
+/** The position that a client sends back; null without one, of another ledger, and for anything else than a position. */
+export function requestedPosition(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { name }: Pick<CurrentIncarnation, 'name'>,
+): number | null {
   const text = headers[POSITION_HEADER]
+  if (headers[LEDGER_HEADER] !== undefined && headers[LEDGER_HEADER] !== name) return null
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null
 }

@@ -30,12 +30,13 @@ const SentSettings = TypeCompiler.Compile(
   }),
 )
 
-/** In force on the instance that answers before it answers: the gate, and what is answered from memory. */
+/** In force on the instance that answers before it answers: the gate, what is answered from memory, the incarnation. */
 const sharedTypes: ReadonlySet<EventType> = new Set([
   'app-mode-set',
   'release-defined',
   'release-removed',
   'decoration-defined',
+  'ledger-restored',
 ])
 
 /** The events that are shared with other instances ahead of their answers. */

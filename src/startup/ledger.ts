@@ -4,6 +4,7 @@ import { pruneKeys } from '../audit/runs/prune-keys.ts'
 import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
+import { readIncarnation } from '../db/incarnation.ts'
 import { BatchedLookup } from '../db/queries/batched-lookup.ts'
 import { evolve, tables } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
@@ -14,6 +15,7 @@ import { Executor } from '../ledger/executor/executor.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { prune } from '../ledger/storage/prune.ts'
 import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
+import { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 
@@ -54,7 +56,8 @@ export async function startLedger(
     const head = await headOf(db)
     return readers.map(() => head)
   })
-  const applied = new AppliedEvents(position, () => heads.load(null))
+  const incarnation = new CurrentIncarnation(await readIncarnation(db))
+  const applied = new AppliedEvents(position, () => heads.load(null), incarnation)
   const subscriberFailures = new FailureLog(log, 'ledger subscribers failing; retrying', 'ledger subscribers recovered')
   const tail = new Tail({
     url,

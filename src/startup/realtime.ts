@@ -11,6 +11,7 @@ import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions } from '../http/auth/sessions.ts'
 import type { VerifyToken } from '../http/auth/tokens.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
+import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { ReturnTimes } from '../realtime/admission/return-times.ts'
 import { BacklogReader } from '../realtime/channels/backlog-reader.ts'
@@ -55,6 +56,7 @@ const MAX_MEMBERSHIPS_PER_QUERY = 500
 interface RealtimeParts {
   readonly database: Pick<Database, 'db' | 'subscriberPool' | 'promotion'>
   readonly tail: Pick<Tail, 'subscribe' | 'subscribeDurable'>
+  readonly incarnation: CurrentIncarnation
   readonly sessions: Sessions
   readonly appState: Pick<AppState, 'check' | 'onChange'>
   readonly slices: readonly Slice[]
@@ -117,6 +119,7 @@ export async function startRealtime(
     const resumes = new ResumeBudget()
     const connections = new ConnectionRegistry({
       hub,
+      incarnation: parts.incarnation,
       resumes,
       authenticate: authenticateWith(verifyToken, sessions),
       memberRoom: async (room, userId) => {

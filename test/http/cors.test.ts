@@ -23,7 +23,7 @@ test('pages of an allowed origin read every response of a client route', async (
         statusCode: status,
         headers: {
           'access-control-allow-origin': origin,
-          'access-control-expose-headers': 'Retry-After, Idempotency-Replayed, X-Ledger-Position, ETag',
+          'access-control-expose-headers': 'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, ETag',
           vary: 'Origin',
         },
       },
@@ -45,7 +45,7 @@ test('a preflight is answered before the gate and the token', async (t) => {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
       'access-control-allow-headers':
-        'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position',
+        'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger',
       'x-ledger-position': '0',
       vary: 'Origin',
     })

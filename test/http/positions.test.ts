@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { requestedPosition } from '../../src/http/positions.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { testIncarnation } from '../harness/ledger/given-when.ts'
 
 const { slices } = await loadSlices()
 
@@ -27,19 +28,25 @@ test('every response of a client route has a position, and that of a command has
     ['a read from memory', () => ask('GET', '/v1/decorations'), 200, 8],
   ] as const) {
     const { status: answered, headers } = await request()
-    t.same([answered, headers['x-ledger-position']], [status, String(position)], name)
+    const { 'x-ledger-position': at, 'x-ledger': ledger } = headers
+    t.same([answered, at, ledger], [status, String(position), testIncarnation], name)
   }
-  t.match(await app.inject('/v1/wallet'), { statusCode: 401, headers: { 'x-ledger-position': '8' } })
-  t.equal((await operator('GET', '/admin/v1/decorations')).headers['x-ledger-position'], undefined)
+  const named = { 'x-ledger-position': '8', 'x-ledger': testIncarnation }
+  t.match(await app.inject('/v1/wallet'), { statusCode: 401, headers: named })
+  const { headers } = await operator('GET', '/admin/v1/decorations')
+  t.same([headers['x-ledger-position'], headers['x-ledger']], [undefined, undefined])
 })
 
 test('what a client sends back is a position or nothing', (t) => {
-  const position = (text?: string) => requestedPosition({ headers: { 'x-ledger-position': text } })
+  const position = (text?: string) => requestedPosition({ headers: { 'x-ledger-position': text } }, { name: 'a' })
   t.same(['0', '120', '999999999999999'].map(position), [0, 120, 999_999_999_999_999])
   const others = [undefined, '', '-1', '1.0', '1e3', '1, 2', '1'.repeat(16)]
   t.same(
     others.filter((text) => position(text) !== null),
     [],
   )
+  const of = (ledger?: string) =>
+    requestedPosition({ headers: { 'x-ledger-position': '7', 'x-ledger': ledger } }, { name: 'a' })
+  t.same([undefined, 'a', 'b', ''].map(of), [7, 7, null, null], 'one of another ledger is none')
   t.end()
 })

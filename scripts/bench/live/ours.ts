@@ -5,6 +5,7 @@ import { alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { registerTokens, signToken } from '../../../src/http/auth/tokens.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { CurrentIncarnation } from '../../../src/ledger/subscriptions/current-incarnation.ts'
 import { ReturnTimes } from '../../../src/realtime/admission/return-times.ts'
 import { Hub } from '../../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
@@ -48,6 +49,7 @@ export async function ours(sockets: number): Promise<Implementation> {
   )
   const registry = new ConnectionRegistry({
     hub,
+    incarnation: new CurrentIncarnation({ incarnation: 'b'.repeat(32), position: 1, began_at: 0 }),
     resumes: new ResumeBudget(),
     checkAppState: alwaysOpen.check,
     returnTimes: new ReturnTimes(1),

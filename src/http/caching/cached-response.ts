@@ -43,7 +43,7 @@ export class CachedResponse {
 
   /** Sends the response, or 304; not older than the position that the client sends back. */
   async send(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const requested = requestedPosition(request)
+    const requested = requestedPosition(request, this.#applied.incarnation)
     const isReached = requested === null || (await this.#applied.reach(requested))
     setPosition(reply, this.#applied.position)
     const cached = this.#cached[languageOf(request)]

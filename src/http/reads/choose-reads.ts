@@ -13,11 +13,11 @@ import type { Standby } from './standby.ts'
  */
 export function chooseReads(
   reads: ReadSources,
-  applied: Pick<AppliedEvents, 'position' | 'isBeyondLedger'>,
+  applied: Pick<AppliedEvents, 'position' | 'incarnation' | 'isBeyondLedger'>,
 ): onRequestAsyncHookHandler[] {
   const { standby } = reads
   if (standby === null) return []
-  if (!reads.hasPrimary) return [awaitPosition(standby)]
+  if (!reads.hasPrimary) return [awaitPosition(standby, applied)]
   const choose = async (request: FastifyRequest, reply: FastifyReply, requested: number): Promise<void> => {
     if ((await applied.isBeyondLedger(requested)) || (await standby.reach(requested))) {
       readStandby(request, reply, standby)
@@ -28,7 +28,7 @@ export function chooseReads(
   return [
     async (request, reply) => {
       if (!mayReadStandby(request, reads, standby)) return
-      const requested = requestedPosition(request)
+      const requested = requestedPosition(request, applied.incarnation)
       if (requested === null || requested <= standby.position) readStandby(request, reply, standby)
       else await choose(request, reply, requested)
     },
@@ -49,9 +49,9 @@ export function chooseStaffReads(reads: ReadSources): onRequestHookHandler[] {
 
 /** Where there is no primary, a GET request waits for its position, and is then answered with what there is. */
 const awaitPosition =
-  (standby: Standby): onRequestAsyncHookHandler =>
+  (standby: Standby, { incarnation }: Pick<AppliedEvents, 'incarnation'>): onRequestAsyncHookHandler =>
   async (request, reply) => {
-    const requested = isRead(request) ? requestedPosition(request) : null
+    const requested = isRead(request) ? requestedPosition(request, incarnation) : null
     if (requested === null) return
     await standby.reach(requested)
     setPosition(reply, standby.position)

@@ -1,5 +1,6 @@
 import type { EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../rules/event.ts'
+import type { CurrentIncarnation } from './current-incarnation.ts'
 import type { Tail } from './tail.ts'
 
 /** How long a read may wait for a position. */
@@ -15,6 +16,7 @@ interface Waiter {
  * are applied before their commands are answered, those of other instances as soon as the tail has read them.
  */
 export class AppliedEvents {
+  readonly incarnation: CurrentIncarnation
   #position: number
   /** Where the ledger ends, from the database; never from before the call. */
   readonly #head: () => Promise<number>
@@ -23,8 +25,9 @@ export class AppliedEvents {
   #tail: Pick<Tail, 'pollUpTo'> | undefined
 
   /** Whatever is kept in memory must be read after `position` was. */
-  constructor(position: number, head: () => Promise<number>) {
+  constructor(position: number, head: () => Promise<number>, incarnation: CurrentIncarnation) {
     this.#position = position
+    this.incarnation = incarnation
     this.#head = head
   }
 
@@ -51,8 +54,10 @@ export class AppliedEvents {
     const first = events[0]
     const last = events.at(-1)
     if (first === undefined || last === undefined || last.position <= this.#position) return
-    for (const { type, position } of events) {
-      if (position > this.#position) this.#listeners.get(type)?.forEach((listener) => listener())
+    for (const event of events) {
+      if (event.position <= this.#position) continue
+      this.incarnation.apply(event)
+      this.#listeners.get(event.type)?.forEach((listener) => listener())
     }
     // Some events are missing, after which the tail brings these again.
     if (first.position > this.#position + 1 || last.position - first.position >= events.length) return

@@ -140,9 +140,11 @@ export class Connection {
     this.#authDeadline = null
     this.#parts.onAuthenticated(this, previous === undefined)
     if (this.#isClosed || previous !== undefined) return
-    const { hub, heartbeatMs } = this.#parts
-    this.#subscriptions = new Subscriptions(result.userId, this, this.#parts)
-    this.send({ t: 'ready', user_id: result.userId, position: String(hub.position), heartbeat: heartbeatMs / 1000 })
+    const { hub, incarnation, heartbeatMs } = this.#parts
+    const { userId } = result
+    this.#subscriptions = new Subscriptions(userId, this, this.#parts)
+    const [position, ledger] = [String(hub.position), incarnation.name]
+    this.send({ t: 'ready', user_id: userId, position, ledger, heartbeat: heartbeatMs / 1000 })
   }
 
   /** Sends one frame. */

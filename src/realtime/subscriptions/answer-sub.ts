@@ -1,3 +1,4 @@
+import type { CurrentIncarnation } from '../../ledger/subscriptions/current-incarnation.ts'
 import type { ResumeBudget, ResumeUsage } from '../channels/resume-budget.ts'
 import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
@@ -7,6 +8,7 @@ import { type ChannelRequest, isPlain, requestsIn, type SubFrame, withoutRepeats
 export const UNAVAILABLE = { code: 'unavailable', message: socketMessages.unavailable, retry: true } as const
 
 export interface AnswerParts {
+  readonly incarnation: Pick<CurrentIncarnation, 'name' | 'accepts'>
   readonly resumes: Pick<ResumeBudget, 'run'>
   readonly memberRoom: MemberRoom
   readonly onError: (error: unknown) => void
@@ -36,7 +38,7 @@ interface Answer {
 
 /** Answers each request of a `sub`; one that is slow, refused or fails affects no other. */
 export async function answerSub(sub: SubFrame, subscriber: Subscriber, parts: AnswerParts): Promise<void> {
-  const groups = [...withoutRepeats(requestsIn(sub))]
+  const groups = [...withoutRepeats(requestsIn(sub, (ledger) => parts.incarnation.accepts(ledger)))]
   for (let requests = groups.shift(); requests !== undefined; requests = groups.shift()) {
     const group = requests
     const [first] = group

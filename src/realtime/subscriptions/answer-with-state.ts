@@ -39,7 +39,7 @@ export async function answerWithState(
     if (found === null) throw new Error(`room ${roomId} has no state`)
     const { position, room } = found
     await hub.reach(position)
-    const queries = since === null ? 1 : 1 + (await hub.loadLastPosition(channel))
+    const queries = typeof since === 'number' ? 1 + (await hub.loadLastPosition(channel)) : 1
     onLoaded({ queries, readMessages: 0 })
     await resume(wasLive ? sentUpTo : position, async ({ messages }) => {
       if (messages === null) throw new Error(`the backlog of ${channel.key} expired while its state was read`)
@@ -47,8 +47,10 @@ export async function answerWithState(
       isAnswered = true
       subscription.send(messages.slice(0, messages.length - following.length))
       const last = lastBefore(following, channel.lastPosition)
-      const hasAll = since === null || (wasLive && since >= subscribedFrom) || last <= since
-      subscription.confirm(request, position, hasAll && (since ?? 0) <= position, room)
+      const hasAll = (held: number): boolean =>
+        held <= position && ((wasLive && held >= subscribedFrom) || last <= held)
+      const isResumed = typeof since === 'number' ? hasAll(since) : since === null
+      subscription.confirm(request, position, isResumed, room)
       await subscription.replay(following, wasLive ? subscribedFrom : position)
     })
   } catch (error) {

@@ -156,8 +156,8 @@ export class Subscriptions {
     try {
       if (wantsState && roomId !== null) {
         await this.#answerWithState(subscription, roomId, request, onLoaded)
-      } else if (since === null) {
-        subscription.confirm(request, hub.position, true)
+      } else if (typeof since !== 'number') {
+        subscription.confirm(request, hub.position, since === null)
         subscription.goLive(hub.position)
       } else {
         await this.#resume(subscription, since, onLoaded, async ({ messages, from }) => {
@@ -175,17 +175,18 @@ export class Subscriptions {
   async #startHeld(subscription: Subscription, request: ChannelRequest, onLoaded: OnLoaded): Promise<void> {
     const { channel, from: heldFrom } = subscription
     subscription.pause()
-    let isResumed = true
+    const since = typeof request.since === 'number' ? request.since : heldFrom
+    let isExpired = false
     const start = async ({ messages, from }: Replay): Promise<void> => {
-      subscription.confirm(request, from, isResumed && messages !== null)
+      subscription.confirm(request, from, request.since !== 'lost' && !isExpired && messages !== null)
       await subscription.replay(messages ?? [], from)
     }
     try {
-      await this.#resume(subscription, request.since ?? heldFrom, onLoaded, async (replay) => {
-        if (replay.messages === null) isResumed = false
+      await this.#resume(subscription, since, onLoaded, async (replay) => {
+        if (replay.messages === null) isExpired = true
         else await start(replay)
       })
-      if (!isResumed) await this.#resume(subscription, heldFrom, onLoaded, start)
+      if (isExpired) await this.#resume(subscription, heldFrom, onLoaded, start)
     } catch (error) {
       subscription.hold()
       if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(channel.key)
@@ -200,9 +201,9 @@ export class Subscriptions {
     subscription.rename(ch)
     const roomId = roomIdOf(channel.key)
     if (wantsState && roomId !== null) return this.#answerWithState(subscription, roomId, request, onLoaded)
-    if (since === null || since >= subscribedFrom) {
+    if (typeof since !== 'number' || since >= subscribedFrom) {
       subscription.catchUp()
-      return subscription.confirm(request, this.#parts.hub.position, true)
+      return subscription.confirm(request, this.#parts.hub.position, since !== 'lost')
     }
     await this.#resume(subscription, since, onLoaded, async ({ messages, from }) => {
       subscription.catchUp()

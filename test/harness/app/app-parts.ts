@@ -18,6 +18,7 @@ import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
+import { currentIncarnation } from '../ledger/given-when.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -60,7 +61,7 @@ export function appParts(
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
       reads: new ReadSources({ db, reports: db, url }, null),
-      applied: new AppliedEvents(0, async () => 0),
+      applied: new AppliedEvents(0, async () => 0, currentIncarnation()),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: alwaysOpen,
       sessions,

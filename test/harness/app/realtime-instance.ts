@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
+import { readIncarnation } from '../../../src/db/incarnation.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { Promotion } from '../../../src/db/session/promotion.ts'
@@ -22,6 +23,7 @@ import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
 import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
 import { DocumentedFrames } from '../http/documented-frames.ts'
+import { currentIncarnation } from '../ledger/given-when.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import { type Frame, WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
@@ -101,7 +103,7 @@ export async function startInstance(
     },
   })
   cleanUp.defer(() => executor.close())
-  const applied = new AppliedEvents(await headOf(db), () => headOf(db))
+  const applied = new AppliedEvents(await headOf(db), () => headOf(db), currentIncarnation(await readIncarnation(db)))
   const sessions = sessionsIn(db)
   sessions.follow(tail, applied.position)
   applied.follow(tail, () => {})
@@ -110,6 +112,7 @@ export async function startInstance(
     {
       database: { db, subscriberPool, promotion: new Promotion(false, async () => false) },
       tail,
+      incarnation: applied.incarnation,
       sessions,
       appState,
       slices,

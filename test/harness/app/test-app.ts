@@ -6,6 +6,7 @@ import { build } from '../../../src/app.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
 import { createSignInCodes, type SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
+import { readIncarnation } from '../../../src/db/incarnation.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
@@ -21,6 +22,7 @@ import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
+import { currentIncarnation } from '../ledger/given-when.ts'
 import { createTestExecutor, type TestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
@@ -114,7 +116,7 @@ export async function createTestApp(
   )
   t.teardown(() => clients.stop())
   const appState = new AppStatusGate(await readAppStatus(db), clients)
-  const applied = new AppliedEvents(await headOf(db), () => headOf(db))
+  const applied = new AppliedEvents(await headOf(db), () => headOf(db), currentIncarnation(await readIncarnation(db)))
   const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => {
     appState.applyAll(events)
     applied.apply(events)

@@ -9,6 +9,7 @@ import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/proj
 import type { WritableState } from '../../../src/ledger/rules/state.ts'
 import { type Context, isRefusal, type Refusal, type Verb } from '../../../src/ledger/rules/verb.ts'
 import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
+import { type BegunIncarnation, CurrentIncarnation } from '../../../src/ledger/subscriptions/current-incarnation.ts'
 
 /** The result of a command: its events and answer, or its refusal. */
 interface Result<Answer> {
@@ -37,6 +38,12 @@ export const beginIncarnation = (state: WritableState, incarnation: string): voi
 
 /** 2026-11-21 08:00:00 UTC. */
 export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
+
+const testBegun = { incarnation: testIncarnation, position: 1, began_at: FIXED_NOW }
+
+/** That of a ledger, or of one that has no event yet. */
+export const currentIncarnation = (begun: BegunIncarnation = testBegun): CurrentIncarnation =>
+  new CurrentIncarnation(begun)
 
 /**
  * A ledger in memory for tests of the rules: given events, when a command runs, then events or a refusal. It checks what

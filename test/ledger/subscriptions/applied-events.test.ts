@@ -2,6 +2,7 @@ import { test } from 'tap'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import type { Subscriber } from '../../../src/ledger/subscriptions/tail.ts'
+import { currentIncarnation } from '../../harness/ledger/given-when.ts'
 
 const packageDefined = (position: number): PositionedEvent => ({
   type: 'privilege-package-defined',
@@ -22,7 +23,7 @@ const revoked = (position: number): PositionedEvent => ({
 function applied(position: number, head: () => Promise<number>) {
   const polls: number[] = []
   let subscriber: Subscriber = () => {}
-  const events = new AppliedEvents(position, head)
+  const events = new AppliedEvents(position, head, currentIncarnation())
   const tail = {
     subscribe: (after: number, given: Subscriber) => {
       if (after !== position) throw new Error(`subscribed after ${after}`)

@@ -8,6 +8,7 @@ import type { Client } from '../../../src/realtime/sockets/client.ts'
 import type { MemberOf } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { type SubscriptionParts, Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
 import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
+import { currentIncarnation } from '../../harness/ledger/given-when.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 import { headerBytes, payloadBytes } from '../../harness/websocket/raw-frames.ts'
 
@@ -110,6 +111,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     resumes: new ResumeBudget(),
     memberRoom: async (uid) => memberOf(uid),
     roomState: async () => null,
+    incarnation: currentIncarnation(),
     onError: (error) => {
       throw error
     },
