@@ -4,6 +4,7 @@ import { playgroundPages } from '../../src/console/live/playground/playground.ts
 import { loadSlices } from '../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+import { testIncarnation } from '../harness/ledger/given-when.ts'
 import { csrfOf, linkIn } from './page-texts.ts'
 
 interface Answer {
@@ -34,7 +35,7 @@ test('events as they are committed', async (t) => {
     t.equal(page.status, 200)
     t.match(page.html, 'The ledger has no events yet.')
     t.match(page.html, 'This instance serves no sockets.')
-    t.same(await read('after=0'), { position: 0, head: 0, count: 0, rows: '' })
+    t.same(await read('after=0'), { ledger: testIncarnation, position: 0, head: 0, count: 0, rows: '' })
   })
 
   await operator('PUT', '/admin/v1/users/7', { uid: 'seven', name: 'Seven' })
@@ -86,7 +87,7 @@ test('events as they are committed', async (t) => {
 
   await t.test('a position beyond the end is the end, so that the next event is shown', async (t) => {
     const { head: end } = await read('after=0')
-    t.same(await read(`after=${end + 5}`), { position: end, head: end, count: 0, rows: '' })
+    t.same(await read(`after=${end + 5}`), { ledger: testIncarnation, position: end, head: end, count: 0, rows: '' })
     const { html } = await fin.get('/console/live?after=999999999999999')
     t.match(html, `data-position="${end}"`)
     t.match(html, `href="/console/live?after=${end}" data-newer`)
@@ -109,7 +110,11 @@ test('events as they are committed', async (t) => {
     const found = await read('after=0&type=balance-credited')
     t.equal(found.count, 1)
     const on = await read(`after=${found.position}&type=balance-credited`)
-    t.same(on, { position: on.head, head: on.head, count: 0, rows: '' }, 'nothing is found twice')
+    t.same(
+      on,
+      { ledger: testIncarnation, position: on.head, head: on.head, count: 0, rows: '' },
+      'nothing is found twice',
+    )
     t.match((await fin.get('/console/live?type=&actor=&account=&user=')).html, 'data-live="/console/live/events"')
   })
 

@@ -81,7 +81,7 @@ test('every text of a client frame has a maximum length and no control character
   const texts = Object.entries(clientFrames).flatMap(([name, schema]) => textsIn(Value.Parse(Schema, schema), name))
   const offenders = texts.filter(([, text]) => {
     const form = new RegExp(text.pattern ?? '')
-    const isRight = form.test('global') || form.test('12')
+    const isRight = ['global', '12', '0'.repeat(32)].some((good) => form.test(good))
     return !hasBound(text) || !isRight || ['\0', 'a\nb', '\u0085', '\ud800', 'a\udc00b'].some((bad) => form.test(bad))
   })
   t.strictSame(offenders, [])

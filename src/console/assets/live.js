@@ -27,6 +27,8 @@ const RETRY_MS = 5_000
 /** The oldest rows beyond leave the page; they stay on that of events. */
 const MAX_ROWS = 500
 
+/** What positions belong to; empty before the first event. */
+let ledger = live.dataset['ledger'] ?? ''
 /** Everything up to here is on the page. */
 let shown = Number(live.dataset['position'])
 /** Everything up to here is counted, while it is paused. */
@@ -39,6 +41,9 @@ let round = 0
 /** The session has ended: nothing more can be read. */
 class SignedOut extends Error {}
 
+/** Commits were lost: events on the page may be among them, and positions are used again. */
+class LedgerWentBack extends Error {}
+
 /** @param {string} address */
 async function fetchPart(address) {
   const response = await fetch(address, { headers: { 'hx-request': 'true' } })
@@ -50,7 +55,7 @@ async function fetchPart(address) {
 /**
  * @param {number} position
  * @param {boolean} onlyCount
- * @returns {Promise<{ position: number, head: number, count: number, rows: string }>}
+ * @returns {Promise<{ ledger: string, position: number, head: number, count: number, rows: string }>}
  */
 async function readAfter(position, onlyCount) {
   const query = new URLSearchParams({ after: String(position) })
@@ -88,7 +93,9 @@ function showPosition() {
 
 async function poll() {
   const mine = round
-  const { position, head, count, rows } = await readAfter(isPaused ? counted : shown, isPaused)
+  const { position, head, count, rows, ...answer } = await readAfter(isPaused ? counted : shown, isPaused)
+  if (ledger !== '' && answer.ledger !== ledger) throw new LedgerWentBack()
+  ledger = answer.ledger
   if (mine !== round) return CATCH_UP_MS
   // Read where the ledger has not got so far yet: going back would show events twice.
   if (position < (isPaused ? counted : shown)) return POLL_MS
@@ -113,6 +120,8 @@ async function pollForEver() {
       if (!document.hidden) wait = await poll()
     } catch (error) {
       if (error instanceof SignedOut) return say('Your session has ended. Load this page again to sign in.')
+      if (error instanceof LedgerWentBack)
+        return say('The ledger went back: events on this page may be lost. Load it again.')
       say('The service cannot be reached. Trying again …')
       wait = RETRY_MS
     }

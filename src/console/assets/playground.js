@@ -27,7 +27,8 @@ const MAX_FRAMES = 200
 /**
  * What the service sends, as far as it is read here.
  *
- * @typedef {{ t: string, ch?: string, position?: string, user_id?: number, resumed?: boolean, retry?: boolean }} Received
+ * @typedef {{ t: string, ch?: string, position?: string, ledger?: string, user_id?: number,
+ *   resumed?: boolean, retry?: boolean }} Received
  */
 
 /**
@@ -36,6 +37,12 @@ const MAX_FRAMES = 200
  * @type {Map<string, string>}
  */
 const channels = new Map()
+/**
+ * What these positions belong to; undefined before the first `ready`.
+ *
+ * @type {string | undefined}
+ */
+let ledger
 let token = ''
 /** @type {WebSocket | undefined} */
 let socket
@@ -113,7 +120,9 @@ function onFrame(frame) {
     const own = `user:${frame.user_id}`
     if (!channels.has(own)) channels.set(own, position ?? '')
     const chs = [...channels].map(([name, since]) => ({ ch: name, ...(since !== '' && { since }) }))
-    if (chs.length > 0) send({ t: 'sub', i: (number += 1), chs })
+    // That of before: where it is another one now, no channel is resumed.
+    send({ t: 'sub', i: (number += 1), ledger: ledger ?? frame.ledger, chs })
+    ledger = frame.ledger
   } else if (ch === undefined) {
     return
   } else if (t === 'subbed' || (t === 'ev' && channels.has(ch) && position !== undefined)) {
@@ -157,6 +166,7 @@ async function signInAsUser() {
   if (!response.ok) return showState(`signing in was refused (${response.status}); load this page again`)
   token = (await response.json()).token
   channels.clear()
+  ledger = undefined
   showChannels()
   isReady = false
   socket?.close()
@@ -177,7 +187,7 @@ subscribing.addEventListener('submit', (event) => {
     t: 'sub',
     i: (number += 1),
     ch: channel.value,
-    ...(since.value !== '' && { since: since.value }),
+    ...(since.value !== '' && { since: since.value, ledger }),
     ...(withState.checked && { state: true }),
   })
 })

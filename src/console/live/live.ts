@@ -82,6 +82,7 @@ interface LivePage extends Filters {
   readonly types: readonly string[]
   readonly isFiltered: boolean
   readonly position: number
+  readonly ledger: string
   readonly newerHref: string
   readonly newestHref: string
   readonly pollHref: string
@@ -98,6 +99,7 @@ const socketsTemplate = defineTemplate<{ sockets: Sockets }>('/live/sockets.eta'
 /** /console/live: events as they are committed, and who listens to what. */
 export const livePages: ConsolePages = (scope, services) => {
   const databaseOf = services.reads.each((db) => db)
+  const ledger = (): string => services.applied.incarnation.name ?? ''
 
   scope.get('/live', { schema: { querystring: LiveQuery } }, async (request, reply) => {
     const { after, ...query } = request.query
@@ -116,6 +118,7 @@ export const livePages: ConsolePages = (scope, services) => {
         types: Object.keys(eventTypes),
         isFiltered: Object.keys(filters).length > 0,
         position,
+        ledger: ledger(),
         newerHref: addressWith(PATH, { ...filters, after: position }),
         newestHref: addressWith(PATH, filters),
         pollHref: addressWith(`${PATH}/events`, filters),
@@ -135,7 +138,8 @@ export const livePages: ConsolePages = (scope, services) => {
       only === 'count' || events.length === 0
         ? ''
         : await templates.renderAsync(rowsTemplate.path, { events: events.map(shownEvent), format })
-    return reply.type('application/json; charset=utf-8').send({ position, head, count: events.length, rows })
+    const answer = { ledger: ledger(), position, head, count: events.length, rows }
+    return reply.type('application/json; charset=utf-8').send(answer)
   })
 
   scope.get('/live/sockets', (request, reply) =>

@@ -117,6 +117,12 @@ const sharedHeaders: Json = {
       '(Idempotency-Replayed) is as it was; its position is that of the replay',
     schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
   },
+  'X-Ledger': {
+    description:
+      'The incarnation of the ledger that the position belongs to. Another one than before: commits were lost, and what ' +
+      'was read before may no longer be so',
+    schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+  },
   'Idempotency-Replayed': {
     description: 'Present when this is the first response to the same Idempotency-Key again: nothing was done now',
     schema: { type: 'string', const: 'true' },
@@ -133,7 +139,10 @@ function describeSuccesses(
 ): void {
   const headers = {
     ...(isWrite && refusals !== null && refersTo('Idempotency-Replayed')),
-    ...((checks?.isClients ?? operationId === 'appStatus') && refersTo('X-Ledger-Position')),
+    ...((checks?.isClients ?? operationId === 'appStatus') && {
+      ...refersTo('X-Ledger-Position'),
+      ...refersTo('X-Ledger'),
+    }),
   }
   for (const [status, response] of Object.entries(childOf(operation, 'responses'))) {
     if (Number(status) >= 400 || !isMutable(response)) continue

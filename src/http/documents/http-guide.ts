@@ -32,8 +32,9 @@ export const httpGuide =
   'remembered.\n' +
   '- **Changes by several.** A write that lists 412 takes the ETag of its GET as `If-Match`, and changes nothing if somebody ' +
   'else did since; a PUT with `If-None-Match: *` only creates.\n' +
-  '- **Fresh reads.** Send the `X-Ledger-Position` of a write with the next read. It waits a moment until that position ' +
-  'is reached; the position of the answer says whether it was.\n' +
+  '- **Fresh reads.** Send the `X-Ledger-Position` and the `X-Ledger` of a write with the next read. It waits a moment until ' +
+  'that position is reached; the position of the answer says whether it was. Another `X-Ledger` in an answer says that ' +
+  'the ledger went back: what was answered shortly before may be lost, and positions begin again from there.\n' +
   '- **Language.** `lang` (header or query), else `Accept-Language`: `ar` or `en`.\n' +
   '- **Fields.** Unknown ones are ignored; null for an optional one is an absent one.\n' +
   '- **Lists** are newest first and take `limit` and `cursor`; `meta.next_cursor` is null on the last page.'

@@ -87,7 +87,12 @@ const positionHeader = {
     pattern: '^[0-9]{1,15}$',
     description:
       'A position from an earlier response: what is read is not older, unless that position is not reached in time. The ' +
-      'same header of the response says up to where it is. A malformed one is ignored',
+      'same header of the response says up to where it is. A malformed one is ignored, and so is one of another X-Ledger',
+  },
+  'X-Ledger': {
+    type: 'string',
+    pattern: '^[0-9a-f]{32}$',
+    description: 'That of the response which the position is from',
   },
 }
 

@@ -38,16 +38,13 @@ class RoomClient(
     fun onStopped(code: Int)
   }
 
-  /** The position to resume from, the newest one, and the ids of the frames that were received of it. */
-  private class Channel(var since: String? = null) {
+  /**
+   * The position to resume from, the newest one, the ids of the frames that were received of it, and the ledger that these
+   * belong to.
+   */
+  private class Channel(var since: String? = null, var ledger: String? = null) {
     var newest = since
     val seen = HashSet<String>()
-
-    fun advance(position: String, resumeFrom: String) {
-      newest = position
-      since = resumeFrom
-      seen.clear()
-    }
   }
 
   /** Everything below happens in this thread. */
@@ -60,6 +57,9 @@ class RoomClient(
   /** Names that wait for a common frame. */
   private val added = LinkedHashSet<String>()
   private var socket: WebSocket? = null
+
+  /** What positions belong to: another one than before says that the service lost some of what was announced. */
+  private var ledger: String? = null
   private var isReady = false
   private var isPaused = true
   private var isStopped = false
@@ -146,9 +146,10 @@ class RoomClient(
   private fun onReady(frame: JSONObject) {
     isReady = true
     isExpired = false
+    ledger = frame.getString("ledger")
     silenceMs = (frame.getDouble("heartbeat") * 1_000 * MAX_SILENT_HEARTBEATS).toLong()
     after(silenceMs) { reconnect() }
-    channels.putIfAbsent("user:${frame.getLong("user_id")}", Channel(frame.getString("position")))
+    channels.putIfAbsent("user:${frame.getLong("user_id")}", Channel(frame.getString("position"), ledger))
     subscribeTo(channels.keys)
   }
 
@@ -158,13 +159,23 @@ class RoomClient(
     if (isReady) subscribeTo(names)
   }
 
-  private fun subscribeTo(names: Collection<String>) = names.chunked(MAX_CHANNELS).forEach { chunk ->
-    val requests = chunk.map { name ->
-      val since = channels[name]?.since
-      val request = JSONObject().put("ch", name)
-      if (since == null) request.put("state", true) else request.put("since", since)
+  /** With a frame for each ledger: a channel may have missed that it is another one. */
+  private fun subscribeTo(names: Collection<String>) = names.groupBy { channels[it]?.ledger ?: ledger }.forEach { (known, group) ->
+    group.chunked(MAX_CHANNELS).forEach { chunk ->
+      val requests = chunk.map { name ->
+        val since = channels[name]?.since
+        val request = JSONObject().put("ch", name)
+        if (since == null) request.put("state", true) else request.put("since", since)
+      }
+      send(JSONObject().put("t", "sub").put("ledger", known).put("chs", JSONArray(requests)))
     }
-    send(JSONObject().put("t", "sub").put("chs", JSONArray(requests)))
+  }
+
+  private fun advance(channel: Channel, position: String, resumeFrom: String) {
+    channel.newest = position
+    channel.since = resumeFrom
+    channel.ledger = ledger
+    channel.seen.clear()
   }
 
   private fun onHeartbeat() {
@@ -177,7 +188,7 @@ class RoomClient(
     subscribed += channel
     val position = frame.getString("position")
     val isResumed = frame.getBoolean("resumed")
-    if (!isResumed || channel.since == null) channel.advance(position, position)
+    if (!isResumed || channel.since == null) advance(channel, position, position)
     if (!isResumed) listener.onReload(frame.getString("ch"))
     frame.optJSONObject("state")?.let { listener.onState(frame.getString("ch"), it) }
   }
@@ -190,7 +201,7 @@ class RoomClient(
       if (id in channel.seen) return
       val position = frame.getString("position")
       // The connection may break between two frames of one event: until the next heartbeat it is asked for again.
-      if (position != channel.newest) channel.advance(position, frame.opt("prev") as? String ?: "0")
+      if (position != channel.newest) advance(channel, position, frame.opt("prev") as? String ?: "0")
       channel.seen += id
     }
     listener.onEvent(frame)

@@ -21,13 +21,18 @@ export class RoomClient {
   #url
   #token
   #handlers
-  /** By name: the position to resume from, the newest one, and the ids of the frames that were received of it. */
+  /**
+   * By name: the position to resume from, the newest one, the ids of the frames that were received of it, and the ledger
+   * that these belong to.
+   */
   #channels = new Map()
   /** Channels of the present socket whose `subbed` has come. */
   #subscribed = new Set()
   /** Names that wait for a common frame. */
   #added = new Set()
   #socket
+  /** What positions belong to: another one than before says that the service lost some of what was announced. */
+  #ledger
   /** Aborted when the present socket is given up. */
   #listening
   #isReady = false
@@ -55,7 +60,7 @@ export class RoomClient {
   /** `channel` is `one-to-room:{room_uid}`; the user's own and `global` need no call. */
   subscribe(channel) {
     if (this.#channels.has(channel)) return
-    this.#channels.set(channel, { since: undefined, newest: undefined, seen: new Set() })
+    this.#channels.set(channel, { since: undefined, newest: undefined, seen: new Set(), ledger: undefined })
     if (!this.#isReady) return
     if (this.#added.size === 0) setTimeout(() => this.#subscribeToAdded(), GATHER_MS)
     this.#added.add(channel)
@@ -117,13 +122,15 @@ export class RoomClient {
     else if (frame.code !== undefined && channel !== undefined) this.#onRefused(frame)
   }
 
-  #onReady({ heartbeat, user_id, position }) {
+  #onReady({ heartbeat, user_id, position, ledger }) {
     this.#isReady = true
+    this.#ledger = ledger
     this.#isExpired = false
     this.#silenceMs = heartbeat * 1_000 * MAX_SILENT_HEARTBEATS
     this.#wait(this.#silenceMs, () => this.#reconnect())
     const own = `user:${user_id}`
-    if (!this.#channels.has(own)) this.#channels.set(own, { since: position, newest: position, seen: new Set() })
+    if (!this.#channels.has(own))
+      this.#channels.set(own, { since: position, newest: position, seen: new Set(), ledger })
     this.#subscribeTo([...this.#channels.keys()])
   }
 
@@ -134,9 +141,12 @@ export class RoomClient {
   }
 
   #subscribeTo(names) {
-    const chs = names.map((name) => this.#request(name))
-    for (let at = 0; at < chs.length; at += MAX_CHANNELS)
-      this.#send({ t: 'sub', chs: chs.slice(at, at + MAX_CHANNELS) })
+    // One for all channels of a frame: a channel may have missed that the ledger is another one.
+    for (const [ledger, group] of Map.groupBy(names, (name) => this.#channels.get(name).ledger ?? this.#ledger)) {
+      const chs = group.map((name) => this.#request(name))
+      for (let at = 0; at < chs.length; at += MAX_CHANNELS)
+        this.#send({ t: 'sub', ledger, chs: chs.slice(at, at + MAX_CHANNELS) })
+    }
   }
 
   #request(name) {
@@ -172,6 +182,7 @@ export class RoomClient {
   #advance(channel, newest, since) {
     channel.newest = newest
     channel.since = since
+    channel.ledger = this.#ledger
     channel.seen.clear()
   }
 

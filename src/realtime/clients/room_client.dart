@@ -28,19 +28,15 @@ const _expired = 4202;
 
 typedef Json = Map<String, dynamic>;
 
-/// The position to resume from, the newest one, and the ids of the frames that were received of it.
+/// The position to resume from, the newest one, the ids of the frames that were received of it, and the ledger that these
+/// belong to.
 class _Channel {
-  _Channel([this.since]) : newest = since;
+  _Channel([this.since, this.ledger]) : newest = since;
 
   String? since;
   String? newest;
+  String? ledger;
   final seen = <String>{};
-
-  void advance(String position, String resumeFrom) {
-    newest = position;
-    since = resumeFrom;
-    seen.clear();
-  }
 }
 
 /// Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
@@ -86,6 +82,9 @@ class RoomClient {
   /// Counts attempts, so that what comes of an earlier one is ignored.
   int _attempt = 0;
   WebSocket? _socket;
+
+  /// What positions belong to: another one than before says that the service lost some of what was announced.
+  String? _ledger;
   HttpClient? _http;
   bool _isReady = false;
   bool _isPaused = true;
@@ -200,9 +199,10 @@ class RoomClient {
   void _onReady(Json frame) {
     _isReady = true;
     _isExpired = false;
+    _ledger = frame['ledger'] as String;
     _maxSilence = Duration(milliseconds: ((frame['heartbeat'] as num) * 1000 * _maxSilentHeartbeats).round());
     _wait(_maxSilence, _reconnect);
-    _channels.putIfAbsent('user:${frame['user_id']}', () => _Channel(frame['position'] as String));
+    _channels.putIfAbsent('user:${frame['user_id']}', () => _Channel(frame['position'] as String, _ledger));
     _subscribeTo(_channels.keys.toList());
   }
 
@@ -218,10 +218,22 @@ class RoomClient {
       return since == null ? {'ch': name, 'state': true} : {'ch': name, 'since': since};
     }
 
-    for (var at = 0; at < names.length; at += _maxChannels) {
-      final chunk = names.sublist(at, min(at + _maxChannels, names.length));
-      _send({'t': 'sub', 'chs': chunk.map(request).toList()});
+    // One for all channels of a frame: a channel may have missed that the ledger is another one.
+    String? ledgerOf(String name) => _channels[name]?.ledger ?? _ledger;
+    for (final ledger in names.map(ledgerOf).toSet()) {
+      final group = names.where((name) => ledgerOf(name) == ledger).toList();
+      for (var at = 0; at < group.length; at += _maxChannels) {
+        final chunk = group.sublist(at, min(at + _maxChannels, group.length));
+        _send({'t': 'sub', 'ledger': ledger, 'chs': chunk.map(request).toList()});
+      }
     }
+  }
+
+  void _advance(_Channel channel, String position, String resumeFrom) {
+    channel.newest = position;
+    channel.since = resumeFrom;
+    channel.ledger = _ledger;
+    channel.seen.clear();
   }
 
   void _onHeartbeat() {
@@ -237,7 +249,7 @@ class RoomClient {
     final name = frame['ch'] as String;
     final position = frame['position'] as String;
     final isResumed = frame['resumed'] as bool;
-    if (!isResumed || channel.since == null) channel.advance(position, position);
+    if (!isResumed || channel.since == null) _advance(channel, position, position);
     if (!isResumed) onReload(name);
     final state = frame['state'] as Json?;
     if (state != null) onState(name, state);
@@ -251,7 +263,7 @@ class RoomClient {
       if (channel.seen.contains(id)) return;
       final position = frame['position'] as String;
       // The connection may break between two frames of one event: until the next heartbeat it is asked for again.
-      if (position != channel.newest) channel.advance(position, frame['prev'] as String? ?? '0');
+      if (position != channel.newest) _advance(channel, position, frame['prev'] as String? ?? '0');
       channel.seen.add(id);
     }
     onEvent(frame);

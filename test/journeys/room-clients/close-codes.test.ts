@@ -68,7 +68,7 @@ async function startServer(t: Test) {
   }
 }
 
-const ready = { t: 'ready', user_id: 1, position: '5', heartbeat: 25 }
+const ready = { t: 'ready', user_id: 1, position: '5', ledger: 'a', heartbeat: 25 }
 const hb = { t: 'hb' }
 
 /** How long the client waited before it opened this connection, from 1. The timer after that is the connect timeout. */
@@ -210,6 +210,45 @@ for (const { kind, skip } of clientsOfApps) {
     )
   })
 
+  test(`${kind}: positions of a ledger that went back are sent as such until each channel was answered`, {
+    skip,
+  }, async (t) => {
+    const server = await startServer(t)
+    const client = startRoomClient(t, kind, { url: server.url, ...options })
+    const subs = async (index: number, count: number) => {
+      const { frames } = await server.connection(index, kind)
+      const sent = () => frames.filter((frame) => frame['t'] === 'sub')
+      await until(() => sent().length === count)
+      return sent().map(({ ledger, chs }) => ({ ledger, chs }))
+    }
+    const room = { ch: CH, since: '7' }
+    const own = { ch: 'user:1', since: '5' }
+    const ev = { t: 'ev', ch: CH, event: 'moved', position: '7', prev: '5', id: '7.0', data: {} }
+    const first = await server.connection(0, kind)
+    first.send(ready)
+    t.same(await subs(0, 1), [{ ledger: 'a', chs: [{ ch: CH, state: true }, own] }])
+    first.send({ t: 'subbed', ch: CH, position: '5', resumed: true }, ev, hb)
+    await until(() => client.eventsOf(CH).length === 1)
+    first.socket.terminate()
+
+    const other = { ...ready, ledger: 'b' }
+    const second = await server.connection(1, kind)
+    second.send(other)
+    t.same(await subs(1, 1), [{ ledger: 'a', chs: [room, own] }])
+    // It ends before the other channel is answered.
+    second.send({ t: 'subbed', ch: CH, position: '3', resumed: false }, { ...ev, prev: '3' }, hb)
+    await until(() => client.eventsOf(CH).length === 2)
+    second.socket.terminate()
+
+    const third = await server.connection(2, kind)
+    third.send(other)
+    t.same(await subs(2, 2), [
+      { ledger: 'b', chs: [room] },
+      { ledger: 'a', chs: [own] },
+    ])
+    t.equal(client.lines.filter(({ what }) => what === 'reload').length, 1)
+  })
+
   test(`${kind}: it asks for at most 50 channels with one frame`, { skip }, async (t) => {
     const server = await startServer(t)
     const rooms = Array.from({ length: 60 }, (_, n) => `R${n}`)
@@ -245,7 +284,9 @@ for (const { kind, skip } of clientsOfApps) {
     send(ready)
     const err = { t: 'err', message: 'Refused.' }
     send({ ...err, ch: CH, code: 'unavailable', retry: true })
-    await until(() => JSON.stringify(frames.at(-1)) === JSON.stringify({ t: 'sub', chs: [{ ch: CH, state: true }] }))
+    await until(
+      () => JSON.stringify(frames.at(-1)) === JSON.stringify({ t: 'sub', ledger: 'a', chs: [{ ch: CH, state: true }] }),
+    )
     send({ ...err, ch: CH, code: 'not_room_member' }, { t: 'unsubbed', ch: 'one-to-room:R2', code: 'not_room_member' })
     const refused = () => client.lines.filter(({ what }) => what === 'not_room_member').map(({ channel }) => channel)
     await until(() => refused().length === 2)
