@@ -59,6 +59,7 @@ export async function openDatabase(
   let keys: Keys
   let isStandby: boolean
   try {
+    await assertUtf8(client)
     const role = await roleOf(client)
     isStandby = await isInRecovery(client)
     if (isStandby) {
@@ -161,6 +162,16 @@ async function isInRecovery(client: Client | Pool): Promise<boolean> {
 async function roleOf(client: Client): Promise<string> {
   const { rows } = await client.query<{ role: string }>('select current_user as role')
   return rows[0]?.role ?? ''
+}
+
+/** Any other encoding refuses letters of some script, or does not know what a letter is. */
+async function assertUtf8(client: Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
+  const encoding = rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  throw new Error(
+    `The database has the encoding ${encoding}; the ledger needs UTF8: create one with ENCODING 'UTF8' TEMPLATE template0.`,
+  )
 }
 
 /** The service folds the letters of its searches itself; whoever asks the database in SQL does not have that. */

@@ -93,6 +93,19 @@ test('a database with ctype C is warned of', { skip: onlyInFullRun }, async (t) 
   t.match(await openWith({ DATABASE_URL, DATA_DIR: temporaryFolder(t) }), /^The database has LC_CTYPE C: in SQL, /m)
 })
 
+test('a database that is not in UTF-8 is refused by the name of its encoding', async (t) => {
+  const database = await testDatabase()
+  for (const encoding of ['SQL_ASCII', 'LATIN1']) {
+    const name = `${database.name}_${encoding.toLowerCase()}`
+    await queryRows(
+      { ownerUrl: await superuserUrl(database) },
+      `create database ${name} template template0 owner economy_owner encoding '${encoding}' locale_provider libc locale 'C'`,
+    )
+    const DATABASE_URL = database.ownerUrl.replace(database.name, name)
+    t.match(await openWith({ DATABASE_URL, DATA_DIR: temporaryFolder(t) }), `The database has the encoding ${encoding}; `)
+  }
+})
+
 test('a refused start ends the process with one message', async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase()
   const port = await reservePort()

@@ -21,6 +21,7 @@ const files: Readonly<Record<string, { readonly path: string; readonly type: str
   'uplot.js': { path: join(dirname(resolve('uplot')), 'uPlot.iife.min.js'), type: SCRIPT },
   'htmx.js': { path: join(dirname(resolve('htmx.org')), 'htmx.min.js'), type: SCRIPT },
   'console.css': { path: own('console.css'), type: STYLE },
+  'language.js': { path: own('language.js'), type: SCRIPT },
   'chart.js': { path: own('chart.js'), type: SCRIPT },
   'hash.js': { path: own('hash.js'), type: SCRIPT },
   'live.js': { path: own('live.js'), type: SCRIPT },

@@ -91,9 +91,7 @@ function draw(element) {
   return new uPlot(options, [times, values], element)
 }
 
-// Its script fails in browsers whose language it cannot read: the table below each chart has the same values.
-const charts = typeof uPlot === 'undefined' ? [] : document.querySelectorAll('[data-chart]')
-for (const element of charts) {
+for (const element of document.querySelectorAll('[data-chart]')) {
   if (!(element instanceof HTMLElement)) continue
   let chart = draw(element)
   new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT })).observe(element)

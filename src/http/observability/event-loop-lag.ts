@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
-import { Gauge, type Registry } from '@prometheus-io/client'
+import { type Registry, Summary } from '@prometheus-io/client'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Interval at which the event loop's lag is measured. */
@@ -7,6 +7,8 @@ const TICK_INTERVAL_MS = 20
 /** The quantiles cover the last one to two windows, so that a stall shows in several scrapes. */
 const WINDOW_MS = 60_000
 const QUANTILES = [0.5, 0.99, 1] as const
+
+const NAME = 'event_loop_lag_seconds'
 
 /** The minimum lag that is logged, and the minimum time between two lines. */
 const LOGGED_LAG_MS = 1_000
@@ -23,18 +25,21 @@ export class EventLoopLag {
   #recent = newHistogram()
   #earlier = newHistogram()
   #windowEnds = Number.NEGATIVE_INFINITY
+  /** Seconds of lag, and ticks, since the start. */
+  #sum = 0
+  #count = 0
 
   constructor(registry: Registry) {
-    const read = (quantile: number): number => this.seconds(quantile)
-    new Gauge({
-      name: 'event_loop_lag_seconds',
-      help: 'How late the event loop was within the last one to two minutes; quantile 1 is the longest stall',
-      labelNames: ['quantile'],
-      registers: [registry],
-      collect() {
-        for (const quantile of QUANTILES) this.set({ quantile: String(quantile) }, read(quantile))
-      },
-    }).set({ quantile: '1' }, 0)
+    const valuesNow = () => [
+      ...QUANTILES.map((quantile) => ({ labels: { quantile }, value: this.seconds(quantile) })),
+      { metricName: `${NAME}_sum`, labels: {}, value: this.#sum },
+      { metricName: `${NAME}_count`, labels: {}, value: this.#count },
+    ]
+    const help = 'How late the event loop was; quantiles are of the last one to two minutes, 1 is the longest stall'
+    const summary = new Summary<'quantile'>({ name: NAME, help, registers: [registry] })
+    // The summary's own quantiles are approximate, and those of a stall must not be.
+    const described = { name: NAME, help, type: 'summary', aggregator: 'sum', collect: () => {} } as const
+    summary.get = async () => ({ ...described, values: valuesNow() })
   }
 
   /** Records the lag of a tick; both in milliseconds. */
@@ -46,6 +51,8 @@ export class EventLoopLag {
     }
     for (let left = lag; ; left -= TICK_INTERVAL_MS) {
       this.#recent.record(Math.max(1, Math.round(left * 1_000)))
+      this.#sum += left / 1_000
+      this.#count += 1
       if (left < TICK_INTERVAL_MS) return
     }
   }

@@ -107,12 +107,12 @@ export class Metrics {
   }
 
   /** Adds gauges that are read at each scrape. */
-  watchLedger(executor: Executor, tail: Tail): void {
+  watchLedger(executor: Pick<Executor, 'depth'>, tail: Pick<Tail, 'position' | 'head'>): void {
     this.#gauge('ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
     this.#gauge(
       'ledger_tail_lag',
       'Events of the ledger that the tail has not read yet, as far as this instance knows',
-      () => Math.max(0, this.#head - tail.position),
+      () => Math.max(this.#head, tail.head) - tail.position,
     )
   }
 

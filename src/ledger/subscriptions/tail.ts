@@ -53,6 +53,8 @@ export class Tail {
   readonly #suppressed = new Set<unknown>()
   readonly #reads = new SingleFlight(() => this.#advance())
   readonly #notifier: CommitNotifier
+  /** The highest position of which another instance said that it is committed. */
+  #announced = 0
   #isStopped = false
   /** Whether there may be events that were not read yet. */
   #isPollDue = true
@@ -66,6 +68,7 @@ export class Tail {
       connection: followerConnection(options.url),
       url: options.url,
       onPosition: (position) => {
+        this.#announced = Math.max(this.#announced, position)
         if (position > this.#buffer.position) {
           setTimeout(() => this.pollUpTo(position), NOTIFICATION_DELAY_MS).unref()
         }
@@ -77,6 +80,11 @@ export class Tail {
   /** The last position that was read. */
   get position(): number {
     return this.#buffer.position
+  }
+
+  /** The end of the ledger, as far as instances have told. */
+  get head(): number {
+    return Math.max(this.#announced, this.#buffer.position)
   }
 
   /** Starts to poll and to listen. */

@@ -78,7 +78,11 @@ test('the service measures and logs its own stalls', async (t) => {
   t.match(line, { level: 40, route: 'GET /v1/mishaps/:name' })
   t.ok(line.lag_ms >= 1_000)
   t.ok((await longestStall()) >= 1)
-  t.match((await app.inject('/metrics')).body, 'event_loop_lag_seconds{quantile="0.99"}')
+  const { body } = await app.inject('/metrics')
+  t.match(body, '# TYPE event_loop_lag_seconds summary')
+  t.match(body, 'event_loop_lag_seconds{quantile="0.99"}')
+  t.match(body, /^event_loop_lag_seconds_sum [1-9]/m, 'the stall was of seconds')
+  t.match(body, /^event_loop_lag_seconds_count [1-9]/m)
 })
 
 test('a stall is attributed to the running request, also when its body came late', async (t) => {

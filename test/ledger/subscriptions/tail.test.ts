@@ -5,6 +5,7 @@ import { connect } from '../../../src/db/connect.ts'
 import { channelName } from '../../../src/db/ledger-url.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
@@ -140,6 +141,19 @@ test('not every commit is notified, but the last one is', async (t) => {
   await listener.query('select pg_notify($1, $2)', [channel, 'nothing more'])
   await until(() => hints.includes('nothing more'))
   t.same(hints, ['1', '50', 'nothing more'])
+})
+
+test('the lag counts what other instances committed', async (t) => {
+  const database = await testDatabase()
+  const { tail } = tailOf(t, database)
+  const metrics = new Metrics()
+  metrics.watchLedger({ depth: 0 }, tail)
+  await listening(database, 1)
+  const channel = channelName(database.serviceUrl, 'ledger')
+  await queryRows({ ownerUrl: database.serviceUrl }, `select pg_notify('${channel}', '16')`)
+  await until(() => tail.head === 16)
+  t.equal(tail.position, 0, 'nobody reads')
+  t.match(await metrics.registry.metrics(), /^ledger_tail_lag 16$/m)
 })
 
 test('a subscriber that starts further on during a read does not wait for the next poll', async (t) => {
