@@ -35,6 +35,7 @@ export const plainTables = {
     hash: text(),
   },
   ledger_head: { one: boolean(), position: integer(), hash: text(), at: micros(), batch: uuid() },
+  ledger_home: { one: integer(), system_identifier: text(), timeline: integer() },
   ledger_batches: { id: uuid(), position: integer(), at: micros() },
   ledger_cursors: { name: text(), position: integer() },
   account_index: { account: text(), base: integer(), offsets: integers('smallint[]'), balance: exact() },

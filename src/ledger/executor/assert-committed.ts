@@ -1,11 +1,12 @@
 import { constraintOf, isConstraintViolation, sqlStateOf } from '../../db/postgres-errors.ts'
-import { CommitOutcomeUnknown, DuplicateIdempotencyKey, HeadConflict } from './failures.ts'
+import { CommitOutcomeUnknown, DuplicateIdempotencyKey, HeadConflict, LedgerWentBack } from './failures.ts'
 import type { StatementResult } from './pipelined-connection.ts'
 import { HEAD_CONFLICT_CODE, REPLIES_CONSTRAINT } from './statements.ts'
 
 /**
  * Throws unless the transaction committed, as the results of all its statements show, COMMIT the last. In pessimistic
- * mode all replies were looked up, so that a duplicate key there is the fault of its command.
+ * mode all replies were looked up, so that a duplicate key there is the fault of its command; and the head was locked, so
+ * that it can fail to move only because commits were lost.
  */
 export function assertCommitted(
   results: readonly PromiseSettledResult<StatementResult>[],
@@ -20,6 +21,7 @@ export function assertCommitted(
   const isRolledBack = tag === 'ROLLBACK' || (last?.status === 'rejected' && isConstraintViolation(last.reason))
   if (!isRolledBack) throw new CommitOutcomeUnknown('COMMIT was not clearly answered', { cause: failure })
   if (sqlStateOf(failure) === HEAD_CONFLICT_CODE) {
+    if (mode === 'pessimistic') throw new LedgerWentBack('commits were lost', { cause: failure })
     throw new HeadConflict('another batch has moved the head', { cause: failure })
   }
   if (mode === 'optimistic' && constraintOf(failure) === REPLIES_CONSTRAINT) {

@@ -14,10 +14,18 @@ import {
   rejectAll,
   settleAll,
 } from './command-queue.ts'
-import { Closed, CommitOutcomeUnknown, HeadConflict, isCausedByCommand, Overloaded, Unavailable } from './failures.ts'
+import {
+  Closed,
+  CommitOutcomeUnknown,
+  HeadConflict,
+  isCausedByCommand,
+  LedgerWentBack,
+  Overloaded,
+  Unavailable,
+} from './failures.ts'
 import { RecentKeyFilter } from './recent-key-filter.ts'
 import { StallWatch } from './stall-watch.ts'
-import { Store } from './store.ts'
+import { type AssertLedger, Store } from './store.ts'
 import { assertTransition, type Transitions } from './transitions.ts'
 
 export interface Limits {
@@ -95,6 +103,7 @@ export class Executor {
   readonly #tables: readonly RowTable[]
   readonly #evolve: Evolve
   readonly #observer: Observer
+  readonly #assertLedger: AssertLedger | undefined
   readonly #limits: Limits
   readonly #queue = new CommandQueue()
   readonly #inFlight: InFlightBatch[] = []
@@ -112,12 +121,15 @@ export class Executor {
     readonly tables: readonly RowTable[]
     readonly evolve: Evolve
     readonly observer: Observer
+    /** Called on each new connection before anything is written through it; it may throw `LedgerWentBack`. */
+    readonly assertLedger?: AssertLedger
     readonly limits?: Partial<Limits>
   }) {
     this.#url = options.url
     this.#tables = options.tables
     this.#evolve = options.evolve
     this.#observer = options.observer
+    this.#assertLedger = options.assertLedger
     this.#limits = { ...defaultLimits, ...options.limits }
   }
 
@@ -342,7 +354,7 @@ export class Executor {
         const store = await this.#connect()
         return await withDeadline(store, deadline, store.isCommitted(id))
       } catch (error) {
-        if (performance.now() > deadline) throw error
+        if (performance.now() > deadline || error instanceof LedgerWentBack) throw error
         await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS))
       }
     }
@@ -353,10 +365,11 @@ export class Executor {
     this.#store?.cut()
     this.#store = undefined
     try {
-      this.#store = await Store.connect(this.#url, this.#tables, this.#recentKeys)
+      this.#store = await Store.connect(this.#url, this.#tables, this.#recentKeys, this.#assertLedger)
       return this.#store
     } catch (error) {
-      const unavailable = new Unavailable('the database cannot be reached', { cause: error })
+      const unavailable =
+        error instanceof LedgerWentBack ? error : new Unavailable('the database cannot be reached', { cause: error })
       // All who wait would get the same; the next command tries again.
       rejectAll(this.#queue.takeAll(), unavailable)
       throw unavailable

@@ -11,6 +11,11 @@ export class Overloaded extends Error {}
  */
 export class Unavailable extends Error {}
 
+/** Commits were lost, and nothing is done before that is dealt with: nothing was done. */
+export class LedgerWentBack extends Unavailable {
+  override readonly name = 'LedgerWentBack'
+}
+
 /** The executor is shutting down: nothing was done. */
 export class Closed extends Error {}
 

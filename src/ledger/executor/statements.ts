@@ -20,6 +20,13 @@ export const lockHead: Statement = {
   values: [],
 }
 
+/** A row while commits are lost and that is not dealt with. */
+export const findLostCommits: Statement = {
+  name: 'find lost commits',
+  text: 'select 1 from lost_commits',
+  values: [],
+}
+
 /** Reads the id of the last batch and the database's clock. */
 export const readHead: Statement = {
   name: 'read head',
@@ -118,7 +125,8 @@ export class AdvanceStatements {
 
   /**
    * Moves the head from where the batch `before` left it, records the new batch's id and makes the changes. The first
-   * statement fails with `HEAD_CONFLICT_CODE` when another batch was last, and returns the database's clock. It includes
+   * statement fails with `HEAD_CONFLICT_CODE` when another batch was last, and while `lost_commits` has a row; it returns
+   * the database's clock. It includes
    * the changes, as half the cost of a small batch is its number of statements; for the rarer combinations of changes
    * they follow as statements of their own.
    */
@@ -147,7 +155,7 @@ function advanceText(changes: readonly Statement[]): string {
   // When no row is moved this divides by zero: an error, so that nothing sent after this statement happens either.
   return `with moved as (
             update ledger_head set batch = $1::uuid, position = $2::bigint, hash = $3::text, at = $4::timestamptz
-            where batch = $5::uuid
+            where batch = $5::uuid and not exists (select from lost_commits)
             returning position
           ), recorded as (
             insert into ledger_batches (id, position) select $1::uuid, position from moved

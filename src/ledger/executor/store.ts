@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Micros } from '../rules/time.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
+import type { Query } from '../storage/lost-commits.ts'
 import type { RowTable, Statement } from '../storage/row-table.ts'
 import { assertCommitted } from './assert-committed.ts'
 import { type Batch, replyKey } from './batch.ts'
 import type { Command } from './command.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { DuplicateIdempotencyKey, HeadConflict } from './failures.ts'
+import { DuplicateIdempotencyKey, HeadConflict, LedgerWentBack } from './failures.ts'
 import { PendingLoads } from './pending-loads.ts'
 import { PipelinedConnection, type StatementResult } from './pipelined-connection.ts'
 import type { RecentKeyFilter } from './recent-key-filter.ts'
@@ -53,6 +54,9 @@ export interface BatchContext {
 
 /** The end of the ledger, and rows as they are there, once everything in flight has committed. */
 type CachedHead = Pick<BatchContext, 'head' | 'lastBatch' | 'rows'>
+
+/** Throws when the database that answers must not be written. */
+export type AssertLedger = (query: Query) => Promise<void>
 
 interface LoadRequest {
   readonly commands: readonly Command[]
@@ -108,10 +112,16 @@ export class Store {
     this.#keptTables = tables.filter(({ source }) => source === 'ledger')
   }
 
-  /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string, tables: readonly RowTable[], recentKeys: RecentKeyFilter): Promise<Store> {
+  /** Throws when the database cannot be reached within 3 seconds, and what `assertLedger` throws. */
+  static async connect(
+    url: string,
+    tables: readonly RowTable[],
+    recentKeys: RecentKeyFilter,
+    assertLedger: AssertLedger = async () => {},
+  ): Promise<Store> {
     const writer = await PipelinedConnection.connect(url, 'ledger writer')
     try {
+      await assertLedger(async (statement) => firstOf(await writer.query([statement])))
       return new Store(writer, await PipelinedConnection.connect(url, 'ledger reader'), tables, recentKeys)
     } catch (error) {
       writer.cut()
@@ -140,7 +150,8 @@ export class Store {
 
   /**
    * Sends what the batch made, with the rows it changed, its replies and the new head, and commits. Throws
-   * `HeadConflict`, or `CommitOutcomeUnknown` when it may have committed or not; after any other error nothing happened.
+   * `HeadConflict`, or `CommitOutcomeUnknown` when it may have committed or not; after any other error, such as
+   * `LedgerWentBack`, nothing happened.
    */
   async commit(id: string, { mode, lastBatch, rows }: BatchContext, batch: Batch): Promise<void> {
     // All statements are made before any is sent: a row that cannot be written must not leave half of them on the wire.
@@ -189,10 +200,13 @@ export class Store {
 
   /**
    * Ends a batch that writes nothing. Throws `HeadConflict` when its replies may not be sent, because the head is not
-   * known to be where they were decided.
+   * known to be where they were decided, and `LedgerWentBack` while commits are lost.
    */
   async finishReadOnly({ mode, head, lastBatch, rows }: BatchContext): Promise<void> {
-    if (mode === 'pessimistic') await this.#writer.query([sql.rollback])
+    if (mode === 'pessimistic') {
+      const [lost] = await this.#writer.query([sql.findLostCommits, sql.rollback])
+      if (lost !== undefined && lost.rows.length > 0) throw new LedgerWentBack('commits were lost')
+    }
     const isAlone = this.#isAlone(mode, lastBatch)
     this.#lastBatch = lastBatch
     rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
@@ -340,6 +354,11 @@ export class Store {
     }
     return false
   }
+}
+
+function firstOf([first]: readonly StatementResult[]): StatementResult {
+  if (first === undefined) throw new Error('a statement was not answered')
+  return first
 }
 
 function addReplies(replies: readonly StoredReply[], storedReplies: Map<string, StoredReply>): void {

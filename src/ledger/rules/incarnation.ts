@@ -1,4 +1,4 @@
-import { integer, micros, text } from './columns.ts'
+import { integer, micros, nullable, text } from './columns.ts'
 import type { EventWithoutMovements } from './event.ts'
 import type { Evolver } from './evolve.ts'
 import { keyOf, projection } from './projection.ts'
@@ -20,6 +20,23 @@ export const incarnations = projection('ledger_incarnation', {
 })
 
 export const incarnationKey = keyOf(incarnations, 1)
+
+/** What somebody noticed of commits that were lost; nothing is written while there is a row. No part of the ledger. */
+export const lostCommits = projection('lost_commits', {
+  /** Always 1: there is at most one row. */
+  one: integer(),
+  /** The incarnation that begins with `ledger-restored`. */
+  incarnation: text(),
+  reason: text(),
+  /** The last event that is known to have been committed; null where nobody knows. */
+  position: nullable(integer()),
+  hash: nullable(text()),
+  /** The last position of the ledger when it was noticed. */
+  ended_at: integer(),
+  noticed_at: micros(),
+})
+
+export const lostCommitsKey = keyOf(lostCommits, 1)
 
 /** Throws on a ledger without a first event, where nothing may be drawn. */
 export function incarnationIn(state: State): string {

@@ -17,7 +17,10 @@ export type TextRow = Readonly<Record<string, string | null>>
 
 export interface RowTable<Of extends TableProjection<string, Columns> = TableProjection<string, Columns>> {
   readonly projection: Of
-  /** `ledger`: follows from the events alone. `profile`: profile data. `lookup`: a read-only view of such data. */
+  /**
+   * `ledger`: follows from the events alone. `profile`: profile data, and whatever else is no part of the ledger. `lookup`:
+   * a read-only view of such data.
+   */
   readonly source: Source
   readonly columns: readonly string[]
   /** Further columns of the table, which rows do not have. */

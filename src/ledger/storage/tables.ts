@@ -1,12 +1,13 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { balances, holds } from '../rules/account.ts'
-import { incarnations } from '../rules/incarnation.ts'
+import { incarnations, lostCommits } from '../rules/incarnation.ts'
 import { rowTable } from './row-table.ts'
 
 export const ledgerTables = [
   rowTable(balances, { key: ['account'], isRewrittenOften: true }),
   rowTable(holds, { key: ['account'] }),
   rowTable(incarnations, { key: ['one'] }),
+  rowTable(lostCommits, { source: 'profile', key: ['one'] }),
 ]
 
 declare module '../../db/tables.ts' {

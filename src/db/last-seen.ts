@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { errorCode } from '../config/error-code.ts'
+import { DEFAULT_SCHEMA } from '../config/ledger-schema.ts'
+import { PRIVATE_FILE } from '../config/make-folder.ts'
+
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** An event that was seen on a ledger. */
+export const LastSeen = Type.Object({
+  /** The hash of the ledger's first event. */
+  ledger: Hash,
+  /** The ledger's incarnation then, and its beginning in microseconds. */
+  incarnation: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+  began_at: Type.Integer(),
+  position: Type.Integer({ minimum: 1 }),
+  hash: Hash,
+})
+export type LastSeen = Static<typeof LastSeen>
+
+/** The file in DATA_DIR; ledgers in other schemas than the default one have files of their own. */
+export const lastSeenFile = (dataDir: string, schema: string): string =>
+  join(dataDir, schema === DEFAULT_SCHEMA ? 'last-seen' : `last-seen-${schema}`)
+
+/** What the file holds; null when there is none, or a damaged one: a power cut may leave an empty file. */
+export async function readLastSeen(file: string): Promise<LastSeen | null> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return null
+    throw error
+  }
+  try {
+    const seen: unknown = JSON.parse(text)
+    return Value.Check(LastSeen, seen) ? seen : null
+  } catch {
+    return null
+  }
+}
+
+/** Replaces the file, which only its owner may read. */
+export async function writeLastSeen(file: string, seen: LastSeen): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(temporary, `${JSON.stringify(seen)}\n`, { flag: 'wx', mode: PRIVATE_FILE })
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
