@@ -65,8 +65,10 @@ function oneLine(error: unknown): string {
   return (text || (errorCode(error) ?? 'unknown error')).replaceAll(/\s*\n\s*/g, ' ')
 }
 
-if (import.meta.main) {
+/** This process. From now on signals do not end it by themselves. */
+export function processCaller(): Caller {
   const { env, stdout, stderr } = process
-  const signal = stopSignal('The command', EXIT_COULD_NOT_RUN)
-  process.exitCode = await runAudit(process.argv.slice(2), { env, stdout, stderr, signal })
+  return { env, stdout, stderr, signal: stopSignal('The command', EXIT_COULD_NOT_RUN) }
 }
+
+if (import.meta.main) process.exitCode = await runAudit(process.argv.slice(2), processCaller())

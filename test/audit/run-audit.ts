@@ -12,11 +12,19 @@ export interface Run {
 }
 
 /** Runs the audit's command line in this process, with these variables alone. */
-export async function runAudit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
+export const runAudit = (env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> =>
+  runHere(run, env, args)
+
+/** Runs a command line in this process, with these variables alone. */
+export async function runHere(
+  commandLine: typeof run,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Run> {
   const stdout = new Text()
   const stderr = new Text()
   const { signal } = new AbortController()
-  const code = await run(args, { env: { LEDGER_SCHEMA: testSchema, ...env }, stdout, stderr, signal })
+  const code = await commandLine(args, { env: { LEDGER_SCHEMA: testSchema, ...env }, stdout, stderr, signal })
   return { code, out: stdout.text, err: stderr.text }
 }
 

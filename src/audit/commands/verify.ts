@@ -44,7 +44,11 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
 }
 
 /** Throws when there is no such file, and when it holds no checkpoint or one that another key signed. */
-function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandContext['env']): Checkpoint {
+export function readCheckpointFile(
+  file: string,
+  { publicKey }: Pick<Flags, 'publicKey'>,
+  env: CommandContext['env'],
+): Checkpoint {
   const text = readInputFile('--checkpoint', file)
   const key = publicKey ?? findSigner(env, undefined)?.publicKey
   // The key in the file proves nothing: a forger would put his own there.
@@ -56,7 +60,7 @@ function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandCont
   }
 }
 
-function formatReport({ position, events, findings }: Verification, seconds: number): string[] {
+export function formatReport({ position, events, findings }: Verification, seconds: number): string[] {
   const checked = `${formatCount(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
   if (findings.length === 0) return [`clean: ${checked}`]
   const number =

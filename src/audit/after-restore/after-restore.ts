@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import type { ClientBase } from 'pg'
+import type { Checkpoint } from '../../../schema/finance.ts'
+import { newIncarnation } from '../../config/keys.ts'
+import { connect } from '../../db/connect.ts'
+import { type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
+import { microsOf } from '../../db/micros-of.ts'
+import { WriterLock } from '../../forwarding/writer-lock.ts'
+import { command } from '../../ledger/executor/command.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import {
+  compareWithSeen,
+  type LedgerEnd,
+  type Query,
+  readLedgerEnd,
+  recordLostCommits,
+  saveHome,
+} from '../../ledger/storage/lost-commits.ts'
+import { recordRestore } from '../../ledger/storage/record-restore.ts'
+import type { Terminal } from '../commands/terminal.ts'
+import { formatReport } from '../commands/verify.ts'
+import type { Check } from '../finding.ts'
+import { verify } from '../verify/verify.ts'
+import { localStaffName, withExecutor } from '../with-executor.ts'
+import { findLostExports, readLostEvents } from './lost-events.ts'
+import { whatToDo } from './what-to-do.ts'
+
+export interface AfterRestore {
+  /** Of the service's own role. */
+  readonly url: string
+  /** In DATA_DIR: what an instance has seen last, and the folder of closings. */
+  readonly seenFile: string
+  readonly closings: string
+  readonly checkpoint: Checkpoint | null
+  readonly terminal: Terminal
+  readonly signal: AbortSignal
+}
+
+/** An event that is known to have been committed. */
+interface Known {
+  readonly position: number
+  readonly hash: string
+  /** What knows it. */
+  readonly source: string
+}
+
+/** Findings that the ledger served with before: as the hashes are right, no restore has made them, and none removes them. */
+const formerChecks: ReadonlySet<Check> = new Set<Check>(['draw', 'rules', 'approval', 'lost_by_restore'])
+
+const REASON = 'the ledger was restored'
+
+/**
+ * Begins an incarnation on a ledger that went back: verifies it up to its end, prints what has to be done again, and records
+ * `ledger-restored`. False when the ledger may not serve, and nothing was recorded. Throws while the service runs.
+ */
+export async function afterRestore(parts: AfterRestore): Promise<boolean> {
+  await using closing = new AsyncDisposableStack()
+  const lock = await WriterLock.connect(parts.url)
+  closing.defer(() => lock.close())
+  const client = await connect(parts.url, 'after restore')
+  closing.defer(() => client.end())
+  const query: Query = (statement) => client.query<object>({ ...statement })
+  if (!(await lock.tryAcquire()))
+    throw new Error('The service runs, or the database is a standby: stop or promote it first.')
+  const seen = await readLastSeen(parts.seenFile)
+  const end = await readLedgerEnd(query, seen?.position ?? null)
+  if (end.incarnation === null) {
+    parts.terminal.line('The ledger has no event: the service begins it.')
+    return true
+  }
+  if (!(await isSound(parts, end))) return false
+
+  const found = compareWithSeen(end, seen, false)
+  const isSeenHere = seen !== null && seen.ledger === end.ledger && found.is !== 'restored'
+  const known = await printLoss(parts, client, end, isSeenHere ? seen : null)
+  const reason = 'reason' in found ? found.reason : REASON
+  const last_known = known === undefined ? null : { position: known.position, hash: known.hash }
+  const noticed = { incarnation: end.incarnation, next: newIncarnation(), reason, last_known }
+  const lost = end.lost ?? (await recordLostCommits(client, noticed))
+  await record(parts.url, { incarnation: lost.incarnation, reason, last_known })
+  await saveHome(query)
+  const now = await readLedgerEnd(query, null)
+  if (now.ledger === null || now.began_at === null) throw new Error('the ledger has no event')
+  const { ledger, began_at, position, hash } = now
+  await writeLastSeen(parts.seenFile, { ledger, incarnation: lost.incarnation, began_at, position, hash })
+  parts.terminal.line(
+    `recorded at position ${position}: the incarnation ${lost.incarnation} has begun, the service may start`,
+  )
+  return true
+}
+
+/** Verifies the ledger, and prints what was found. A checkpoint beyond its end says nothing of what is there. */
+async function isSound({ url, checkpoint, terminal, signal }: AfterRestore, end: LedgerEnd): Promise<boolean> {
+  const held = checkpoint !== null && checkpoint.position <= end.position ? checkpoint : null
+  const { progress } = terminal
+  const verification = await verify(url, { asOf: null, checkpoint: held, progress, signal })
+  for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)
+  if (verification.findings.every(({ check }) => formerChecks.has(check))) return true
+  terminal.line(
+    'nothing was recorded, and the service must not start: restore another backup, or rebuild tables that differ',
+  )
+  return false
+}
+
+/** Prints what is known to be lost and what has to be done again. Resolves to the last event that is known. */
+async function printLoss(
+  { closings, checkpoint, terminal }: AfterRestore,
+  client: ClientBase,
+  end: LedgerEnd,
+  seen: LastSeen | null,
+): Promise<Known | undefined> {
+  const exports = findLostExports(closings, end.position)
+  const known: Known[] = [
+    ...(seen === null ? [] : [{ ...seen, source: 'last-seen' }]),
+    ...(end.lost === null ? [] : knownOf(end.lost)),
+    ...(checkpoint === null ? [] : [{ ...checkpoint, source: `the checkpoint of ${checkpoint.at}` }]),
+    ...exports.map(({ folder, manifest }) => ({ ...manifest.checkpoint, source: folder })),
+  ]
+  const last = known.toSorted((a, b) => b.position - a.position)[0]
+  const since = await timeOfEnd(client)
+  terminal.line(
+    last === undefined || last.position <= end.position
+      ? `the ledger ends at position ${end.position}, of ${since}; how much is lost is not known here`
+      : `the ledger ends at position ${end.position}, of ${since}; positions up to ${last.position} at least are lost, by ${last.source}`,
+  )
+  const lost = (await Promise.all(exports.map((one) => readLostEvents(one, end.position)))).flat()
+  for (const line of await whatToDo(client, since, lost)) terminal.line(line)
+  return last
+}
+
+const knownOf = ({ position, hash }: NonNullable<LedgerEnd['lost']>): readonly Known[] =>
+  position === null || hash === null ? [] : [{ position, hash, source: 'an instance that noticed it' }]
+
+/** The time of the last event. */
+async function timeOfEnd(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ at: string }>(
+    `select (${microsOf('at')})::text as at from ledger_events order by position desc limit 1`,
+  )
+  return isoMicros(Number(rows[0]?.at))
+}
+
+async function record(url: string, input: Parameters<typeof recordRestore.reads>[0]): Promise<void> {
+  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
+  const presenter = {
+    presentResult: () => ({ status: 200, body: '' }),
+    presentRefusal: ({ refusal }: { readonly refusal: string }) => ({ status: 422, body: refusal }),
+  }
+  await withExecutor(url, async (executor) => {
+    const { reply } = await executor.run(command(recordRestore, input, cause, presenter))
+    if (reply.status !== 200) throw new Error(reply.body)
+  })
+}
