@@ -31,7 +31,7 @@ import { allowOrigins } from './http/cors.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
 import { homeRoutes } from './http/documents/home-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
-import { handleErrors, handleNotFound, handleUnroutable, routedUrl } from './http/errors/error-handlers.ts'
+import { handleErrors, handleNotFound, handleUnroutable, refuseAll, routedUrl } from './http/errors/error-handlers.ts'
 import type { RefusalResponseOf } from './http/errors/refusals.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
 import { limitPipelining } from './http/limits/pipelining.ts'
@@ -73,6 +73,8 @@ export interface AppParts {
   /** The bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
+  /** Whether nothing may be answered any more. */
+  readonly isVoid?: () => boolean
   /** A folder with pictures and videos to serve beside those of the demo catalogue; null: only those. */
   readonly assetDir: string | null
   /** Origins whose pages may call client routes. */
@@ -125,6 +127,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     done()
   })
   parts.metrics.watchRequests(app)
+  if (parts.isVoid !== undefined) refuseAll(app, parts.isVoid)
   parts.metrics.eventLoopLag.watch(app, log)
   handleMalformedRequests(app)
   limitPipelining(app)

@@ -45,12 +45,13 @@ import { warnAboutFileLimit } from './startup/file-limit.ts'
 import { createElection, sharedEvents } from './startup/forwarding.ts'
 import { limitHeapGrowth } from './startup/heap.ts'
 import { startLedger } from './startup/ledger.ts'
+import { openLedgerWatch } from './startup/ledger-watch.ts'
 import { listen } from './startup/listening/listen.ts'
 import { startNotifications } from './startup/notifications.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
 import { startReads } from './startup/reads.ts'
 import { startRealtime } from './startup/realtime.ts'
-import { aborted, stopSignal } from './startup/signals.ts'
+import { aborted, endInTime, stopSignal } from './startup/signals.ts'
 import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
@@ -58,8 +59,11 @@ import { createVault } from './vault/vault.ts'
 /** Of the version that is shown. */
 const VERSION_DIGITS = 8
 
-/** Starts everything; each part registers with `cleanUp`. Throws early when `stop` is aborted. */
-async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
+/**
+ * Starts everything; each part registers with `cleanUp`. Resolves to a signal that is aborted once commits were lost.
+ * Throws early when `stop` is aborted.
+ */
+async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<AbortSignal> {
   const sampler = new LogSampler()
   const log = createLogger(config.logLevel, undefined, sampler)
   cleanUp.defer(() => sampler.flush())
@@ -77,12 +81,13 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
+  const watch = await openLedgerWatch(database, config, log, cleanUp)
   const appState = await startAppStatus(database, log, cleanUp)
   let election: WriterElection | undefined
   const share = (events: readonly StoredEvent[]): void => {
     if (election !== undefined && election.instances > 0) election.share(sharedEvents(events))
   }
-  const ledger = await startLedger(database, metrics, appState, share, log, cleanUp)
+  const ledger = await startLedger(database, watch, metrics, appState, share, log, cleanUp)
   cleanUp.defer(() => election?.stop())
   const { executor, tail, applied, sessions, staffSessions } = ledger
   const writers = cleanUp.use(new AsyncDisposableStack())
@@ -117,6 +122,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   }
   await checkApprovals(database.db, config, log)
 
+  await watch.start(tail)
   startIndexes(database, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
   const assetBaseUrl = () => address.assetBaseUrl
@@ -161,6 +167,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const audit = { checkpoints, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)
+  const isReady = readiness(database.probe, tail, executor)
   const app = await build({
     slices: [...slices, finance],
     services: {
@@ -184,7 +191,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metricsToken: config.metricsToken,
     log,
     metrics,
-    isReady: readiness(database.probe, tail, executor),
+    isReady: async () => !watch.noticed.aborted && (await isReady()),
+    isVoid: () => watch.noticed.aborted,
     docs: config.docs,
     publicUrl: () => address.url,
     assetDir: config.assetDir,
@@ -200,6 +208,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))
+  // Sockets are sent away before what may wait for the database.
+  watch.noticed.addEventListener('abort', () => void app.close(), { once: true })
   election = await createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
   // First of all on the way out: another instance becomes the writer while this one finishes its requests.
   cleanUp.defer(() => void election?.resign())
@@ -228,18 +238,37 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()
+  return watch.noticed
+}
+
+/**
+ * Runs the service until `stop`, or until commits were lost. Resolves to whether to run it again: what this process holds in
+ * memory is void then, and goes with everything that held it.
+ */
+async function run(stop: AbortSignal): Promise<boolean> {
+  const cleanUp = new AsyncDisposableStack()
+  let runsAgain = false
+  let timeout: NodeJS.Timeout | undefined
+  try {
+    const config = loadConfig(process.env)
+    const noticed = await start(config, stop, cleanUp)
+    await Promise.race([aborted(stop), aborted(noticed)])
+    if (noticed.aborted) {
+      timeout = endInTime('The service')
+      runsAgain = config.onLostCommits === 'recover'
+      if (!runsAgain) process.exitCode = 1
+    }
+  } catch (error) {
+    if (!stop.aborted) fail(error)
+  }
+  await cleanUp.disposeAsync().catch(fail)
+  clearTimeout(timeout)
+  return runsAgain && !stop.aborted
 }
 
 limitHeapGrowth()
 const stop = stopSignal('The service')
-const cleanUp = new AsyncDisposableStack()
-try {
-  await start(loadConfig(process.env), stop, cleanUp)
-  await aborted(stop)
-} catch (error) {
-  if (!stop.aborted) fail(error)
-}
-await cleanUp.disposeAsync().catch(fail)
+while (await run(stop)) continue
 process.exit()
 
 function fail(error: unknown): void {

@@ -22,6 +22,10 @@ export interface Config {
   readonly databaseOwnerUrl: string | null
   /** A standby of `databaseUrl` that answers reads; null: `databaseUrl` answers them. */
   readonly databaseReadUrl: string | null
+  /** Whether no answered commit can be missing on a server that takes the place of `databaseUrl`'s. */
+  readonly databaseSynchronous: boolean
+  /** What to do when commits were lost: end, or begin an incarnation and go on. */
+  readonly onLostCommits: 'stop' | 'recover'
   /** The schema of the ledger in that database, which may hold others. */
   readonly ledgerSchema: string
   /** Absolute path. */
@@ -110,6 +114,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL ?? null,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
     databaseReadUrl: values.DATABASE_READ_URL ?? null,
+    databaseSynchronous: values.DATABASE_SYNCHRONOUS === 'on',
+    onLostCommits: values.ON_LOST_COMMITS === 'recover' ? 'recover' : 'stop',
     ledgerSchema: values.LEDGER_SCHEMA,
     dataDir: resolve(values.DATA_DIR),
     jwt,

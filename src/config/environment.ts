@@ -30,6 +30,8 @@ export const environment = Type.Object({
   DATABASE_URL: text,
   DATABASE_OWNER_URL: text,
   DATABASE_READ_URL: text,
+  DATABASE_SYNCHRONOUS: Type.Optional(Type.String({ pattern: '^(on|off)$', description: 'must be on or off' })),
+  ON_LOST_COMMITS: Type.Optional(Type.String({ pattern: '^(stop|recover)$', description: 'must be stop or recover' })),
   LEDGER_SCHEMA: ledgerSchema,
   DATA_DIR: Type.String({ default: '.data' }),
   JWT_SECRET: text,

@@ -18,6 +18,7 @@ import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
+import type { LedgerWatch } from './ledger-watch.ts'
 
 /** Reads that may share one look at where the ledger ends. */
 const MAX_HEAD_READERS = 1_000
@@ -44,6 +45,7 @@ export interface Ledger {
  */
 export async function startLedger(
   database: Database,
+  watch: Pick<LedgerWatch, 'assertLedger' | 'committed'>,
   metrics: Metrics,
   appState: Pick<AppStatusGate, 'applyAll' | 'follow'>,
   share: (events: readonly StoredEvent[]) => void,
@@ -73,9 +75,11 @@ export async function startLedger(
     url,
     tables,
     evolve,
+    assertLedger: watch.assertLedger,
     observer: {
       ...observer,
       committed: (batch) => {
+        watch.committed(batch.events)
         observer.committed(batch)
         writeFailures.succeeded(observer)
         appState.applyAll(batch.events)

@@ -12,14 +12,18 @@ export function stopSignal(who: string, exitCode = 1): AbortSignal {
     process.on(name, () => {
       if (stop.signal.aborted) return
       stop.abort(new Error(`ended by ${name}`))
-      setTimeout(() => {
-        console.error(`${who} did not stop in time.`)
-        process.exit(exitCode)
-      }, STOP_TIMEOUT_MS).unref()
+      endInTime(who, exitCode)
     })
   }
   return stop.signal
 }
+
+/** Ends the process after a while, unless what is returned is cleared before; `who` then did not stop in time. */
+export const endInTime = (who: string, exitCode = 1): NodeJS.Timeout =>
+  setTimeout(() => {
+    console.error(`${who} did not stop in time.`)
+    process.exit(exitCode)
+  }, STOP_TIMEOUT_MS).unref()
 
 export const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted

@@ -75,7 +75,8 @@ const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
 
 test('on a standby an instance only reads, until it is promoted', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
-  const keys = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test' }
+  // The primary stops only when the standby has everything.
+  const keys = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test', DATABASE_SYNCHRONOUS: 'on' }
   const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
   const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await reservePort())
   t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')

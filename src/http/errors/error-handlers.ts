@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { clientPrefixes } from '../prefixes.ts'
 import { nonPathError } from '../validation/non-path-error.ts'
 import { errorBody, type HttpError, InvalidPathParam, notFound } from './http-error.ts'
-import { problemOf } from './problem.ts'
+import { problemOf, unavailable } from './problem.ts'
 
 /** Every error becomes `{ message, code, errors?, request_id }`. */
 export function handleErrors(
@@ -15,6 +15,18 @@ export function handleErrors(
 ): void {
   app.setErrorHandler((error, request, reply) => handleError(error, request, reply, { requestLog, metrics }))
   app.setNotFoundHandler(handleNotFound)
+}
+
+/** Where operators see how the process is. */
+const SERVICE_PATHS: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics']
+
+/** While `holds`, every request but those of operators is answered with 500 `unavailable`, without a line in the log. */
+export function refuseAll(app: FastifyInstance, holds: () => boolean): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!holds() || SERVICE_PATHS.includes(request.routeOptions.url)) return done()
+    skipRequestLog(request)
+    sendError(request, reply, unavailable())
+  })
 }
 
 export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>

@@ -40,10 +40,12 @@ export function problemOf(error: unknown): HttpError {
     isConnectionError(error) ||
     isRecoveryConflict(error)
   ) {
-    return new HttpError(500, 'unavailable', httpMessages.unavailable)
+    return unavailable()
   }
   return new HttpError(500, 'internal', httpMessages.internal)
 }
+
+export const unavailable = (): HttpError => new HttpError(500, 'unavailable', httpMessages.unavailable)
 
 export const overloaded = (): HttpError =>
   new HttpError(429, 'overloaded', httpMessages.overloaded, {

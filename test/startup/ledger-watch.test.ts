@@ -1,0 +1,172 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { type Test, test } from 'tap'
+import { loadConfig } from '../../src/config/config.ts'
+import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../../src/db/last-seen.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { credit } from '../../src/features/wallet/credit.ts'
+import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
+import type { Subscriber } from '../../src/ledger/subscriptions/tail.ts'
+import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watch.ts'
+import { seededLedger } from '../audit/seed-ledger.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
+
+interface Host {
+  readonly file: string
+  /** What a start that is refused says; null when it starts. Then it keeps what it has seen. */
+  readonly start: (env?: Readonly<Record<string, string>>) => Promise<string | null>
+}
+
+const silent = pino({ level: 'silent' })
+
+async function opened(
+  t: Test,
+  { serviceUrl: url }: TestDatabase,
+  DATA_DIR: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly watch: LedgerWatch; readonly close: () => Promise<void> }> {
+  const cleanUp = new AsyncDisposableStack()
+  const close = (): Promise<void> => cleanUp.disposeAsync()
+  t.teardown(close)
+  const subscriberPool = openPool(url, { max: 2, application_name: 'test' }, silent)
+  cleanUp.defer(() => subscriberPool.end())
+  try {
+    return {
+      watch: await openLedgerWatch({ url, subscriberPool }, loadConfig({ DATA_DIR, ...env }), silent, cleanUp),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function host(t: Test, database: TestDatabase): Host {
+  const DATA_DIR = temporaryFolder(t)
+  return {
+    file: lastSeenFile(DATA_DIR, 'public'),
+    async start(env) {
+      try {
+        const { close } = await opened(t, database, DATA_DIR, env)
+        await close()
+        return null
+      } catch (error) {
+        return String(error)
+      }
+    },
+  }
+}
+
+const lostOn = (database: TestDatabase) => queryRows(database, 'select position, ended_at from lost_commits')
+const recover = { ON_LOST_COMMITS: 'recover' }
+
+test('a start on a ledger that ends before what was seen is refused, or begins an incarnation', async (t) => {
+  const database = await seededLedger()
+  const one = host(t, database)
+  t.equal(await one.start(), null)
+  const seen = await readLastSeen(one.file)
+  if (seen === null) throw new Error('nothing was kept')
+  t.equal(await one.start(), null, 'a plain restart')
+  const two = host(t, database)
+  await writeLastSeen(two.file, { ...seen, position: 5, hash: 'a'.repeat(64), ledger: 'b'.repeat(64) })
+  t.equal(await two.start(), null, 'another ledger was seen')
+  writeFileSync(two.file, '')
+  t.equal(await two.start(), null, 'a damaged file')
+  t.same(await readLastSeen(two.file), seen)
+  t.same(await lostOn(database), [])
+
+  const later: LastSeen = { ...seen, position: seen.position + 7, hash: 'a'.repeat(64) }
+  await writeLastSeen(one.file, later)
+  const gone = new RegExp(
+    `The ledger went back from position ${later.position} to ${seen.position}: .*npm run after-restore`,
+  )
+  t.match(await one.start(), gone)
+  t.same(await lostOn(database), [{ position: String(later.position), ended_at: String(seen.position) }])
+  t.match(await one.start(), gone)
+  t.match(await two.start(), gone, 'on every host')
+  t.same(await readLastSeen(one.file), later)
+
+  t.equal(await two.start(recover), null)
+  t.same(await lostOn(database), [])
+  const [restored] = await queryRows(
+    database,
+    `select position, data from ledger_events where type = 'ledger-restored'`,
+  )
+  t.equal(restored?.['position'], String(seen.position + 1))
+  t.match(JSON.parse(restored?.['data'] ?? ''), { last_known: { position: later.position, hash: later.hash } })
+  t.equal(await one.start(), null, 'a host whose file is from before')
+  t.match(await readLastSeen(one.file), { position: seen.position + 1, began_at: Number })
+  await writeLastSeen(one.file, { ...later, incarnation: 'c'.repeat(32), began_at: Date.now() * 1000 + 9e9 })
+  t.match(await one.start(), /its incarnation c+ is not on it/)
+})
+
+test('a start on another timeline needs what was seen, and that no commit can be missing', async (t) => {
+  const database = await seededLedger()
+  const [one, two] = [host(t, database), host(t, database)]
+  t.equal(await one.start(), null)
+  const move = (): Promise<unknown> => queryRows(database, 'update ledger_home set timeline = timeline + 5')
+  await move()
+  t.match(
+    await two.start(),
+    /The ledger may have gone back to position \d+: its database was timeline 6 of .*after-restore/,
+  )
+  t.match(await two.start({ DATABASE_SYNCHRONOUS: 'on' }), /may have gone back/, 'of what it has not seen')
+  t.same(await lostOn(database), [], 'others may know')
+  t.equal(await one.start({ DATABASE_SYNCHRONOUS: 'on' }), null)
+  t.equal(await two.start(), null, 'once another instance has said that it is right')
+
+  await move()
+  await queryRows(
+    database,
+    `insert into instances (id, host, pid, version, queue, lag, sockets, role, started_at, seen_at)
+     values (gen_random_uuid(), 'other', 1, 'v', 0, 0, 0, 'writer', now(), now())`,
+  )
+  const three = host(t, database)
+  const waiting = three.start()
+  t.equal(await one.start({ DATABASE_SYNCHRONOUS: 'on' }), null)
+  t.equal(await waiting, null, 'it waits for one that is alive')
+
+  await move()
+  t.match(await one.start(), /may have gone back/)
+  t.equal((await lostOn(database)).length, 1)
+})
+
+test('an empty ledger is another one, whatever was seen', async (t) => {
+  const empty = host(t, await testDatabase())
+  const seeded = host(t, await seededLedger())
+  t.equal(await seeded.start(), null)
+  const seen = await readLastSeen(seeded.file)
+  if (seen !== null) await writeLastSeen(empty.file, seen)
+  t.equal(await empty.start(), null)
+  t.ok(existsSync(empty.file))
+})
+
+test('what another ledger says is not taken for what was seen', async (t) => {
+  const [database, other] = [await seededLedger(), await seededLedger()]
+  const coin = { holder: 'user', id: 1, user_id: 1, currency: 'coins', amount: 1, reason: 'test' } as const
+  for (const [{ serviceUrl }, times] of [
+    [database, 1],
+    [other, 2],
+  ] as const) {
+    const { run } = createTestExecutor(t, serviceUrl)
+    for (let i = 0; i < times; i += 1) await run(credit, coin, { actor: 'staff:ann', key: `${serviceUrl} ${i}` })
+  }
+  const pool = openPool(other.serviceUrl, { max: 1, application_name: 'test' }, silent)
+  t.teardown(() => pool.end())
+  const { watch } = await opened(t, database, temporaryFolder(t))
+  let hand: Subscriber | undefined
+  await watch.start({ subscribe: (_after, subscriber) => void (hand = subscriber) })
+  const events = await eventsAfter(pool, 0, 500)
+  await hand?.(events.slice(0, -1))
+  t.throws(() => hand?.(events), /does not follow the one that was seen/)
+  t.equal(watch.noticed.aborted, false, 'its own ledger is as it was')
+  await queryRows(database, 'update ledger_home set timeline = 5')
+  await until(() => watch.noticed.aborted)
+  await t.rejects(
+    watch.assertLedger(() => Promise.reject(new Error('it is not asked'))),
+    { name: 'LedgerWentBack' },
+  )
+})
