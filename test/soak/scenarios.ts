@@ -8,6 +8,7 @@ import { kill } from './scenarios/kill.ts'
 import { lostCommit } from './scenarios/lost-commit.ts'
 import { roomClients } from './scenarios/room-clients.ts'
 import { sigterm } from './scenarios/sigterm.ts'
+import { wentBack } from './scenarios/went-back.ts'
 import { writers } from './scenarios/writers.ts'
 
 /** Each finds another class of faults. */
@@ -15,6 +16,7 @@ export const scenarios: readonly Scenario[] = [
   kill,
   lostCommit,
   failover,
+  wentBack,
   diskFull,
   hanging,
   sigterm,

@@ -3,7 +3,7 @@ import { runScenarios, wholeNumber } from '../harness/scenario/command.ts'
 import { scenarios } from './scenarios.ts'
 
 const command = new Command('npm run soak --')
-  .description('disturbs real processes under load in ten ways, and checks the books after each')
+  .description('disturbs real processes under load in eleven ways, and checks the books after each')
   .option('--rounds <number>', 'rounds of each scenario', wholeNumber)
   .option('--minutes <number>', 'duration of the scenario endurance', wholeNumber)
 

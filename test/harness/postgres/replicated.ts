@@ -10,7 +10,7 @@ import { reservePort } from '../process/reserve-port.ts'
 import { queryRows } from './query-rows.ts'
 import { inTestSchema } from './test-schema.ts'
 
-interface Test {
+export interface Test {
   teardown(work: () => Promise<void>): void
 }
 
@@ -69,7 +69,8 @@ export async function startReplicated(t: Test, folder: string, binaries: Binarie
   return servers
 }
 
-function serverOf(cluster: Cluster, port: number): Server {
+/** A cluster on this port, running or not. */
+export function serverOf(cluster: Cluster, port: number): Server {
   return {
     ownerUrl: inTestSchema(cluster.url('economy_owner', port)),
     serviceUrl: inTestSchema(cluster.url('economy_service', port)),

@@ -57,6 +57,17 @@ export class Instance {
     return instance
   }
 
+  /** What the current or the last process has printed. */
+  get output(): string {
+    return this.#running().output()
+  }
+
+  /** Waits until the process ends by itself; answers its exit code, or null for a signal. */
+  async ended(): Promise<number | null> {
+    this.stops += 1
+    return await this.#running().exited
+  }
+
   /** The id of the current or the last process. */
   get pid(): number {
     return this.#running().pid

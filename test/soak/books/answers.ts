@@ -42,8 +42,13 @@ export class Answers {
   /** Commands that were sent again and had been done before. */
   replayed = 0
   longestMs = 0
-  #serial = 0
+  #serial: number
   #recent: (Attempt & { readonly status: number; readonly text: string })[] = []
+
+  /** Keys are counted from this number on. */
+  constructor(started = 0) {
+    this.#serial = started
+  }
 
   begin(operation: Operation): Attempt {
     this.#serial += 1

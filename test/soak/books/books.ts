@@ -37,7 +37,12 @@ const SYSTEM = 'system'
 export class Books {
   readonly #recorded = new Map<string, RecordedCommand>()
   readonly #faults: Fault[] = []
-  #position = 0
+  #position: number
+
+  /** Of the ledger after this position. */
+  constructor(after = 0) {
+    this.#position = after
+  }
 
   get position(): number {
     return this.#position

@@ -28,7 +28,7 @@ export const failover: Scenario = {
       const inSync = `select from pg_stat_replication where application_name = '${STANDBY_NAME}' and sync_state = 'sync'`
       while ((await primary.admin(inSync)).length === 0) await context.pause(20)
       const route = await proxy(context, primary.serviceUrl)
-      const env = { DATABASE_URL: route.url, DATA_DIR: makeFolder(context) }
+      const env = { DATABASE_URL: route.url, DATA_DIR: makeFolder(context), DATABASE_SYNCHRONOUS: 'on' }
       let databaseUrl = primary.serviceUrl
       const instances = [await Instance.start(context, env), await Instance.start(context, env)]
       const environment = await populate(context, instances, () => databaseUrl)

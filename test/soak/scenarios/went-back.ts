@@ -1,0 +1,269 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startArchived } from '../../harness/postgres/archived.ts'
+import { proxy } from '../../harness/postgres/proxy.ts'
+import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { type Server, startReplicated } from '../../harness/postgres/replicated.ts'
+import { debianBinaries } from '../../harness/postgres/test-binaries.ts'
+import { testSchema } from '../../harness/postgres/test-schema.ts'
+import { reservePort } from '../../harness/process/reserve-port.ts'
+import { launchService } from '../../harness/process/service.ts'
+import { type Scenario, type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/scenario.ts'
+import { Instance } from '../../harness/scenario/service-instance.ts'
+import { keys } from '../../harness/scenario/service-keys.ts'
+import { type Frame, WebSocketClient } from '../../harness/websocket/websocket-client.ts'
+import { Answers } from '../books/answers.ts'
+import { Books } from '../books/books.ts'
+import { runFinalChecks } from '../books/reconcile.ts'
+import { makeFolder, populate } from '../environment/environment.ts'
+import { Clients } from '../load/clients.ts'
+import { userActor, World } from '../load/world.ts'
+import { allReady, inTurn } from '../rounds.ts'
+
+const CLIENTS = 8
+const CLOVER = 3
+const NOTICE_MS = 20_000
+/** With a start in the same process. */
+const READY_MS = 30_000
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** A PostgreSQL, and how to get another one that lacks its last commits. */
+interface Losing {
+  readonly server: Server
+  /** Called under load. */
+  readonly prepare: () => Promise<void>
+  /** Called under load, some time later: the other one, which lacks what was committed since. */
+  readonly lose: () => Promise<Server>
+}
+
+type Way = readonly [
+  name: string,
+  mode: 'stop' | 'recover',
+  open: (context: ScenarioContext, folder: string) => Promise<Losing>,
+]
+
+const ways: readonly Way[] = [
+  [
+    'a restore to an earlier second',
+    'stop',
+    async (context, folder) => {
+      const postgres = await startArchived(context, folder, binaries())
+      let moment = ''
+      return {
+        server: postgres.server,
+        async prepare() {
+          postgres.backUp()
+          await context.pause(500)
+          const [now] = await postgres.server.admin('select clock_timestamp()::text as now')
+          moment = String(now?.['now'])
+        },
+        lose: () => postgres.restoreTo(moment),
+      }
+    },
+  ],
+  [
+    'an asynchronous standby promoted without the last commits',
+    'recover',
+    async (context, folder) => {
+      const { primary, standby } = await startReplicated(context, folder, binaries())
+      return {
+        server: primary,
+        prepare: () => standby.stop(),
+        async lose() {
+          // Else it would fetch them first.
+          appendFileSync(join(standby.dataDir, 'postgres', 'postgresql.auto.conf'), "primary_conninfo = ''\n")
+          await standby.start()
+          await standby.admin('select pg_promote()')
+          return standby
+        },
+      }
+    },
+  ],
+]
+
+/** Commits that were answered are lost, and players try to use what they know of the time that never was. */
+export const wentBack: Scenario = {
+  name: 'went-back',
+  about: 'the database is restored to an earlier second, or a standby without the last commits is promoted, under load',
+  full: { rounds: 2 * ways.length, seconds: 3 },
+  short: { rounds: ways.length, seconds: 0 },
+  async run(context, { rounds, seconds }) {
+    for (let round = 0; round < rounds; round += 1) {
+      await goBack(context, inTurn(ways, round), seconds)
+      context.progress(`round ${round + 1} of ${rounds}: ${inTurn(ways, round)[0]}`)
+    }
+  },
+}
+
+async function goBack(context: ScenarioContext, [name, mode, open]: Way, seconds: number): Promise<void> {
+  const { server, prepare, lose } = await open(context, makeFolder(context))
+  const route = await proxy(context, server.serviceUrl)
+  const env = { DATABASE_URL: route.url, DATA_DIR: makeFolder(context), ON_LOST_COMMITS: mode }
+  const instances = [await Instance.start(context, env), await Instance.start(context, env)]
+  const former = await populate(context, instances, () => server.serviceUrl)
+  const { world, answers } = former
+  const clients = new Clients(context, former, CLIENTS)
+  const runForAWhile = (): Promise<void> => context.pause(1_500 + seconds * 1_000)
+  await runForAWhile()
+  await prepare()
+  await runForAWhile()
+  const sockets = instances.map(({ origin }) => listener(context, origin, world))
+  const readies: Frame[] = []
+  for (const socket of sockets) readies.push(await socket.waitForFrame('ready'))
+
+  const other = await lose()
+  const end = await headOf(other)
+  await expectGuarded(context, other)
+  const since = performance.now()
+  await route.down()
+  route.retarget(other.serviceUrl)
+  await route.up()
+  for (const socket of sockets) {
+    const code = await socket.waitForClose()
+    context.expect(code === 4200, `${name}: a socket was closed with ${code}`)
+  }
+  const expectOneError = ({ output }: Instance): void => {
+    const errors = output.split('\n').filter((line) => /"level":50.*"The ledger /.test(line))
+    context.expect(errors.length === 1, `${name}: errors ${errors.join(' ')}`)
+  }
+  if (mode === 'stop') {
+    for (const instance of instances) {
+      const code = await instance.ended()
+      context.expect(code === 1, `${name}: an instance ended with ${code}`)
+      expectOneError(instance)
+    }
+    context.expect((await headOf(other)) === end, `${name}: something was written on the ledger that went back`)
+    await expectRefused(
+      context,
+      { ...env, DATABASE_URL: other.serviceUrl },
+      /The ledger .*went back from position \d+ to \d+/,
+    )
+    await promisify(execFile)(process.execPath, ['scripts/after-restore.ts'], {
+      cwd: root,
+      env: { ...process.env, ...keys, ...env, DATABASE_URL: other.serviceUrl, LEDGER_SCHEMA: testSchema },
+    })
+  } else {
+    const isRestored = async (): Promise<boolean> => (await restoresOn(other)) > 0
+    context.expect(await context.waitFor(isRestored, NOTICE_MS), `${name}: no incarnation began`)
+  }
+  await clients.stop()
+  if (mode === 'stop') for (const instance of instances) await instance.start()
+  else for (const instance of instances) expectOneError(instance)
+  const ms = await allReady(former, mode === 'stop' ? performance.now() : since, READY_MS)
+  context.expect((await restoresOn(other)) === 1, `${name}: not one incarnation began`)
+
+  for (const [i, { origin }] of instances.entries()) {
+    const before = readies[i]
+    const socket = listener(context, origin, world)
+    const { ledger } = await socket.waitForFrame('ready')
+    context.expect(ledger !== before?.['ledger'], `${name}: a socket was told of the former incarnation`)
+    socket.send({ t: 'sub', i: 1, ch: 'global', since: before?.['position'], ledger: before?.['ledger'] })
+    const { resumed } = await socket.waitForFrame('subbed', 1)
+    context.expect(resumed === false, `${name}: a socket resumed what never was`)
+    await socket.close()
+  }
+  await expectNewDraws(context, server, other, end, instances, world)
+  const started = await headOf(other)
+  const environment = {
+    ...former,
+    world: new World(context.random),
+    answers: new Answers(answers.started),
+    books: new Books(started),
+    databaseUrl: () => other.serviceUrl,
+  }
+  const next = new Clients(context, environment, CLIENTS)
+  await runForAWhile()
+  await next.stop()
+  await runFinalChecks(context, environment)
+  const lost = (await headOf(server)) - end
+  context.expect(lost > 0, `${name}: nothing was lost`)
+  const ready = mode === 'stop' ? '' : `; ready again after ${(ms / 1_000).toFixed(1)} s`
+  context.report(`${name}: ${lost} commits lost${ready}`)
+  for (const instance of instances) await instance.stop()
+  await other.stop()
+  await server.stop()
+}
+
+function binaries() {
+  const found = debianBinaries()
+  if (found === undefined)
+    throw new ScenarioSkipped("Debian's PostgreSQL is not installed, and npm's has no pg_basebackup")
+  return found
+}
+
+function listener(context: ScenarioContext, origin: string, world: World): WebSocketClient {
+  const socket = new WebSocketClient(origin, { token: world.tokenOf(userActor(world.anyUser())), keepsFrames: true })
+  context.teardown(() => socket.close())
+  return socket
+}
+
+const headOf = async ({ serviceUrl }: Server): Promise<number> =>
+  Number((await queryRows<{ position: string }>(serviceUrl, 'select position from ledger_head'))[0]?.position)
+
+const restoresOn = async ({ serviceUrl }: Server): Promise<number> =>
+  (await queryRows(serviceUrl, `select from ledger_events where type = 'ledger-restored'`)).length
+
+/** A host that has seen nothing does not start on the other server, and stops nobody by it. */
+async function expectGuarded(context: ScenarioContext, { serviceUrl }: Server): Promise<void> {
+  const env = { DATABASE_URL: serviceUrl, DATA_DIR: makeFolder(context) }
+  await expectRefused(context, env, /The ledger may have gone back .*timeline 1 .*timeline 2/)
+  const recorded = await queryRows(serviceUrl, 'select from lost_commits')
+  context.expect(recorded.length === 0, 'a start that has seen nothing recorded that commits were lost')
+}
+
+async function expectRefused(
+  context: ScenarioContext,
+  env: Readonly<Record<string, string>>,
+  reason: RegExp,
+): Promise<void> {
+  const started = launchService(context, { ...keys, ...env, ON_LOST_COMMITS: 'stop' }, await reservePort())
+  const end = await Promise.race([started.listening, started.exited])
+  context.expect(end === 1, `a start on a ledger that went back ended with ${String(end)}`)
+  const output = started.output()
+  context.expect(reason.test(output) && output.includes('npm run after-restore'), `it was refused by: ${output}`)
+}
+
+/** Nobody draws what was drawn in the time that never was, whatever seed they choose. */
+async function expectNewDraws(
+  context: ScenarioContext,
+  lost: Server,
+  server: Server,
+  end: number,
+  instances: readonly Instance[],
+  world: World,
+): Promise<void> {
+  const drawnOn = async ({
+    serviceUrl,
+  }: Server): Promise<readonly { readonly sender: number; readonly link: string }[]> =>
+    queryRows(
+      serviceUrl,
+      `select (data::jsonb->>'sender_id')::int as sender, data::jsonb->>'link' as link from ledger_events
+       where type = 'gift-drawn' and position > $1`,
+      [end],
+    )
+  const known = await drawnOn(lost)
+  const links = new Set(known.map(({ link }) => link))
+  const players = [...new Set(known.map(({ sender }) => sender))]
+  for (const [i, player] of players.entries()) {
+    const origin = inTurn(instances, i).origin
+    const send = async (method: string, path: string, body: unknown): Promise<void> => {
+      const headers = {
+        authorization: `Bearer ${world.tokenOf(userActor(player))}`,
+        'content-type': 'application/json',
+      }
+      const response = await fetch(`${origin}${path}`, { method, headers, body: JSON.stringify(body) })
+      const text = await response.text()
+      context.expect(response.status === 200 || text.includes('insufficient_balance'), `${path} was answered ${text}`)
+    }
+    const gift = { u_id: player, decoration_id: CLOVER, user_id: world.othersThan(player, 1), quantity: 1, room_id: 1 }
+    await send('POST', '/v1/instant-send', gift)
+    await send('PUT', '/v1/fairness/lucky', { client_seed: 'a-seed-that-won' })
+    await send('POST', '/v1/instant-send', gift)
+  }
+  const drawn = await drawnOn(server)
+  context.expect(links.size > 0 && drawn.length > 0, 'nobody knew a link, or drew another')
+  for (const { link } of drawn) context.expect(!links.has(link), `the link ${link} was drawn again`)
+}
