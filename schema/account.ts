@@ -7,5 +7,5 @@ export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_doll
  */
 export const ACCOUNT_PATTERN = `^((user|room|game|withdrawal|settled):[1-9][0-9]{0,15}|(house|issuance):[a-z_-]{1,64}):(${currencies.join('|')})$`
 
-/** What approvals are limited by: value by currency, and privilege cards and gifts in bags by their number. */
+/** What approvals are limited by: value by currency, privilege cards by their number, gifts in bags by their price. */
 export const limitNames = [...currencies, 'cards', 'bag'] as const

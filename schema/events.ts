@@ -163,6 +163,7 @@ export const eventTypes = {
       video_path: Type.Optional(Type.Union([Type.String(), Type.Null()])),
       odds: Type.Array(OddsRow),
       odds_hash: Type.Union([Hex, Type.Null()]),
+      approval: Approval,
     }),
   },
   'balance-credited': { version: 1, data: Type.Object({ reason: Reason, approval: Approval }) },

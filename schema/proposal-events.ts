@@ -15,8 +15,9 @@ export const ProposalAction = named(
       Type.Literal('salary_file'),
       Type.Literal('bag'),
       Type.Literal('cards'),
+      Type.Literal('price_raise'),
     ],
-    { description: 'credit, debit, room_debit, salary_file, bag or cards' },
+    { description: 'credit, debit, room_debit, salary_file, bag, cards or price_raise' },
   ),
 )
 export type ProposalAction = Static<typeof ProposalAction>
@@ -25,7 +26,7 @@ export const LimitName = named(
   'LimitName',
   Type.Union(
     limitNames.map((name) => Type.Literal(name)),
-    { description: 'a currency, or cards or bag for their number' },
+    { description: 'a currency, or cards for their number, or bag for what its gifts cost in diamonds' },
   ),
 )
 export type LimitName = Static<typeof LimitName>
@@ -64,8 +65,15 @@ export const ProposalEffect = Type.Object({ account: Type.String(), before: Unit
 /** A row of a salary file that is not paid, and why: `already_paid`, or the code of its refusal. */
 export const UnpaidRow = Type.Object({ user_id: Id, code: Type.String() })
 
-/** How much of each limit something takes, in smallest units. */
-const Amounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
+/** What the catalogue says of what is granted or changed: of a package, or of a gift with its price in diamonds. */
+export const ProposalTerms = Type.Object({
+  valid_days: Type.Optional(Type.Integer()),
+  rank: Type.Optional(Type.Integer()),
+  price: Type.Optional(Amount),
+})
+
+/** How much of each limit something takes, in smallest units; of `bag` the diamonds that its gifts cost. */
+export const LimitedAmounts = Type.Array(Type.Object({ limit: LimitName, amount: Id }))
 
 export const proposalEvents = {
   /** What passes these limits needs a colleague's approval; null: nothing does. */
@@ -76,15 +84,25 @@ export const proposalEvents = {
     data: Type.Object({
       maker: Type.String(),
       action: ProposalAction,
-      /** What is to be done: a verb and its input. */
+      /** What is to be done: a verb and its input; of a salary file the rows that could be paid. */
       verb: Type.String(),
       input: Type.Unknown(),
       subject: Type.String(),
       reason: Type.Union([Type.String(), Type.Null()]),
-      amounts: Amounts,
+      amounts: LimitedAmounts,
+      terms: ProposalTerms,
+      /** Rows of a salary file; 1 of anything else. */
+      rows_count: Amount,
+      /** Rows of a salary file that are not proposed. */
+      not_paid: Type.Array(UnpaidRow),
       /** In microseconds since 1970. */
       expires_at: Amount,
     }),
+  },
+  /** An approval found other terms than those that were shown; it moved nothing, and these are what is proposed now. */
+  'proposal-changed': {
+    version: 1,
+    data: Type.Object({ proposal_id: Id, amounts: LimitedAmounts, terms: ProposalTerms }),
   },
   /** An approval is followed by its effect: `events` events of the same command, whose actor is the maker. */
   'proposal-decided': {
@@ -99,10 +117,10 @@ export const proposalEvents = {
       /** Why an approval would have been refused; null when it would not. */
       refusal: Type.Union([Type.String(), Type.Null()]),
       events: Amount,
-      /** Of a salary file, unless it expired: what an approval did not pay, or would not have paid. */
-      not_paid: Type.Optional(Type.Array(UnpaidRow)),
+      /** Rows of a salary file that an approval did not pay, or would not have paid. */
+      not_paid: Type.Array(UnpaidRow),
     }),
   },
   /** What a member of staff, by plain name, did alone, within the limits; it counts for 24 hours. */
-  'approval-limit-used': { version: 1, data: Type.Object({ maker: Type.String(), amounts: Amounts }) },
+  'approval-limit-used': { version: 1, data: Type.Object({ maker: Type.String(), amounts: LimitedAmounts }) },
 } as const

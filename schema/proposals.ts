@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Id, Instant, PageQuery, Prose } from './common.ts'
 import { named } from './named.ts'
-import { LimitName, ProposalAction } from './proposal-events.ts'
+import { LimitName, ProposalAction, UnpaidRow } from './proposal-events.ts'
 
 /** Requests and responses of the routes of proposals. */
 
@@ -14,7 +14,20 @@ export const ProposalStatus = named(
 
 export const AllProposals = Type.Object({ ...PageQuery.properties, status: Type.Optional(ProposalStatus) })
 
-export const DecideProposal = named('ProposalDecision', Type.Object({ note: Type.Optional(Prose(500)) }))
+export const DecideProposal = named(
+  'ProposalDecision',
+  Type.Object({
+    version: Type.Optional(
+      Type.String({
+        title: 'up to 100 printable ASCII characters',
+        description: 'that of the proposal that was read; or its ETag as If-Match. One of the two',
+        maxLength: 100,
+        pattern: '^[ -~]*$',
+      }),
+    ),
+    note: Type.Optional(Prose(500)),
+  }),
+)
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -25,45 +38,57 @@ const Units = Type.Unsafe<number | string | { readonly rawJSON: string }>(
   }),
 )
 
+export const ProposalEffectRecord = named(
+  'ProposalEffect',
+  Type.Object({
+    account: Type.String({
+      description:
+        'an account of the ledger; user:7:cards counts stored cards, user:7:bag:3 gifts in a bag, decoration:3:price ' +
+        'is the price of a gift',
+    }),
+    before: Units,
+    after: Units,
+  }),
+  'A balance that a proposal changes, before and after it',
+)
+
 export const ProposalRecord = named(
   'Proposal',
   Type.Object({
     id: Id,
+    version: Type.String({
+      description:
+        'of what is moved and granted: the same as long as these are. Its ETag, and what approve and reject take',
+    }),
     status: ProposalStatus,
     action: ProposalAction,
-    subject: Type.String({ description: 'whom it concerns: user:7, room:3, or period:2026-10 of a salary file' }),
-    amount: { ...nullable(Units), description: 'null where several currencies are moved; dollars with cents' },
-    currency: nullable(LimitName),
+    subject: Type.String({
+      description: 'whom it concerns: user:7, room:3, decoration:3, or period:2026-10 of a salary file',
+    }),
+    amounts: Type.Array(Type.Object({ currency: LimitName, amount: Units }), {
+      description: 'what it takes of which limit: dollars with cents, bag in diamonds of value',
+    }),
     reason: nullable(Type.String()),
-    effects: Type.Array(
-      Type.Object({
-        account: Type.String({
-          description: 'an account of the ledger; user:7:cards counts stored cards, user:7:bag:3 gifts in a bag',
-        }),
-        before: Units,
-        after: Units,
-      }),
-      { description: 'what an approval would move now, while it is open; kept from then on' },
-    ),
+    effects: Type.Array(ProposalEffectRecord, {
+      description:
+        'what it would move, from the balances of now, while it is open; what it moved, from the decision on. Of a ' +
+        'salary file none in lists, and the first 50 elsewhere: getProposalEffects has all',
+    }),
+    rows_count: Type.Integer({ minimum: 1, description: 'rows of a salary file; 1 of anything else' }),
+    not_paid: Type.Array(UnpaidRow, {
+      description:
+        'rows of a salary file that an approval would not pay now (in lists: when it was proposed), with already_paid ' +
+        'or the code that salary-deposits refuses such a row with; kept from the decision on',
+    }),
     maker: Type.String(),
     decided_by: nullable(Type.String()),
     note: nullable(Type.String()),
     refusal: {
       ...nullable(Type.String()),
-      description: 'the code that an approval would be refused with now; kept from the decision on',
+      description:
+        'the code that an approval would be refused with now (of an open salary file null in lists); kept from the ' +
+        'decision on',
     },
-    not_paid: Type.Optional(
-      Type.Array(
-        Type.Object({
-          user_id: Id,
-          code: Type.String({ description: 'already_paid, or the code that salary-deposits refuses such a row with' }),
-        }),
-        {
-          description:
-            'of a salary file, in its order: the rows that an approval would not pay now; kept from the decision on',
-        },
-      ),
-    ),
     created_at: Instant,
     expires_at: Instant,
     decided_at: nullable(Instant),

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
-import { isForgotten } from '../features/users/forgotten.ts'
+import { isForgotten } from '../features/users/user.ts'
 import { userKey } from '../http/auth/client-keys.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'

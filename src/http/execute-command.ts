@@ -94,9 +94,13 @@ export const refusalPresenter =
   (responseOf: RefusalResponseOf): PresentRefusal =>
   (refusal, { requestId, language = 'en' }) => {
     const { status, message } = responseOf(refusal)
-    const problem = { code: refusal.refusal, text: message, errors: firstErrors(refusal.errors) }
-    return { status, body: errorBody(problem, requestId, language) }
+    const problem = { code: refusal.refusal, text: message, errors: firstErrors(refusal.errors), data: refusal.data }
+    const reply = { status, body: errorBody(problem, requestId, language) }
+    return versionStatuses.has(status) ? { ...reply, isTransient: true } : reply
   }
+
+/** What is refused for a version is asked for again with another, under the same key. */
+const versionStatuses: ReadonlySet<number> = new Set([412, 428])
 
 const MAX_ERROR_FIELDS = 100
 

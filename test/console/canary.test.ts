@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { dataOf } from '../features/answers.ts'
 import { busyLimits, cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
@@ -65,6 +66,9 @@ const notShown = ['PUT /admin/v1/rooms/{id}.cover_url']
 
 /** Names a room that exists: it is compared, and not stored. */
 const isReference = (place: string): boolean => place.endsWith('.room_id')
+
+/** Needs a closing with a finding: the tests of the pages of reports send it markup. */
+const sentElsewhere = 'POST /admin/v1/ledger/closings/{month}/acknowledge.reason'
 
 const headOf = async (database: TestDatabase): Promise<number> =>
   Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
@@ -168,8 +172,15 @@ test('what people wrote is text on every page and in every export', async (t) =>
   const propose = () =>
     store(zoe, 'POST', `${admin}/users/{id}/credits`, 1, { currency: 'dollars', amount: 500, reason: canary() })
   const [approved, rejected, open] = [await propose(), await propose(), await propose()]
-  await store(operator, 'POST', `${admin}/proposals/{id}/approve`, approved, { note: canary() })
-  await store(operator, 'POST', `${admin}/proposals/{id}/reject`, rejected, { note: canary() })
+  const shown = async (id: number) => ({ version: dataOf(await operator('GET', `${admin}/proposals/${id}`)).version })
+  await store(operator, 'POST', `${admin}/proposals/{id}/approve`, approved, {
+    ...(await shown(approved)),
+    note: canary(),
+  })
+  await store(operator, 'POST', `${admin}/proposals/{id}/reject`, rejected, {
+    ...(await shown(rejected)),
+    note: canary(),
+  })
 
   const requests = '/api/v1/agency/target-withdraw-requests'
   const details = { bank_name: canary(), account_name: canary(), account_number: canary() }
@@ -193,7 +204,7 @@ test('what people wrote is text on every page and in every export', async (t) =>
     }),
   )
   t.same(
-    accepting.filter((place) => !covered.has(place) && !isReference(place)),
+    accepting.filter((place) => !covered.has(place) && !isReference(place) && place !== sentElsewhere),
     [],
     'every text that a route accepts was sent',
   )

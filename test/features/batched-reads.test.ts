@@ -27,7 +27,7 @@ const everything = `
   insert into privilege_cards select u, u, 1, 30, false, now(), u from generate_series(1, ${USERS}) u;
   insert into decorations values (1, 'Rose', 'standard', 1, 'rose.png', '[]', null, now());
   insert into bag_items select u, 1, u, u from generate_series(1, ${USERS}) u;
-  insert into ledger_incarnation values (1, '${drawnGift.incarnation}', 1);
+  insert into ledger_incarnation values (1, '${drawnGift.incarnation}', 1, now());
   insert into lucky_progress (user_id, incarnation, number, used, client_seed, commitment, next_commitment)
     select u, '${drawnGift.incarnation}', 1, 0, u::text, '', '' from generate_series(1, ${USERS}) u;
   insert into withdrawals

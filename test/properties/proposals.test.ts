@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { test } from 'tap'
+import { forgetUser } from '../../src/erasure/forget-user.ts'
+import { coveredAgencyVerbs, namedDepositSalaries } from '../../src/features/agency/verbs.ts'
+import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
+import { coveredGiftVerbs } from '../../src/features/gifts/verbs.ts'
+import { definePackage } from '../../src/features/privilege/packages/define-package.ts'
+import { coveredPrivilegeVerbs } from '../../src/features/privilege/verbs.ts'
 import { approveProposal, expireProposals, rejectProposal } from '../../src/features/proposals/decide.ts'
 import { limited } from '../../src/features/proposals/make.ts'
 import { setApprovals } from '../../src/features/proposals/set-approvals.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
+import { forgottenUid } from '../../src/features/users/user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { coveredWalletVerbs } from '../../src/features/wallet/verbs.ts'
-import { findCallsOf } from '../../src/ledger/executor/registry/covered-verb.ts'
-import type { Description } from '../../src/ledger/rules/covered-verb.ts'
+import { findCallsOf, type NamedCoveredVerb } from '../../src/ledger/executor/registry/covered-verb.ts'
 import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -19,64 +25,245 @@ const DAY = 24 * 3_600_000_000
 const LIMIT = 100
 
 const staff = fc.constantFrom('staff:ann', 'staff:ben', 'staff:cem')
-const user_id = fc.integer({ min: 1, max: 2 })
+const user_id = fc.integer({ min: 1, max: 4 })
+const amount = fc.integer({ min: 1, max: 150 })
+const index = fc.nat(20)
+const of = <const Kind extends string, Fields extends object>(
+  kind: Kind,
+  fields: { readonly [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+) => fc.record<Fields>(fields).map((rest) => ({ kind, ...rest }))
+
+/** What staff ask for. The coins within the limit are moved at once, everything else is proposed. */
+const asked = fc.oneof(
+  of('credit', { actor: staff, user_id, amount }),
+  of('debit', { actor: staff, user_id, amount }),
+  of('cards', { actor: staff, user_id, quantity: fc.integer({ min: 1, max: 3 }) }),
+  of('bag', { actor: staff, user_id, quantity: fc.integer({ min: 1, max: 3 }) }),
+  of('price', { actor: staff, price: fc.integer({ min: 1, max: 9 }) }),
+  of('salaries', {
+    actor: staff,
+    period: fc.constantFrom('p1', 'p2'),
+    deposits: fc.array(
+      fc.record({
+        user_id,
+        dollars: fc.integer({ min: 0, max: 3 }),
+        agent_dollars: fc.integer({ min: 0, max: 1 }),
+        target: fc.integer({ min: 0, max: 5 }),
+      }),
+      { minLength: 1, maxLength: 6 },
+    ),
+  }),
+)
+/** What else happens meanwhile, without approvals. */
+const meanwhile = fc.oneof(
+  of('announce', { user_id }),
+  of('erase', { user_id: fc.integer({ min: 2, max: 4 }) }),
+  of('package', { rank: fc.integer({ min: 1, max: 3 }), valid_days: fc.integer({ min: 1, max: 3 }) }),
+  of('points', { user_id, amount: fc.integer({ min: -5, max: 5 }).filter((points) => points !== 0) }),
+)
 const step = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('credit'),
-      actor: staff,
-      user_id,
-      amount: fc.integer({ min: 1, max: 150 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('debit'),
-      actor: staff,
-      user_id,
-      amount: fc.integer({ min: 1, max: 150 }),
-    }),
-  },
-  // Which of the proposals made before.
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('approve'), actor: staff, index: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reject'), actor: staff, index: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire'), index: fc.nat(20) }) },
+  { weight: 5, arbitrary: asked },
+  { weight: 3, arbitrary: meanwhile },
+  // Which of the proposals that were shown before.
+  { weight: 5, arbitrary: of('approve', { actor: staff, index }) },
+  { weight: 1, arbitrary: of('reject', { actor: staff, index }) },
+  { weight: 1, arbitrary: of('expire', { index }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 const burst = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 12 }),
   /** How long to wait before, in microseconds: mostly hours, seldom beyond the life of a proposal. */
   wait: fc.oneof({ weight: 8, arbitrary: fc.nat(DAY / 3) }, { weight: 1, arbitrary: fc.constant(8 * DAY) }),
+  /** Whether one of the instances starts again before. */
+  restarts: fc.boolean(),
 })
 
-const findCall = findCallsOf(coveredWalletVerbs)
-const describe = (action: Description['action'], user: number, reason: string): Description => ({
-  action,
-  subject: `user:${user}`,
-  reason,
-})
+const [namedCredit, namedDebit] = coveredWalletVerbs
+const [namedBag, namedPrice] = coveredGiftVerbs
+const [namedCards] = coveredPrivilegeVerbs
+const findCall = findCallsOf([
+  ...coveredWalletVerbs,
+  ...coveredGiftVerbs,
+  ...coveredPrivilegeVerbs,
+  ...coveredAgencyVerbs,
+])
+const reason = 'x'
 
-async function run(executor: TestExecutor, one: Step, proposals: readonly number[]): Promise<void> {
-  if ('amount' in one) {
-    const move = { currency: 'coins', amount: one.amount, reason: 'x' } as const
-    const { actor } = one
-    if (one.kind === 'credit') {
-      const verb = { verb: credit, describe: () => describe('credit', one.user_id, 'x') }
-      await executor.run(limited('credit', verb, actor), { user_id: one.user_id, ...move }, { actor })
-    } else {
-      const verb = { verb: debit, describe: () => describe('debit', one.user_id, 'x') }
-      const input = { holder: 'user', id: one.user_id, ...move } as const
-      await executor.run(limited('debit', verb, actor), input, { actor })
-    }
-    return
+/** A proposal as it was shown: what it does under this version. */
+interface Shown {
+  readonly id: number
+  readonly version: string
+  readonly input: string
+  readonly amounts: string
+  readonly terms: string
+}
+
+async function run({ run: send }: TestExecutor, one: Step, proposals: readonly Shown[]): Promise<void> {
+  const ask = <Input, Answer>({ name, covered }: NamedCoveredVerb<Input, Answer>, input: Input, actor: string) =>
+    send(limited(name, covered, actor), input, { actor })
+  const { id: proposal_id, version } = proposals[('index' in one ? one.index : 0) % Math.max(proposals.length, 1)] ?? {
+    id: 1_000_000,
+    version: 'none',
   }
-  const proposal_id = proposals[one.index % Math.max(proposals.length, 1)] ?? 1_000_000
-  if (!('actor' in one)) await executor.run(expireProposals, { candidates: [proposal_id] })
-  else {
-    const verb = one.kind === 'approve' ? approveProposal(findCall) : rejectProposal(findCall)
-    await executor.run(verb, { proposal_id, note: null }, { actor: one.actor })
+  const decision = { proposal_id, versions: [version], note: null }
+  switch (one.kind) {
+    case 'credit':
+      await ask(
+        namedCredit,
+        { user_id: one.user_id, currency: 'coins' as const, amount: one.amount, reason },
+        one.actor,
+      )
+      break
+    case 'debit': {
+      const debited = { holder: 'user', id: one.user_id, currency: 'coins', amount: one.amount, reason } as const
+      await ask(namedDebit, debited, one.actor)
+      break
+    }
+    case 'cards': {
+      const { user_id, quantity, actor } = one
+      await ask(namedCards, { user_id, privilege_package_id: 1, quantity, reason }, actor)
+      break
+    }
+    case 'bag':
+      await ask(namedBag, { user_id: one.user_id, decoration_id: 1, quantity: one.quantity, reason }, one.actor)
+      break
+    case 'price':
+      await ask(namedPrice, { decoration_id: 1, price: one.price }, one.actor)
+      break
+    case 'salaries': {
+      const { period, deposits, actor } = one
+      await ask(namedDepositSalaries, { period, deposits, dry_run: false }, actor)
+      break
+    }
+    case 'announce':
+      await send(defineUsers, { users: [{ id: one.user_id }], listed: true })
+      break
+    case 'erase': {
+      const new_uid = forgottenUid(String(one.user_id).repeat(32))
+      await send(forgetUser, { user_id: one.user_id, new_uid, withdrawal_ids: [], devices: [] })
+      break
+    }
+    case 'package':
+      await send(definePackage, { privilege_package_id: 1, name: 'P', rank: one.rank, valid_days: one.valid_days })
+      break
+    case 'points': {
+      const moved = { currency: 'target', amount: Math.abs(one.amount), reason } as const
+      if (one.amount > 0) await send(credit, { user_id: one.user_id, ...moved })
+      else await send(debit, { holder: 'user', id: one.user_id, ...moved })
+      break
+    }
+    case 'approve':
+      await send(approveProposal(findCall), decision, { actor: one.actor })
+      break
+    case 'reject':
+      await send(rejectProposal(findCall), decision, { actor: one.actor })
+      break
+    case 'expire':
+      await send(expireProposals, { candidates: [proposal_id] })
+      break
+  }
+}
+
+const readShown = (database: TestDatabase): Promise<Shown[]> =>
+  queryRows(
+    database,
+    `select proposal_id, version, input, amounts, terms from proposals join proposal_contents using (proposal_id)
+     order by proposal_id`,
+  ).then((rows) =>
+    rows.map(({ proposal_id, version, input, amounts, terms }) => ({
+      id: Number(proposal_id),
+      version: String(version),
+      input: String(input),
+      amounts: String(amounts),
+      terms: String(terms),
+    })),
+  )
+
+const keyOfShown = ({ id, version }: Pick<Shown, 'id' | 'version'>): string => `${id} ${version}`
+
+/** What was approved is what was shown under its version, or rows of a file less; nobody who was erased was given anything. */
+async function assertAsShown(database: TestDatabase, seen: ReadonlyMap<string, Shown>): Promise<void> {
+  const approved = new Map<number, { readonly shown: Shown; readonly taken: Map<string, number> }>()
+  for (const { proposal_id, version } of await queryRows(
+    database,
+    `select proposal_id, version from proposals where status = 'approved'`,
+  )) {
+    const id = Number(proposal_id)
+    const shown = seen.get(keyOfShown({ id, version: String(version) }))
+    assert.ok(shown, `proposal ${id} was approved under a version that nobody was shown`)
+    approved.set(id, { shown, taken: new Map() })
+  }
+  const events = await queryRows(
+    database,
+    `select type, data, array_to_json(debit) as debits, array_to_json(credit) as credits, array_to_json(amount) as amounts
+     from ledger_events order by position`,
+  )
+  const now = { rank: 0, price: 0, inBags: 0, erased: new Set<number>() }
+  for (const { type, data: text, debits, credits, amounts } of events) {
+    const data = JSON.parse(text ?? '')
+    const one = approved.get(data.approval?.proposal_id)
+    if (one !== undefined) {
+      const input = JSON.parse(one.shown.input)
+      const terms = JSON.parse(one.shown.terms)
+      const take = (limit: string, taken: number): void =>
+        void one.taken.set(limit, (one.taken.get(limit) ?? 0) + taken)
+      const moved: readonly number[] = JSON.parse(amounts ?? '[]')
+      const [debited, credited] = [JSON.parse(debits ?? '[]'), JSON.parse(credits ?? '[]')]
+      for (const [i, sum] of moved.entries()) take(String(debited[i]).split(':').at(-1) ?? '', sum)
+      switch (type) {
+        case 'balance-credited':
+          assert.deepEqual(credited, [`user:${input.user_id}:coins`])
+          assert.ok(!now.erased.has(input.user_id), 'an erased user was credited')
+          break
+        case 'balance-debited':
+          assert.deepEqual(debited, [`user:${input.id}:coins`])
+          assert.ok(!now.erased.has(input.id), 'an erased user was debited')
+          break
+        case 'card-granted':
+          assert.deepEqual([data.user_id, data.valid_days, now.rank], [input.user_id, terms.valid_days, terms.rank])
+          assert.ok(!now.erased.has(data.user_id), 'an erased user was given a card')
+          take('cards', 1)
+          break
+        case 'bag-items-added':
+          assert.deepEqual([data.user_id, now.price], [input.user_id, terms.price])
+          assert.ok(!now.erased.has(data.user_id), 'an erased user was given a gift')
+          take('bag', data.quantity * now.price)
+          break
+        case 'decoration-defined':
+          assert.deepEqual([data.price, now.price], [input.price, terms.price])
+          take('bag', (data.price - now.price) * now.inBags)
+          break
+        case 'salary-deposited': {
+          const { period, approval: _approval, ...row } = data
+          assert.equal(period, input.period)
+          assert.ok(!now.erased.has(row.user_id), 'an erased user was paid')
+          assert.ok(
+            input.deposits.some((shown: object) => JSON.stringify(shown) === JSON.stringify(row)),
+            `${JSON.stringify(row)} was paid and not proposed`,
+          )
+          break
+        }
+        default:
+          assert.fail(`an approval made ${type}`)
+      }
+    }
+    if (type === 'privilege-package-defined') now.rank = data.rank
+    else if (type === 'decoration-defined') now.price = data.price
+    else if (type === 'bag-items-added') now.inBags += data.quantity
+    else if (type === 'user-forgotten') now.erased.add(data.user_id)
+  }
+  for (const [id, { shown, taken }] of approved) {
+    const isPart = ['deposits', 'price'].some((field) => field in JSON.parse(shown.input))
+    for (const { limit, amount: most } of JSON.parse(shown.amounts)) {
+      const sum = taken.get(limit) ?? 0
+      assert.ok(isPart ? sum <= most : sum === most, `proposal ${id} showed ${most} of ${limit} and took ${sum}`)
+      taken.delete(limit)
+    }
+    assert.deepEqual(
+      [...taken].filter(([, sum]) => sum !== 0),
+      [],
+      `proposal ${id} took what it did not show`,
+    )
   }
 }
 
@@ -86,7 +273,7 @@ async function assertApproved(database: TestDatabase): Promise<void> {
     database,
     `select e.actor as maker, e.amount[1]::text as amount, (extract(epoch from e.at) * 1000000)::bigint::text as at,
        e.data::json->'approval'->>'proposal_id' as proposal, e.data::json->'approval'->>'approved_by' as approver
-     from ledger_events e where e.type in ('balance-credited', 'balance-debited') order by e.position`,
+     from ledger_events e where e.type in ('balance-credited', 'balance-debited') and e.actor <> 'system' order by e.position`,
   )
   const alone = moves.filter(({ proposal }) => proposal === null)
   for (const { maker, at } of alone) {
@@ -101,36 +288,50 @@ async function assertApproved(database: TestDatabase): Promise<void> {
   const approved = moves.filter(({ proposal }) => proposal !== null)
   for (const { maker, approver } of approved) assert.notEqual(maker, approver)
   assert.equal(new Set(approved.map(({ proposal }) => proposal)).size, approved.length, 'each proposal at most once')
-  const [stored] = await queryRows(database, `select count(*) as count from proposals where status = 'approved'`)
+  const [stored] = await queryRows(
+    database,
+    `select count(*) as count from proposals where status = 'approved' and action in ('credit', 'debit')`,
+  )
   assert.equal(stored?.['count'], String(approved.length))
 }
 
-test('with approvals two instances keep the books and the limits', async (t) => {
+test('with approvals two instances keep the books and the limits, and do what was shown or nothing', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(burst, { minLength: 1, maxLength: 8 }), async (story) => {
       const closings: (() => Promise<void>)[] = []
       const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
       try {
         const database = await testDatabase()
-        const instances = [
-          createTestExecutor(scope, database.serviceUrl),
-          createTestExecutor(scope, database.serviceUrl),
-        ] as const
-        await instances[0].runOk(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })
-        await instances[1].runOk(setApprovals, { limits: { coins: LIMIT } })
-        for (const { steps, wait } of story) {
+        const started: TestExecutor[] = []
+        const start = (): TestExecutor => {
+          const instance = createTestExecutor(scope, database.serviceUrl)
+          started.push(instance)
+          return instance
+        }
+        let [first, second] = [start(), start()]
+        await first.runOk(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })
+        await first.runOk(definePackage, { privilege_package_id: 1, name: 'P', rank: 1, valid_days: 1 })
+        await first.runOk(defineDecoration, { decoration_id: 1, name: 'G', kind: 'standard', price: 1 })
+        await second.runOk(setApprovals, { limits: { coins: LIMIT } })
+        const seen = new Map<string, Shown>()
+        for (const { steps, wait, restarts } of story) {
           // Counts as a batch of its own, so that the executors see that time went on.
           await queryRows(
             database,
             `update ledger_head set at = greatest(at, clock_timestamp()) + ${wait} * interval '1 microsecond', batch = gen_random_uuid()`,
           )
-          const made = await queryRows(database, 'select proposal_id from proposals order by proposal_id')
-          const ids = made.map(({ proposal_id }) => Number(proposal_id))
-          await Promise.all(steps.map((one, i) => run(instances[i % 2 === 0 ? 0 : 1], one, ids)))
+          if (restarts) {
+            await first.executor.close()
+            ;[first, second] = [second, start()]
+          }
+          const shown = await readShown(database)
+          for (const one of shown) seen.set(keyOfShown(one), one)
+          await Promise.all(steps.map((one, i) => run(i % 2 === 0 ? first : second, one, shown)))
         }
         await assertApproved(database)
+        await assertAsShown(database, seen)
         assert.deepEqual((await verifyDatabase(database)).findings, [])
-        for (const { bugs, failures } of instances) assert.deepEqual([...bugs, ...failures], [])
+        for (const { bugs, failures } of started) assert.deepEqual([...bugs, ...failures], [])
       } finally {
         for (const closing of closings) await closing()
       }

@@ -102,7 +102,10 @@ test('a database that is not in UTF-8 is refused by the name of its encoding', a
       `create database ${name} template template0 owner economy_owner encoding '${encoding}' locale_provider libc locale 'C'`,
     )
     const DATABASE_URL = database.ownerUrl.replace(database.name, name)
-    t.match(await openWith({ DATABASE_URL, DATA_DIR: temporaryFolder(t) }), `The database has the encoding ${encoding}; `)
+    t.match(
+      await openWith({ DATABASE_URL, DATA_DIR: temporaryFolder(t) }),
+      `The database has the encoding ${encoding}; `,
+    )
   }
 })
 

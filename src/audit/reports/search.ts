@@ -1,4 +1,6 @@
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type Kysely, sql } from 'kysely'
+import { LimitedAmounts } from '../../../schema/proposal-events.ts'
 import { isNameWord } from '../../../schema/search.ts'
 import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { micros } from '../../db/queries/micros.ts'
@@ -218,16 +220,19 @@ async function gameText(db: Kysely<Tables>, id: number): Promise<string> {
     : joined(`${amountText('coins', BigInt(row.game_price))} a place`, row.name || `room ${row.room_id}`, row.status)
 }
 
+const limitedAmounts = TypeCompiler.Compile(LimitedAmounts)
+
 async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
   const row = await db
     .selectFrom('proposals')
-    .select(['action', 'subject', 'amount', 'currency', 'status'])
+    .select(['action', 'subject', 'amounts', 'status'])
     .where('proposal_id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return ''
-  const { action, subject, amount, currency, status } = row
-  const sum = amount === null || currency === null ? '' : amountText(currency, BigInt(amount))
-  return joined(wordsOf(action), sum, subject, status)
+  const { action, subject, amounts, status } = row
+  const sums: unknown = JSON.parse(amounts)
+  if (!limitedAmounts.Check(sums)) throw new Error(`proposal ${id} has the amounts ${amounts}`)
+  return joined(wordsOf(action), ...sums.map(({ limit, amount }) => amountText(limit, BigInt(amount))), subject, status)
 }
 
 /** By the beginning of a name, among all gifts, of which there are few (`MAX_DECORATIONS`); by number only where named. */

@@ -1,6 +1,10 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { EventData, EventType } from '../../../schema/events.ts'
-import { type Proposal, proposals } from '../../features/proposals/proposal.ts'
+import { priceChange } from '../../features/gifts/catalogue/define-decoration.ts'
+import { type Proposal, proposalContents, proposals } from '../../features/proposals/proposal.ts'
 import { plainActor } from '../../http/auth/staff-name.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
 import type { EventWithoutMovements, Movement } from '../../ledger/rules/event.ts'
 import type { State } from '../../ledger/rules/state.ts'
 
@@ -21,17 +25,19 @@ interface Approved {
   readonly proposal: Proposal
   readonly effects: Decided['effects']
   readonly requestId: string
+  /** Rows of a salary file that were proposed, as `rowOf` writes them; null of anything else. */
+  readonly rows: ReadonlySet<string> | null
   /** Events of the effect that have not come yet. */
   missing: number
-  /** What the events so far moved: by account, and altogether. */
+  /** What the events so far moved: by account, and by limit. */
   readonly changes: Map<string, bigint>
-  total: bigint
+  readonly sums: Map<string, bigint>
 }
 
 /**
  * Checks that every approval is by another person than the maker, and followed by its effect: in the same command, as its
- * maker, naming who approved it, of what the proposal says, and moving what the approval says. No event claims an approval
- * that is not there. That a closed proposal is not decided is a rule of the events themselves.
+ * maker, naming who approved it, moving what the approval says, and in each currency what the proposal says, or less where
+ * rows of a file were left out. No event claims an approval that is not there. That a closed proposal is not decided is a rule of the events themselves.
  */
 export class ProposalChecks {
   readonly #addFault: (position: number, message: string) => void
@@ -47,7 +53,7 @@ export class ProposalChecks {
     const isCovered = coveredTypes.has(event.type)
     if (this.#approved === undefined && !isCovered) return
     const approval = approvalOf(event)
-    if (this.#approved !== undefined) this.#checkEffect(this.#approved, event, origin, approval)
+    if (this.#approved !== undefined) this.#checkEffect(this.#approved, event, origin, approval, state)
     else if (approval !== undefined) this.#addFault(event.position, 'it names an approval that does not precede it')
     if (event.type === 'proposal-decided') this.#checkDecision(event.data, event.position, origin, state)
     else if (event.type === 'proposal-made') {
@@ -74,6 +80,7 @@ export class ProposalChecks {
     event: EventWithoutMovements,
     { actor, requestId, movements }: Origin,
     approval: ApprovalOfEvent,
+    state: State,
   ): void {
     const { approver, proposal } = approved
     const { proposal_id, maker, action } = proposal
@@ -90,17 +97,26 @@ export class ProposalChecks {
     if (event.type !== effectTypes[action]) {
       this.#addFault(position, `proposal ${proposal_id} is of the action ${action}, which makes no ${event.type}`)
     }
-    if (event.type === 'salary-deposited' && proposal.subject !== `period:${event.data.period}`) {
-      this.#addFault(position, `proposal ${proposal_id} is for ${proposal.subject}, not for ${event.data.period}`)
+    if (event.type === 'salary-deposited') {
+      if (proposal.subject !== `period:${event.data.period}`) {
+        this.#addFault(position, `proposal ${proposal_id} is for ${proposal.subject}, not for ${event.data.period}`)
+      }
+      if (approved.rows?.has(rowOf(event.data)) === false) {
+        this.#addFault(position, `proposal ${proposal_id} has no such row of user ${event.data.user_id}`)
+      }
     }
-    addChanges(approved, event, movements)
+    const { valid_days } = proposal.terms
+    if (event.type === 'card-granted' && event.data.valid_days !== valid_days) {
+      this.#addFault(position, `proposal ${proposal_id} is of cards of ${valid_days} days`)
+    }
+    addChanges(approved, event, movements, state)
     approved.missing -= 1
     if (approved.missing > 0) return
     this.#checkChanges(approved)
     this.#approved = undefined
   }
 
-  #checkChanges({ position, proposal, effects, changes, total }: Approved): void {
+  #checkChanges({ position, proposal, effects, changes, sums }: Approved): void {
     const said = new Map(effects.map(({ account, before, after }) => [account, BigInt(after) - BigInt(before)]))
     for (const account of new Set([...said.keys(), ...changes.keys()])) {
       const change = changes.get(account) ?? 0n
@@ -109,14 +125,18 @@ export class ProposalChecks {
         this.#addFault(position, `its effect changes ${account} by ${change}, but the approval says ${expected}`)
       }
     }
-    const { amount, proposal_id, action, subject } = proposal
+    const { amounts, proposal_id, action, subject } = proposal
     if (action !== 'salary_file' && !Array.from(changes.keys()).some((account) => account.startsWith(`${subject}:`))) {
       this.#addFault(position, `its effect moves nothing of ${subject}, whom proposal ${proposal_id} is for`)
     }
-    if (amount === null) return
-    // Of a salary file those are paid who can be when it is approved.
-    const isWithin = action === 'salary_file' ? total <= BigInt(amount) : total === BigInt(amount)
-    if (!isWithin) this.#addFault(position, `its effect moves ${total}, but proposal ${proposal_id} is of ${amount}`)
+    const proposed = new Map<string, bigint>(amounts.map(({ limit, amount }) => [limit, BigInt(amount)]))
+    for (const limit of new Set([...proposed.keys(), ...sums.keys()])) {
+      const sum = sums.get(limit) ?? 0n
+      const amount = proposed.get(limit) ?? 0n
+      // Of a salary file those are paid who can be when it is approved, and bags may hold less then.
+      if (action === 'salary_file' || action === 'price_raise' ? sum <= amount : sum === amount) continue
+      this.#addFault(position, `its effect takes ${sum} of ${limit}, but proposal ${proposal_id} is of ${amount}`)
+    }
   }
 
   #checkDecision(
@@ -137,22 +157,35 @@ export class ProposalChecks {
     if (maker !== decided_by && plainActor(maker) === plainActor(decided_by)) {
       this.#addFault(position, `it was approved by ${decided_by}, who is its maker, ${maker}`)
     }
-    const changes = new Map<string, bigint>()
-    const approved = {
+    if (events === 0) {
+      this.#addFault(position, 'its effect is missing')
+      return
+    }
+    const input = state.get(proposalContents, String(proposal_id))?.input
+    this.#approved = {
       position,
       approver: decided_by,
       proposal,
       effects,
       requestId,
+      rows: salaryFile.Check(input) ? new Set(input.deposits.map(rowOf)) : null,
       missing: events,
-      changes,
-      total: 0n,
+      changes: new Map(),
+      sums: new Map(),
     }
-    if (events > 0) this.#approved = approved
-    else if (proposal.action === 'salary_file') this.#checkChanges(approved)
-    else this.#addFault(position, 'its effect is missing')
   }
 }
+
+const salaryRow = Type.Object({
+  user_id: Type.Integer(),
+  dollars: Type.Integer(),
+  agent_dollars: Type.Integer(),
+  target: Type.Integer(),
+})
+const salaryFile = TypeCompiler.Compile(Type.Object({ deposits: Type.Array(salaryRow) }))
+
+const rowOf = ({ user_id, dollars, agent_dollars, target }: Static<typeof salaryRow>): string =>
+  [user_id, dollars, agent_dollars, target].join()
 
 const coveredTypes: ReadonlySet<string> = new Set([
   'proposal-made',
@@ -163,6 +196,7 @@ const coveredTypes: ReadonlySet<string> = new Set([
   'salary-deposited',
   'bag-items-added',
   'card-granted',
+  'decoration-defined',
 ])
 
 /** The events that the effect of an action has. */
@@ -173,30 +207,40 @@ const effectTypes = {
   salary_file: 'salary-deposited',
   bag: 'bag-items-added',
   cards: 'card-granted',
+  price_raise: 'decoration-defined',
 } as const satisfies Readonly<Record<Proposal['action'], EventType>>
 
 const makerFault = (maker: string, actor: string): string => `its maker is ${maker}, but its actor ${actor}`
 
 /** Adds what an event of the effect moved. Cards and gifts in bags are in no account, and counted as if they were. */
-function addChanges(approved: Approved, event: EventWithoutMovements, movements: readonly Movement[]): void {
-  const { changes } = approved
+function addChanges(
+  approved: Approved,
+  event: EventWithoutMovements,
+  movements: readonly Movement[],
+  state: State,
+): void {
+  const { changes, sums, proposal } = approved
+  const take = (limit: string, amount: bigint): void => void sums.set(limit, (sums.get(limit) ?? 0n) + amount)
   const add = (account: string, amount: bigint): void =>
     void changes.set(account, (changes.get(account) ?? 0n) + amount)
   for (const { debit, credit, amount } of movements) {
     add(debit, -BigInt(amount))
     add(credit, BigInt(amount))
-    approved.total += BigInt(amount)
+    take(currencyOf(debit), BigInt(amount))
   }
-  const granted = grantOf(event)
-  if (granted === null) return
-  add(granted.account, granted.quantity)
-  approved.total += granted.quantity
-}
-
-function grantOf({ type, data }: EventWithoutMovements): { account: string; quantity: bigint } | null {
-  if (type === 'card-granted') return { account: `user:${data.user_id}:cards`, quantity: 1n }
-  if (type !== 'bag-items-added') return null
-  return { account: `user:${data.user_id}:bag:${data.decoration_id}`, quantity: BigInt(data.quantity) }
+  const { type, data } = event
+  if (type === 'card-granted') {
+    add(`user:${data.user_id}:cards`, 1n)
+    take('cards', 1n)
+  } else if (type === 'bag-items-added') {
+    add(`user:${data.user_id}:bag:${data.decoration_id}`, BigInt(data.quantity))
+    take('bag', BigInt(data.quantity) * BigInt(proposal.terms.price ?? 0))
+  } else if (type === 'decoration-defined') {
+    const change = priceChange(state, data)
+    if (change === null) return
+    add(change.account, BigInt(change.quantity))
+    take(change.limit, change.amount)
+  }
 }
 
 const approvalOf = ({ data }: EventWithoutMovements): ApprovalOfEvent =>

@@ -1,6 +1,7 @@
 import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import type { LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, formatWord, textCell } from '../frame/cells/cells.ts'
+import { amountCell, type Cell, formatWord, textCell, wordCell } from '../frame/cells/cells.ts'
 import { personCell } from '../frame/cells/links.ts'
 
 /** What a proposal asks for. */
@@ -20,6 +21,7 @@ export function subjectCell({ subject, name }: Pick<Deed, 'subject' | 'name'>): 
 
 function namedCell(kind: string | undefined, id: string, name: string | undefined): Cell {
   if (kind === 'user') return personCell(Number(id), name)
+  if (kind === 'decoration') return textCell(`gift ${id}`, `/console/catalogue/gifts/${id}`)
   if (kind !== 'room') return textCell(`salaries of ${id}`)
   return textCell(
     name ? `room ${name} (${id})` : `room ${id}`,
@@ -34,6 +36,7 @@ const prepositions: Readonly<Record<ProposalAction, string>> = {
   salary_file: 'deposit of',
   bag: 'gifts for the bag of',
   cards: 'cards for',
+  price_raise: 'a higher price of',
 }
 
 /** What a proposal asks for and for whom, without the amount: `credit to Carmen (3)`. */
@@ -42,24 +45,44 @@ export function deedCell(deed: Deed): Cell {
   return { ...subject, text: `${prepositions[deed.action]} ${subject.text}`, value: `${deed.action} ${deed.subject}` }
 }
 
-/** What a proposal asks for: `Credit 229.50 dollars to Carmen (3)`. `amount`: null where several currencies are moved. */
-export function deedText(deed: Deed, amount: Cell | null, currency: string | null): string {
+/** What a proposal asks for: `Credit 229.50 dollars to Carmen (3)`. */
+export function deedText(deed: Deed & ProposedAmounts): string {
   const whom = subjectCell(deed).text
-  const count = amount?.text ?? ''
-  const units = [count, formatWord(currency ?? '')].join(' ').trim()
+  const { text } = amountOf(deed)
   switch (deed.action) {
     case 'credit':
-      return `Credit ${units} to ${whom}`
+      return `Credit ${text} ${currencyOf(deed).text} to ${whom}`
     case 'debit':
     case 'room_debit':
-      return `Debit ${units} from ${whom}`
+      return `Debit ${text} ${currencyOf(deed).text} from ${whom}`
     case 'salary_file':
       return `Deposit the ${whom}`
     case 'bag':
-      return `Add ${count} ${count === '1' ? 'gift' : 'gifts'} to the bag of ${whom}`
+      return `Add gifts of ${text} diamonds to the bag of ${whom}`
     case 'cards':
-      return `Grant ${count} ${count === '1' ? 'card' : 'cards'} to ${whom}`
+      return `Grant ${text} ${text === '1' ? 'card' : 'cards'} to ${whom}`
+    case 'price_raise':
+      return `Raise the price of ${whom}`
   }
+}
+
+interface ProposedAmounts {
+  readonly amounts: readonly LimitedAmount[]
+}
+
+/** What a proposal asks for; nothing where it moves several currencies, which `currencyOf` shows. */
+export function amountOf({ amounts: [only, ...others] }: ProposedAmounts): Cell {
+  return only === undefined || others.length > 0 ? textCell(null) : amountCell(only.limit, only.amount)
+}
+
+/** The currency of what a proposal asks for; where it moves several, each with its sum. */
+export function currencyOf({ amounts }: ProposedAmounts): Cell {
+  const [only, ...others] = amounts
+  if (only === undefined) return textCell(null)
+  if (others.length === 0) return wordCell(only.limit)
+  return textCell(
+    amounts.map(({ limit, amount }) => `${amountCell(limit, amount).text} ${formatWord(limit)}`).join(', '),
+  )
 }
 
 /** An amount of what a limit names, negative where it is taken from somebody. */

@@ -2,7 +2,7 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
-import { amountCell, type Cell, codeCell, numberCell, textCell, wordCell } from '../frame/cells/cells.ts'
+import { amountCell, type Cell, codeCell } from '../frame/cells/cells.ts'
 import { type Column, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]
@@ -91,39 +91,10 @@ export function effectsTable(
   })
 }
 
-/** What a long proposal comes to: its accounts by currency, and what they get and give. */
-export function sumsTable(effects: readonly Effect[]): Table {
-  const rows = Array.from(
-    Map.groupBy(effects, ({ account }) => currencyIn(account)),
-    ([currency, moved]) => {
-      const changes = moved.map(({ before, after }) => unitsOf(currency, after) - unitsOf(currency, before))
-      const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
-      const gains = changes.filter((change) => change > 0n)
-      const losses = changes.filter((change) => change < 0n)
-      return { currency, accounts: moved.length, gains: sum(gains), losses: sum(losses) }
-    },
-  )
-  return partTable({
-    label: 'Sums',
-    empty: '',
-    columns: [
-      { title: 'Currency', cell: ({ currency }: (typeof rows)[number]) => wordCell(currency) },
-      { title: 'Accounts', isNumber: true, cell: ({ accounts }) => numberCell(accounts) },
-      { title: 'Increases', isNumber: true, cell: ({ currency, gains }) => amountCell(currency, gains) },
-      { title: 'Decreases', isNumber: true, cell: ({ currency, losses }) => amountCell(currency, losses) },
-    ],
-    rows,
-  })
-}
-
-/** What a proposal asks for; of a salary file in several currencies no amount. */
-export const amountOf = ({ currency, amount }: ProposalRecord): Cell =>
-  amount === null || currency === null ? textCell(null) : unitsCell(currency, amount)
-
 const unitsCell = (currency: string, value: Effect['before']): Cell => amountCell(currency, unitsOf(currency, value))
 
 /** In the smallest unit: dollars come with cents, everything else in ones. */
-function unitsOf(currency: string, value: Effect['before']): bigint {
+export function unitsOf(currency: string, value: Effect['before']): bigint {
   const text = String(typeof value === 'object' ? value.rawJSON : value)
   if (!isDollars(currency)) return BigInt(text)
   const [whole = '0', cents = ''] = text.replace('-', '').split('.')
@@ -134,8 +105,9 @@ function unitsOf(currency: string, value: Effect['before']): bigint {
 /** Of an account of the ledger; stored cards and a bag are counted in ones. */
 const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''
 
-/** Stored cards and bags are no accounts of the ledger: they are on their user's page. */
+/** Stored cards and bags are no accounts of the ledger: they are on their user's page, and a price on its gift's. */
 function accountAddress(account: string): string {
-  const [, id = '', ...rest] = account.split(':')
+  const [kind, id = '', ...rest] = account.split(':')
+  if (kind === 'decoration') return `/console/catalogue/gifts/${id}`
   return rest[0] === 'cards' || rest[0] === 'bag' ? `/console/users/${id}` : `/console/accounts/${account}`
 }

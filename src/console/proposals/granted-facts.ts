@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
-import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import { type ProposalAction, ProposalTerms } from '../../../schema/proposal-events.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import type { Tables } from '../../db/tables.ts'
 import { decorationById } from '../../features/gifts/reads.ts'
@@ -11,21 +11,30 @@ import { type Cell, formatCount, numberCell, textCell } from '../frame/cells/cel
 const cardsInput = TypeCompiler.Compile(Type.Object({ privilege_package_id: Type.Integer() }))
 const bagInput = TypeCompiler.Compile(Type.Object({ decoration_id: Type.Integer() }))
 
-/** Which cards or gifts a proposal grants, as they are in the catalogue now; nothing for other proposals. */
+const keptTerms = TypeCompiler.Compile(ProposalTerms)
+
+/** Which cards or gifts a proposal grants or changes, by the terms that it keeps; nothing for other proposals. */
 export async function grantedFacts(
   db: Kysely<Tables>,
   { id, action }: { readonly id: number; readonly action: ProposalAction },
 ): Promise<readonly (readonly [string, Cell])[]> {
-  if (action !== 'cards' && action !== 'bag') return []
-  const row = await db.selectFrom('proposals').select('input').where('proposal_id', '=', id).executeTakeFirst()
-  const input = parseData(row?.input ?? '')
+  if (action !== 'cards' && action !== 'bag' && action !== 'price_raise') return []
+  const row = await db
+    .selectFrom('proposals as p')
+    .innerJoin('proposal_contents as c', 'c.proposal_id', 'p.proposal_id')
+    .select(['p.terms', 'c.input'])
+    .where('p.proposal_id', '=', id)
+    .executeTakeFirstOrThrow()
+  const terms: unknown = JSON.parse(row.terms)
+  if (!keptTerms.Check(terms)) throw new Error(`proposal ${id} has the terms ${row.terms}`)
+  const input = parseData(row.input)
   if (cardsInput.Check(input)) {
     const found = await packageById(db, input.privilege_package_id)
     const name = `${found?.name ?? 'Package'} (${input.privilege_package_id})`
     return [
       ['Package', textCell(name, `/console/catalogue/packages/${input.privilege_package_id}`)],
-      ['Rank', numberCell(found?.rank)],
-      ['Days of each card', numberCell(found?.valid_days)],
+      ['Rank', numberCell(terms.rank)],
+      ['Days of each card', numberCell(terms.valid_days)],
     ]
   }
   if (!bagInput.Check(input)) return []
@@ -33,6 +42,9 @@ export async function grantedFacts(
   const name = `${gift?.name ?? 'Gift'} (${input.decoration_id})`
   return [
     ['Gift', textCell(name, `/console/catalogue/gifts/${input.decoration_id}`)],
-    ['Price of each', textCell(gift === undefined ? null : `${formatCount(gift.price)} diamonds`)],
+    [
+      action === 'bag' ? 'Price of each' : 'Price until now',
+      textCell(terms.price === undefined ? null : `${formatCount(terms.price)} diamonds`),
+    ],
   ]
 }

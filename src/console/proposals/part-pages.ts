@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { App } from '../../features/services.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -8,9 +7,18 @@ import type { ConsoleServices } from '../console-services.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type Column, type List, PAGE_ROWS, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import {
+  type Column,
+  type List,
+  type ListRequest,
+  type ListRows,
+  PAGE_ROWS,
+  querySchemaOf,
+  readTable,
+  type Table,
+} from '../lists/list.ts'
 import { effectColumns } from './effects-table.ts'
-import { readProposal } from './read-proposal.ts'
+import { readEffects, readProposal } from './read-proposal.ts'
 import { unpaidColumns } from './unpaid-table.ts'
 
 interface PartPage {
@@ -23,20 +31,34 @@ const template = defineTemplate<PartPage>('/proposals/part.eta')
 
 const filters = Type.Object({})
 
-/** Rows of a proposal are read all at once. */
-const EXPORT_ROWS = 10_000
+/** Unpaid rows of a proposal are read all at once. */
+const EXPORT_UNPAID_ROWS = 10_000
+/** Effects that are read at a time, at most. */
+const EXPORT_EFFECTS = 200
 
 /** How many rows the page of a proposal shows; a salary file has thousands. */
 export const SHOWN_ROWS = PAGE_ROWS
 
 /** /console/proposals/{id}/effects and …/unpaid: all rows of a long proposal, page by page. */
 export function partPages(scope: App, services: ConsoleServices): void {
-  addPart(scope, services, { path: 'effects', label: 'Effects', columns: effectColumns, rowsOf: (one) => one.effects })
+  addPart(scope, services, {
+    path: 'effects',
+    label: 'Effects',
+    columns: effectColumns,
+    exportPageRows: EXPORT_EFFECTS,
+    read: (id, { cursor, limit }, request) => readEffects(request, services, id, { cursor, limit }),
+  })
   addPart(scope, services, {
     path: 'unpaid',
     label: 'Rows not paid',
     columns: unpaidColumns,
-    rowsOf: ({ not_paid = [] }) => not_paid,
+    exportPageRows: EXPORT_UNPAID_ROWS,
+    read: async (id, { cursor, limit }, request) => {
+      const { not_paid: rows } = await readProposal(request, services, id)
+      const [start = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
+      const end = start + limit
+      return { rows: rows.slice(start, end), next: end < rows.length ? encodeCursor([end]) : null }
+    },
   })
 }
 
@@ -44,23 +66,24 @@ interface Part<Row> {
   readonly path: string
   readonly label: string
   readonly columns: readonly Column<Row>[]
-  readonly rowsOf: (proposal: ProposalRecord) => readonly Row[]
+  readonly exportPageRows: number
+  readonly read: (
+    id: number,
+    page: Pick<ListRequest<unknown>, 'cursor' | 'limit'>,
+    request: FastifyRequest,
+  ) => Promise<ListRows<Row>>
 }
 
-function addPart<Row>(scope: App, services: ConsoleServices, { path, label, columns, rowsOf }: Part<Row>): void {
+function addPart<Row>(scope: App, services: ConsoleServices, part: Part<Row>): void {
+  const { path, label, columns, exportPageRows, read } = part
   const list: List<typeof filters, Row> = {
     label,
     filters,
     columns,
     isOfNow: true,
     empty: 'There are none.',
-    exportPageRows: EXPORT_ROWS,
-    read: async ({ cursor, limit }, request) => {
-      const rows = rowsOf(await readProposal(request, services, idOf(request)))
-      const [start = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
-      const end = start + limit
-      return { rows: rows.slice(start, end), next: end < rows.length ? encodeCursor([end]) : null }
-    },
+    exportPageRows,
+    read: (page, request) => read(idOf(request), page, request),
   }
   scope.get(`/proposals/:id/${path}`, { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
     const id = idOf(request)

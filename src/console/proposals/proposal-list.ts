@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type Kysely, sql } from 'kysely'
 import { eventTypes } from '../../../schema/events.ts'
-import { ProposalAction } from '../../../schema/proposal-events.ts'
 import { ProposalStatus } from '../../../schema/proposals.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
@@ -11,23 +10,20 @@ import type { Tables } from '../../db/tables.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
-import { amountCell, codeCell, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
+import { codeCell, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
 import { actorCell } from '../frame/cells/links.ts'
 import type { List } from '../lists/list.ts'
-import { type Deed, subjectCell } from './deed.ts'
+import { amountOf, currencyOf, subjectCell } from './deed.ts'
+import { type ProposedDeed, parseDeed } from './read-deeds.ts'
 
 const filters = Type.Object({
   /** Open where it is left out. */
   status: Type.Optional(Type.Union([ProposalStatus, Type.Literal('all')])),
 })
 
-interface Row extends Deed {
-  readonly id: number
+interface Row extends ProposedDeed {
   /** As of the position that the list is pinned to, like who decided and when. */
   readonly status: string
-  /** In the smallest unit; null, like the currency, where several are named. */
-  readonly amount: number | null
-  readonly currency: string | null
   readonly reason: string | null
   readonly maker: string
   readonly created_at: Micros
@@ -56,10 +52,9 @@ export const proposalList: List<typeof filters, Row> = {
       name: 'amount',
       title: 'Amount',
       isNumber: true,
-      cell: ({ currency, amount }) =>
-        amount === null || currency === null ? textCell(null) : amountCell(currency, amount),
+      cell: amountOf,
     },
-    { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
+    { name: 'currency', title: 'Currency', cell: currencyOf },
     { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
     { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
     { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
@@ -73,8 +68,10 @@ export const proposalList: List<typeof filters, Row> = {
     const [last = isAscending ? 0 : Number.MAX_SAFE_INTEGER] = cursor === null ? [] : decodeCursor(cursor, 1)
     const { now, decidedLater } = await readMoment(db, at)
     const time = sql`(timestamptz 'epoch' + ${now}::bigint * interval '1 microsecond')`
-    const { rows } = await sql<Omit<Row, 'name' | 'action'> & { readonly action: string }>`
-      select p.proposal_id as id, p.status_then as status, p.action, p.subject, p.amount, p.currency, p.reason, p.maker,
+    const { rows } = await sql<
+      Omit<Row, 'name' | 'action' | 'amounts'> & { readonly action: string; readonly amounts: string }
+    >`
+      select p.proposal_id as id, p.status_then as status, p.action, p.subject, p.amounts, p.reason, p.maker,
              ${micros('p.created_at')} as created_at, ${micros('p.expires_at')} as expires_at,
              case p.status_then when 'open' then null when 'expired' then 'system' else p.decided_by end as decided_by,
              case p.status_then when 'open' then null when 'expired' then ${micros('p.expires_at')}
@@ -100,16 +97,12 @@ export const proposalList: List<typeof filters, Row> = {
     )
     const end = page.at(-1)
     return {
-      rows: page.map(({ action, ...row }) => {
-        if (!actions.Check(action)) throw new Error(`proposal ${row.id} has the action ${action}`)
-        return { ...row, action, name: names.get(row.subject) }
-      }),
+      rows: page.map((row) => ({ ...row, ...parseDeed(row), name: names.get(row.subject) })),
       next: rows.length > limit && end !== undefined ? encodeCursor([end.id]) : null,
     }
   },
 }
 
-const actions = TypeCompiler.Compile(ProposalAction)
 const decided = TypeCompiler.Compile(eventTypes['proposal-decided'].data)
 
 /**

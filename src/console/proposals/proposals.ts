@@ -9,13 +9,14 @@ import { idInPath } from '../../http/validation/ids.ts'
 import type { ApprovalLimits } from '../../ledger/rules/covered-verb.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { act, actFields } from '../frame/act.ts'
+import { act, actFields, expectsField, isConflict } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import {
   amountCell,
   type Cell,
   codeCell,
   formatWord,
+  numberCell,
   statusCell,
   textCell,
   timeCell,
@@ -28,12 +29,13 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
-import { type Deed, deedText, subjectCell } from './deed.ts'
-import { amountOf, effectsTable, sumsTable } from './effects-table.ts'
+import { amountOf, currencyOf, deedText, subjectCell } from './deed.ts'
+import { effectsTable, unitsOf } from './effects-table.ts'
 import { grantedFacts } from './granted-facts.ts'
 import { partPages, SHOWN_ROWS } from './part-pages.ts'
 import { proposalList, proposalToneOf } from './proposal-list.ts'
 import { type Decision, readDecision } from './read-decision.ts'
+import type { ProposedDeed } from './read-deeds.ts'
 import { readProposal } from './read-proposal.ts'
 import { unpaidTable } from './unpaid-table.ts'
 
@@ -45,7 +47,7 @@ interface ListData {
 }
 
 /** A proposal with the name of the user or room whom it concerns. */
-type NamedProposal = ProposalRecord & Deed
+type NamedProposal = Omit<ProposalRecord, 'amounts'> & ProposedDeed
 
 interface ProposalData {
   readonly id: number
@@ -53,9 +55,8 @@ interface ProposalData {
   readonly deed: string
   readonly facts: readonly (readonly [string, Cell])[]
   readonly effects: Table
-  /** Of a long proposal, of which `effects` has the first ones only. */
-  readonly sums: Table | null
-  readonly effectCount: number
+  /** Whether there may be more of them on a page of their own. */
+  readonly hasMoreEffects: boolean
   /** Rows of a salary file that an approval would not pay, or did not: the first ones; null where there are none. */
   readonly unpaid: Table | null
   readonly unpaidCount: number
@@ -65,14 +66,27 @@ interface ProposalData {
   readonly mayApprove: boolean
   readonly isMaker: boolean
   readonly mayReject: boolean
+  /** The version that a decision made on this page is about. */
+  readonly expects: string
   /** What was just refused; null when nothing was. */
   readonly refused: RefusedNote | null
 }
 
+interface RefusedDecision extends RefusedNote {
+  readonly status: 412 | 422
+}
+
+/** What a decision is told that was made on another version than the one shown now. */
+const CHANGED_MEANWHILE = 'It has changed since it was shown, and nothing was done. This is what it would do now.'
+
 const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
 const proposalTemplate = defineTemplate<ProposalData>('/proposals/proposal.eta')
 
-const NoteForm = Type.Object({ ...actFields, note: Type.Optional(Type.String({ maxLength: 2_000 })) })
+const DecisionForm = Type.Object({
+  ...actFields,
+  ...expectsField,
+  note: Type.Optional(Type.String({ maxLength: 2_000 })),
+})
 
 /** /console/proposals: what waits for a second pair of eyes, and what became of it. */
 export const proposalPages: ConsolePages = (scope, services) => {
@@ -93,12 +107,16 @@ export const proposalPages: ConsolePages = (scope, services) => {
     request: FastifyRequest,
     reply: FastifyReply,
     id: number,
-    refused: RefusedNote | null = null,
+    refused: RefusedDecision | null = null,
   ): Promise<FastifyReply> => {
     const proposal = await readProposal(request, services, id)
     const { reports: db } = await services.reads.reportsFor(request)
     const names = await readHolderNames(db, [proposal.subject])
-    const data = { ...proposal, name: names.get(proposal.subject) }
+    const amounts = proposal.amounts.map(({ currency, amount }) => ({
+      limit: currency,
+      amount: Number(unitsOf(currency, amount)),
+    }))
+    const data: NamedProposal = { ...proposal, amounts, name: names.get(proposal.subject) }
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
     const isMaker = data.maker === `staff:${sub}`
@@ -111,18 +129,17 @@ export const proposalPages: ConsolePages = (scope, services) => {
       effects.map(({ account }) => account),
       heldAt,
     )
-    const { not_paid: unpaid = [] } = data
-    const deed = deedText(data, amountOf(data), data.currency)
+    const { not_paid: unpaid } = data
+    const deed = deedText(data)
     return sendPage(request, reply, proposalTemplate, {
       title: `Proposal ${id}: ${deed}`,
-      status: refused === null ? 200 : 422,
+      status: refused === null ? 200 : refused.status,
       data: {
         id,
         deed,
         facts: factsOf(data, granted, decision),
         effects: effectsTable(data, effects, holds),
-        sums: data.effects.length > effects.length ? sumsTable(data.effects) : null,
-        effectCount: data.effects.length,
+        hasMoreEffects: data.rows_count > 1 && effects.length === SHOWN_ROWS,
         unpaid: unpaid.length === 0 ? null : unpaidTable(data, unpaid.slice(0, SHOWN_ROWS)),
         unpaidCount: unpaid.length,
         isOpen,
@@ -130,6 +147,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
         isMaker,
         mayApprove: mayAct && !isMaker,
         mayReject: mayAct,
+        expects: data.version,
         refused,
       },
     })
@@ -143,20 +161,24 @@ export const proposalPages: ConsolePages = (scope, services) => {
     ['approve', 'approved'],
     ['reject', 'rejected'],
   ] as const) {
-    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: NoteForm } }, async (request, reply) => {
+    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: DecisionForm } }, async (request, reply) => {
       const id = idInPath(request.params.id)
-      const { key, note = '' } = request.body
+      const { key, expects, note = '' } = request.body
       try {
         return await act(request, reply, services, {
           method: 'POST',
           path: `/proposals/${id}/${verb}`,
           body: note === '' ? {} : { note },
+          expects,
           key,
           back: `/console/proposals/${id}`,
           done,
         })
       } catch (error) {
-        return sendProposal(request, reply, id, refusedNote(error, verb, note))
+        const refused = isConflict(error)
+          ? { decision: verb, note, problem: CHANGED_MEANWHILE, status: 412 as const }
+          : { ...refusedNote(error, verb, note), status: 422 as const }
+        return sendProposal(request, reply, id, refused)
       }
     })
   }
@@ -174,8 +196,9 @@ function factsOf(
     ['Action', wordCell(action)],
     ['For', subjectCell(proposal)],
     ['Amount', amountOf(proposal)],
-    ['Currency', wordCell(proposal.currency)],
+    ['Currency', currencyOf(proposal)],
     ...granted,
+    ...(action === 'salary_file' ? [['Rows', numberCell(proposal.rows_count)] as const] : []),
     ['Reason', textCell(reason)],
     ['Made by', actorCell(maker)],
     ['Made', timeCell(created_at, `/console/events/${id}`)],

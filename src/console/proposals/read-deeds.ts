@@ -1,20 +1,32 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
-import { ProposalAction } from '../../../schema/proposal-events.ts'
+import { LimitedAmounts, ProposalAction } from '../../../schema/proposal-events.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { Deed } from './deed.ts'
 
 export interface ProposedDeed extends Deed {
   /** The proposal's. */
   readonly id: number
-  /** In the smallest unit; null, like the currency, where several are named. */
-  readonly amount: number | null
-  readonly currency: string | null
+  readonly amounts: readonly LimitedAmount[]
 }
 
 const actions = TypeCompiler.Compile(ProposalAction)
+const limitedAmounts = TypeCompiler.Compile(LimitedAmounts)
+
+/** Action and amounts of a row of the table. */
+export function parseDeed(row: { readonly id: number; readonly action: string; readonly amounts: string }): {
+  readonly action: ProposalAction
+  readonly amounts: readonly LimitedAmount[]
+} {
+  const { id, action } = row
+  const amounts: unknown = JSON.parse(row.amounts)
+  if (!actions.Check(action)) throw new Error(`proposal ${id} has the action ${action}`)
+  if (!limitedAmounts.Check(amounts)) throw new Error(`proposal ${id} has the amounts ${row.amounts}`)
+  return { action, amounts }
+}
 
 /** What proposals ask for, by id. */
 export async function readDeeds(
@@ -24,17 +36,12 @@ export async function readDeeds(
   if (ids.length === 0) return new Map()
   const found = await db
     .selectFrom('proposals')
-    .select(['proposal_id as id', 'action', 'subject', 'amount', 'currency'])
+    .select(['proposal_id as id', 'action', 'subject', 'amounts'])
     .where(isAnyOf('proposal_id', ids))
     .execute()
   const names = await readHolderNames(
     db,
     found.map(({ subject }) => subject),
   )
-  const deeds = new Map<number, ProposedDeed>()
-  for (const { action, ...proposal } of found) {
-    if (!actions.Check(action)) throw new Error(`proposal ${proposal.id} has the action ${action}`)
-    deeds.set(proposal.id, { ...proposal, action, name: names.get(proposal.subject) })
-  }
-  return deeds
+  return new Map(found.map((row) => [row.id, { ...row, ...parseDeed(row), name: names.get(row.subject) }]))
 }

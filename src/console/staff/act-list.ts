@@ -107,7 +107,7 @@ function noteOf({ fields: { note } }: Pick<Row, 'fields'>): string | null {
 function proposalIn({ entry: { type, position }, fields }: Pick<Row, 'entry' | 'fields'>): number | null {
   if (type === 'proposal-made') return position
   const id = fields['proposal_id']
-  return type === 'proposal-decided' && typeof id === 'number' ? id : null
+  return (type === 'proposal-decided' || type === 'proposal-changed') && typeof id === 'number' ? id : null
 }
 
 const fieldsOf = ({ entry }: StaffAct): Readonly<Record<string, unknown>> => ({ ...parseData(entry.data) })
@@ -202,9 +202,10 @@ const limitUse = TypeCompiler.Compile(eventTypes['approval-limit-used'].data)
 function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; readonly currency: string | null } {
   const none = { cell: amountCell('coins', null), currency: null }
   if (proposal !== null) {
-    const { action, amount, currency } = proposal
-    if (amount === null || currency === null) return none
-    return { cell: limitedAmountCell(action, currency, amount), currency }
+    const { action, amounts } = proposal
+    const [only, ...others] = amounts
+    if (only === undefined || others.length > 0) return none
+    return { cell: limitedAmountCell(action, only.limit, only.amount), currency: only.limit }
   }
   if (entry.type === 'approval-limit-used' && limitUse.Check(fields)) {
     const [use, ...others] = fields.amounts

@@ -1,4 +1,4 @@
-import { isForgotten } from '../../features/users/forgotten.ts'
+import { isForgotten } from '../../features/users/user.ts'
 
 /** What is shown of a person. */
 export interface Person {

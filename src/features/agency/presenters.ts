@@ -78,6 +78,7 @@ const paidRecord = ({ deposit, id }: PaidDeposit) => ({ id, ...depositRecord(dep
 
 export const depositReasons: Readonly<Record<DepositRefusal, LocalizedText>> = {
   unknown_user: agencyMessages.no_such_user,
+  user_forgotten: sharedRefusals.user_forgotten.message,
   paid_differently: agencyMessages.paid_differently,
   nothing_to_pay: agencyMessages.nothing_to_pay,
   insufficient_balance: agencyMessages.too_few_points,

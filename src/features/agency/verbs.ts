@@ -14,7 +14,7 @@ import type { SealedRecord } from '../../vault/record.ts'
 import type { VerbTerms } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
-import { depositSalaries, MAX_FILE_DEPOSITS, unpaidRows } from './salaries/deposit-salaries.ts'
+import { depositSalaries, fileMovements, MAX_FILE_DEPOSITS, payableRows } from './salaries/deposit-salaries.ts'
 import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
 import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
@@ -80,7 +80,8 @@ export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositS
   // Of a file with approvals on, whose sum may be beyond 2^53-1.
   verb: { ...depositSalaries, refusals: ['balance_limit'] },
   describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
-  notPaid: unpaidRows,
+  movements: fileMovements,
+  proposable: payableRows,
 })
 
 export const coveredAgencyVerbs = [namedDepositSalaries]

@@ -28,12 +28,14 @@ export function giftAdminRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'defineDecoration',
         summary: 'Create or change a gift',
-        description: 'What was sent before stays as it was drawn and paid. Absent fields stay as they are.',
         tags: ['operators'],
         params,
         body: DefineDecoration,
+        description:
+          'What was sent before stays as it was drawn and paid. Absent fields stay as they are. A price that makes what ' +
+          'lies in all bags worth more by more than the limit for bag becomes a proposal (202).',
         refusals: verbs.defineDecoration.refusals,
-        response: { 200: dataOf(DefinedDecoration) },
+        response: { 200: dataOf(DefinedDecoration), 202: dataOf(ProposalRecord) },
       },
     },
     (request, reply) => {

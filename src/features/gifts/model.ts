@@ -1,7 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { bagCounts, bagItems, evolveBags } from './bag/bag.ts'
+import { bagCounts, bagItems, bagTotals, evolveBags } from './bag/bag.ts'
 import { catalogueCounts, decorations, evolveDecorations, oddsTables } from './catalogue/decoration.ts'
 import { giftMessages } from './messages.ts'
 import { evolveStreaks, streaks } from './streak.ts'
@@ -11,6 +11,7 @@ const tables = [
   rowTable(oddsTables, { key: ['odds_hash'] }),
   rowTable(bagItems, { key: ['user_id', 'decoration_id'] }),
   rowTable(bagCounts, { key: ['user_id'] }),
+  rowTable(bagTotals, { key: ['decoration_id'] }),
   rowTable(catalogueCounts, { key: ['catalogue'] }),
   rowTable(streaks, { key: ['sender_id', 'room_id', 'decoration_id'], isRewrittenOften: true }),
 ]

@@ -13,7 +13,7 @@ import { luckyKeys } from '../fairness/lucky-progress.ts'
 import { rooms } from '../rooms/room.ts'
 import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../rooms/room-ref.ts'
 import { users } from '../users/user.ts'
-import { bagCounts, bagItemKey, bagItems, quantityInBag } from './bag/bag.ts'
+import { bagCounts, bagItemKey, bagItems, bagTotals, quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
 import { drawOrders } from './lucky/draw.ts'
 import { maxTotalReward } from './lucky/odds.ts'
@@ -156,7 +156,13 @@ function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendG
     keyOf(balances, account('user', sender_id, 'diamonds')),
     keyOf(balances, HOUSE),
     keyOf(balances, ISSUANCE),
-    ...(from_bag ? [keyOf(bagItems, bagItemKey(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
+    ...(from_bag
+      ? [
+          keyOf(bagItems, bagItemKey(sender_id, decoration_id)),
+          keyOf(bagCounts, sender_id),
+          keyOf(bagTotals, decoration_id),
+        ]
+      : []),
     ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
     ...roomRefKeys(room),
     ...(typeof room === 'number' ? roomKeys(room) : []),

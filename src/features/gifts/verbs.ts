@@ -5,11 +5,14 @@ import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts
 import { LocalizedName } from '../../../schema/languages.ts'
 import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
 import { ExpectedVersion, inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import type { Terms } from '../../ledger/rules/covered-verb.ts'
+import type { State } from '../../ledger/rules/state.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
 import type { VerbTerms } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { quantityInBag } from './bag/bag.ts'
-import { defineDecoration } from './catalogue/define-decoration.ts'
+import { decorations } from './catalogue/decoration.ts'
+import { defineDecoration, priceChange } from './catalogue/define-decoration.ts'
 import { definedDecoration, sendResult } from './presenters.ts'
 import { sendGift } from './send.ts'
 
@@ -49,20 +52,36 @@ const namedAddBagItems = nameCoveredVerb('add-bag-items', AddBagItems, {
   describe: ({ user_id, reason }) => ({ action: 'bag', subject: `user:${user_id}`, reason }),
   grant: (state, { user_id, decoration_id, quantity }) => ({
     limit: 'bag',
+    amount: BigInt(state.get(decorations, String(decoration_id))?.price ?? 0) * BigInt(quantity),
     account: `user:${user_id}:bag:${decoration_id}`,
     before: quantityInBag(state, user_id, decoration_id),
     quantity,
   }),
+  terms: priceNow,
 })
 
-export const coveredGiftVerbs = [namedAddBagItems]
+const namedDefineDecoration = nameCoveredVerb('define-decoration', DefineDecoration, {
+  verb: defineDecoration,
+  describe: ({ decoration_id }) => ({ action: 'price_raise', subject: `decoration:${decoration_id}`, reason: null }),
+  grant: priceChange,
+  terms: priceNow,
+  // Its maker saw the version of then; what is approved is the change of the price.
+  proposable: (_state, { expected: _expected, ...input }) => ({ input, notPaid: [], rowCount: 1 }),
+})
+
+function priceNow(state: State, { decoration_id }: { readonly decoration_id: number }): Terms {
+  const gift = state.get(decorations, String(decoration_id))
+  return gift === undefined ? {} : { price: gift.price }
+}
+
+export const coveredGiftVerbs = [namedAddBagItems, namedDefineDecoration] as const
 
 /** The verbs of gifts, and of the chains that draw the lucky ones. */
 export const giftVerbs = ({ settings, luckyChains: chains, registerCovered }: VerbTerms) => ({
   sendGift: registerVerb('send-gift', SendGift, sendGift({ chains, ownerPercent: settings.ownerCommissionPercent }), {
     body: sendResult,
   }),
-  defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
+  defineDecoration: registerCovered(namedDefineDecoration, {
     body: (decoration) => ({ data: definedDecoration(decoration, settings.assetBaseUrl) }),
   }),
   addBagItems: registerCovered(namedAddBagItems, { status: 201 }),

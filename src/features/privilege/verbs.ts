@@ -15,6 +15,7 @@ import { storedCardCount } from './card.ts'
 import { grantCards } from './grant.ts'
 import { privilegeMessages } from './messages.ts'
 import { definePackage } from './packages/define-package.ts'
+import { packages } from './packages/package.ts'
 import { packageRecord, walletCard } from './presenters.ts'
 import { transferCard } from './transfer.ts'
 
@@ -46,13 +47,18 @@ const namedGrantCards = nameCoveredVerb('grant-cards', GrantCards, {
   describe: ({ user_id, reason }) => ({ action: 'cards', subject: `user:${user_id}`, reason }),
   grant: (state, { user_id, quantity }) => ({
     limit: 'cards',
+    amount: BigInt(quantity),
     account: `user:${user_id}:cards`,
     before: storedCardCount(state, user_id),
     quantity,
   }),
+  terms: (state, { privilege_package_id }) => {
+    const granted = state.get(packages, String(privilege_package_id))
+    return granted === undefined ? {} : { valid_days: granted.valid_days, rank: granted.rank }
+  },
 })
 
-export const coveredPrivilegeVerbs = [namedGrantCards]
+export const coveredPrivilegeVerbs = [namedGrantCards] as const
 
 /** The verbs of the privilege wallet. */
 export const privilegeVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => ({

@@ -1,14 +1,16 @@
-import { dataOf, pageOf } from '../../../schema/common.ts'
+import type { FastifyRequest } from 'fastify'
+import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
 import { IdParams } from '../../../schema/operator.ts'
-import { AllProposals, DecideProposal, ProposalRecord } from '../../../schema/proposals.ts'
+import { AllProposals, DecideProposal, ProposalEffectRecord, ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { etagOf } from '../../http/validation/preconditions.ts'
 import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { App, Services } from '../services.ts'
-import { proposalRecord } from './presenters.ts'
-import { findProposal, findProposals } from './reads.ts'
+import { effectRecord, proposalRecord } from './presenters.ts'
+import { findEffects, findProposal, findProposals } from './reads.ts'
 import { proposalVerbs } from './verbs.ts'
 
 const tags = ['operators']
@@ -33,7 +35,9 @@ export function proposalAdminRoutes(
       schema: {
         operationId: 'pageProposals',
         summary: "What waits for a colleague's approval, and what became of it; newest first",
-        description: 'With `status`, only those of that status.',
+        description:
+          'With `status`, only those of that status. Nothing of the rows of salary files is read: they are shown by their ' +
+          'sums.',
         tags,
         querystring: AllProposals,
         response: { 200: pageOf(ProposalRecord) },
@@ -43,8 +47,7 @@ export function proposalAdminRoutes(
       const { limit, cursor } = readPage(request.query, 1)
       const { status } = request.query
       const { proposals, hasMore } = await findProposals(databaseOf(request), terms, status, limit, cursor?.[0] ?? null)
-      const records = proposals.map(({ proposal, preview }) => proposalRecord(proposal, preview))
-      const page = pageBody(records, hasMore, ({ id }) => [id])
+      const page = pageBody(proposals.map(proposalRecord), hasMore, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -55,16 +58,44 @@ export function proposalAdminRoutes(
       schema: {
         operationId: 'getProposal',
         summary: 'A proposal',
-        description: 'All that it would do, as it was read when it was made.',
+        description:
+          'What it keeps since it was made, with the balances of now while it is open. Its ETag is its version, which ' +
+          'approve and reject take.',
         tags,
         params,
         response,
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const found = await findProposal(databaseOf(request), terms, idInPath(request.params.id))
       if (found === undefined) throw notFound()
-      return { data: proposalRecord(found.proposal, found.preview) }
+      reply.header('etag', etagOf(found.proposal.version))
+      return { data: proposalRecord(found) }
+    },
+  )
+
+  app.get(
+    '/proposals/:id/effects',
+    {
+      schema: {
+        operationId: 'getProposalEffects',
+        summary: 'All that a proposal moves, in the order of its rows',
+        description:
+          'While it is open, from the balances of now, and with the rows of a salary file that cannot be paid any more; ' +
+          'once it is decided, what was kept.',
+        tags,
+        params,
+        querystring: PageQuery,
+        response: { 200: pageOf(ProposalEffectRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      const first = cursor?.[0] ?? 0
+      const found = await findEffects(databaseOf(request), terms, idInPath(request.params.id), first, limit)
+      if (found === undefined) throw notFound()
+      const page = pageBody(found.effects.map(effectRecord), found.hasMore, () => [first + limit])
+      return { ...page, data: [...page.data] }
     },
   )
 
@@ -78,8 +109,9 @@ export function proposalAdminRoutes(
       `/proposals/:id/${action}`,
       { schema: { ...documentation, tags, params, body, refusals, response } },
       (request, reply) => {
-        const input = { proposal_id: idInPath(request.params.id), note: request.body?.note ?? null }
-        return execute(request, reply, verb, input)
+        const { version, note = null } = request.body ?? {}
+        const versions = shownVersions(request, version)
+        return execute(request, reply, verb, { proposal_id: idInPath(request.params.id), versions, note })
       },
     )
   }
@@ -87,13 +119,27 @@ export function proposalAdminRoutes(
     operationId: 'approveProposal',
     summary: 'Do what a colleague proposed',
     description:
-      'The effect is decided now, by the same rules as without a proposal: when these refuse it, the proposal stays ' +
-      'open. On the ledger its actor is the maker. Not for the maker (own_proposal), and only while the proposal is ' +
-      'open (proposal_closed): 7 days.',
+      'Takes the version that was read, in the body or as If-Match (version_required), and does what it showed or ' +
+      'nothing: rows of a salary file that cannot be paid any more are left out and listed, nothing else is paid than ' +
+      'what was proposed, and where it would do something else the answer is 412 proposal_changed, with the proposal ' +
+      'as it is now in data; it stays open under a new version. The effect is decided now, by the same rules as without ' +
+      'a proposal: when these refuse it, the proposal stays open. On the ledger its actor is the maker. Not for the ' +
+      'maker (own_proposal), and only while the proposal is open (proposal_closed): 7 days.',
   })
   decide('reject', verbs.rejectProposal, {
     operationId: 'rejectProposal',
     summary: 'Close a proposal without doing it',
-    description: 'The maker may, too.',
+    description: 'The maker may, too. Takes the version that was read, as approveProposal does.',
   })
+}
+
+/**
+ * The versions that a decision names, in its body and as If-Match, each once; none where it names none, or where its
+ * If-Match says any or one of several.
+ */
+function shownVersions({ headers }: Pick<FastifyRequest, 'headers'>, version: string | undefined): string[] {
+  const match = headers['if-match']
+  if (match !== undefined && (match.trim() === '*' || match.includes(','))) return []
+  const tag = match?.trim().replace(/^"(.*)"$/, '$1')
+  return [...new Set([version, tag].flatMap((one) => (one === undefined || one === '*' ? [] : [one])))]
 }

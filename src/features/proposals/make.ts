@@ -2,8 +2,9 @@ import { type CoveredVerb, coveredCall } from '../../ledger/rules/covered-verb.t
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { userProfiles } from '../users/user.ts'
 import { approvalSettingsKey, limitsIn } from './approval-settings.ts'
-import { limitedAmounts, type Preview, previewOf } from './effects.ts'
+import { limitedAmounts, type Preview, personIn, previewOf } from './effects.ts'
 import { approvalUses, passedLimits } from './limit-use.ts'
 import { PROPOSAL_MICROS, type Proposal, proposals } from './proposal.ts'
 
@@ -29,7 +30,15 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
   const { verb } = covered
   return {
     refusals: [...verb.refusals, 'balance_limit'],
-    reads: (input) => [...verb.reads(input), approvalSettingsKey, keyOf(approvalUses, maker)],
+    reads: (input) => {
+      const person = personIn(covered.describe(input).subject)
+      return [
+        ...verb.reads(input),
+        approvalSettingsKey,
+        keyOf(approvalUses, maker),
+        ...(person === null ? [] : [keyOf(userProfiles, person)]),
+      ]
+    },
 
     decide(state, input, context) {
       const events = verb.decide(state, input, context)
@@ -44,8 +53,20 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
         return [...events, { type: 'approval-limit-used', data: { maker, amounts }, movements: [] }]
       }
       const { action, subject, reason } = call.description
-      const expires_at = context.now + PROPOSAL_MICROS
-      const data = { maker, action, verb: name, input, subject, reason, amounts, expires_at }
+      const { input: proposed, notPaid, rowCount } = call.proposable(state)
+      const data = {
+        maker,
+        action,
+        verb: name,
+        input: proposed,
+        subject,
+        reason,
+        amounts,
+        terms: call.terms(state),
+        rows_count: rowCount,
+        not_paid: [...notPaid],
+        expires_at: context.now + PROPOSAL_MICROS,
+      }
       return [{ type: 'proposal-made', data, movements: [] } satisfies LedgerEvent]
     },
 
@@ -57,7 +78,8 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
       }
       const proposal = state.get(proposals, String(first.position))
       if (proposal === undefined) throw new Error(`proposal ${first.position} was not made`)
-      return { proposed: { proposal, preview: previewOf(coveredCall(covered, input), state, context) } }
+      const call = coveredCall(covered, (covered.proposable?.(state, input) ?? { input }).input)
+      return { proposed: { proposal, preview: previewOf(proposal, call, state, context) } }
     },
   }
 }

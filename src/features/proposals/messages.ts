@@ -7,4 +7,12 @@ export const proposalMessages = {
     ar: 'أنت من قدّم هذا الاقتراح، ويجب أن يوافق عليه أحد زملائك.',
   },
   proposal_closed: { en: 'This proposal is closed.', ar: 'هذا الاقتراح مغلق.' },
+  proposal_changed: {
+    en: 'This proposal would do something else now than what was shown. Nothing was done: read it again.',
+    ar: 'سيؤدي هذا الاقتراح الآن إلى غير ما عُرض. لم يُنفَّذ شيء: اقرأه مرة أخرى.',
+  },
+  nothing_to_do: {
+    en: 'Nothing of this proposal is left to do.',
+    ar: 'لم يبقَ في هذا الاقتراح ما يُنفَّذ.',
+  },
 } satisfies Messages

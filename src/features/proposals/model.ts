@@ -4,10 +4,11 @@ import type { Model } from '../model.ts'
 import { approvalSettings, evolveApprovalSettings } from './approval-settings.ts'
 import { approvalUses, evolveApprovalUses } from './limit-use.ts'
 import { proposalMessages } from './messages.ts'
-import { evolveProposals, proposals } from './proposal.ts'
+import { evolveProposals, proposalContents, proposals } from './proposal.ts'
 
 const tables = [
   rowTable(proposals, { key: ['proposal_id'] }),
+  rowTable(proposalContents, { key: ['proposal_id'] }),
   rowTable(approvalUses, { key: ['maker'] }),
   rowTable(approvalSettings, { key: ['scope'] }),
 ]
@@ -23,5 +24,7 @@ export const proposalsModel: Model = {
   refusals: {
     own_proposal: { status: 403, message: proposalMessages.own_proposal },
     proposal_closed: { status: 422, message: proposalMessages.proposal_closed },
+    proposal_changed: { status: 412, message: proposalMessages.proposal_changed },
+    nothing_to_do: { status: 422, message: proposalMessages.nothing_to_do },
   },
 }

@@ -1,8 +1,10 @@
 import type { EventData } from '../../../schema/events.ts'
 import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
-import type { UnpaidRow } from '../../ledger/rules/covered-verb.ts'
+import type { Terms, UnpaidRow } from '../../ledger/rules/covered-verb.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 type Made = EventData<'proposal-made'>
@@ -15,20 +17,20 @@ export type Effect = Decided['effects'][number]
 export const proposals = projection('proposals', {
   /** Position of the event that made it. */
   proposal_id: integer(),
+  /** Of what it moves and grants. */
+  version: text(),
   status: text<ProposalStatus>(),
   action: text<Made['action']>(),
-  /** What an approval does: a covered verb and its input. */
+  /** The covered verb that does it. */
   verb: text(),
-  input: json<unknown>(),
   subject: text(),
-  /** In the smallest unit; null, like the currency, where several are named. */
-  amount: nullable(integer()),
-  currency: nullable(text<Made['amounts'][number]['limit']>()),
+  /** In the smallest unit. */
+  amounts: json<Made['amounts']>(),
+  terms: json<Terms>(),
   reason: nullable(text()),
-  /** Null while it is open. */
-  effects: nullable(json<readonly Effect[]>()),
-  /** Of a salary file, once it is decided. */
-  not_paid: nullable(json<readonly UnpaidRow[]>()),
+  rows_count: integer(),
+  /** As proposed; as decided from then on. */
+  not_paid: json<readonly UnpaidRow[]>(),
   maker: text(),
   decided_by: nullable(text()),
   note: nullable(text()),
@@ -40,6 +42,17 @@ export const proposals = projection('proposals', {
 
 export type Proposal = RowOf<typeof proposals>
 
+/** What is long of a long proposal, so that lists need not read it. */
+export const proposalContents = projection('proposal_contents', {
+  proposal_id: integer(),
+  /** Of its verb. */
+  input: json<unknown>(),
+  /** Null unless it was approved or rejected. */
+  effects: nullable(json<readonly Effect[]>()),
+})
+
+export type ProposalContents = RowOf<typeof proposalContents>
+
 /** How long a proposal can be decided: 7 days. */
 export const PROPOSAL_MICROS = 7 * 24 * 3_600_000_000
 
@@ -49,42 +62,57 @@ export const isOpen = ({ status, expires_at }: Pick<Proposal, 'status' | 'expire
 
 export const evolveProposals: Evolver = {
   'proposal-made': (state, { data, position, at }) => {
-    const { maker, action, verb, input, subject, reason, amounts, expires_at } = data
-    const only = amounts.length === 1 ? amounts[0] : undefined
+    const { input, ...made } = data
     state.set(proposals, String(position), {
+      ...made,
       proposal_id: position,
+      version: versionOf(data),
       status: 'open',
-      action,
-      verb,
-      input,
-      subject,
-      amount: only?.amount ?? null,
-      currency: only?.limit ?? null,
-      reason,
-      effects: null,
-      not_paid: null,
-      maker,
       decided_by: null,
       note: null,
       refusal: null,
       created_at: at,
-      expires_at,
       decided_at: null,
     })
+    state.set(proposalContents, String(position), { proposal_id: position, input, effects: null })
+  },
+  'proposal-changed': (state, { data: { proposal_id, amounts, terms }, at }) => {
+    const proposal = requireOpen(state, proposal_id)
+    if (at >= proposal.expires_at) throw new Error(`proposal ${proposal_id} is closed`)
+    const { input } = requireContents(state, proposal_id)
+    const version = versionOf({ verb: proposal.verb, input, amounts, terms })
+    state.set(proposals, String(proposal_id), { ...proposal, amounts, terms, version })
   },
   'proposal-decided': (state, { data, at }) => {
-    const { proposal_id, decision, decided_by, note, effects, refusal, not_paid = null } = data
-    const proposal = state.get(proposals, String(proposal_id))
-    if (proposal === undefined) throw new Error(`there is no proposal ${proposal_id}`)
-    const { status, maker, expires_at } = proposal
+    const { proposal_id, decision, decided_by, note, effects, refusal, not_paid } = data
+    const proposal = requireOpen(state, proposal_id)
+    const { maker, expires_at } = proposal
     const isDue = at >= expires_at
-    if (status !== 'open' || isDue !== (decision === 'expired')) throw new Error(`proposal ${proposal_id} is closed`)
+    if (isDue !== (decision === 'expired')) throw new Error(`proposal ${proposal_id} is closed`)
     if (decision === 'approved' && decided_by === maker) {
       throw new Error(`proposal ${proposal_id} was approved by its maker`)
     }
-    // One that nobody decided was over at its time, whenever the event of it came.
-    const decided_at = decision === 'expired' ? expires_at : at
-    const decided = { status: decision, decided_by, note, effects, not_paid, refusal, decided_at }
-    state.set(proposals, String(proposal_id), { ...proposal, ...decided })
+    // One that nobody decided was over at its time, whenever the event of it came, and moves nothing.
+    const decided = decision === 'expired' ? { decided_at: expires_at } : { decided_at: at, not_paid }
+    state.set(proposals, String(proposal_id), { ...proposal, status: decision, decided_by, note, refusal, ...decided })
+    if (decision === 'expired') return
+    state.set(proposalContents, String(proposal_id), { ...requireContents(state, proposal_id), effects })
   },
+}
+
+/** Changes when what is moved or granted does. */
+const versionOf = ({ verb, input, amounts, terms }: Pick<Made, 'verb' | 'input' | 'amounts' | 'terms'>): string =>
+  versionOfValues({ verb, input, amounts, terms })
+
+function requireOpen(state: State, id: number): Proposal {
+  const proposal = state.get(proposals, String(id))
+  if (proposal === undefined) throw new Error(`there is no proposal ${id}`)
+  if (proposal.status !== 'open') throw new Error(`proposal ${id} is closed`)
+  return proposal
+}
+
+function requireContents(state: State, id: number): ProposalContents {
+  const contents = state.get(proposalContents, String(id))
+  if (contents === undefined) throw new Error(`there are no contents of proposal ${id}`)
+  return contents
 }

@@ -3,21 +3,33 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
 import { RowCache } from '../../ledger/executor/row-cache.ts'
+import { balances } from '../../ledger/rules/account.ts'
 import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Context } from '../../ledger/rules/verb.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
-import { keptPreview, previewOf } from './effects.ts'
+import { callOf, keysOf, openPreview } from './decide.ts'
+import { changesOf, effectsFrom, keptPreview } from './effects.ts'
 import { type ApprovalUses, passedLimits } from './limit-use.ts'
 import type { PreviewedProposal } from './make.ts'
-import { isOpen, type Proposal, type ProposalStatus, proposals } from './proposal.ts'
+import {
+  type Effect,
+  isOpen,
+  type Proposal,
+  type ProposalContents,
+  type ProposalStatus,
+  proposalContents,
+  proposals,
+} from './proposal.ts'
 
 type Db = Kysely<Tables>
 
 /** The time that commands are decided at. */
 const now = sql<string>`(select greatest(clock_timestamp(), at) from ledger_head)`
 
-/** Bytes of inputs and effects of a page: a salary file has many, and each is decided to show what it would do. */
-const MAX_PAGE_INPUT_BYTES = 256 * 1024
+/** Bytes of unpaid rows of a page: a salary file may have thousands. */
+const MAX_PAGE_UNPAID_BYTES = 256 * 1024
 
 /** What is needed to show what an open proposal would do. */
 export interface PreviewTerms {
@@ -34,7 +46,8 @@ export interface ProposalPage {
 
 /**
  * Proposals with a status (undefined: all) before an id (null: from the newest), newest first. A page ends early when its
- * proposals are large. Open ones are shown with what they would do now; one past its time is `expired`.
+ * proposals are large. Open ones are shown with what they would do now, save salary files, which are shown as they were
+ * proposed and without effects: nothing of their rows is read. One past its time is `expired`.
  */
 export async function findProposals(
   db: Db,
@@ -46,12 +59,7 @@ export async function findProposals(
   return readTogether(db, async (trx) => {
     const sizes = await trx
       .selectFrom('proposals as p')
-      .select('p.proposal_id')
-      .select(
-        sql<number>`octet_length(p.input) + coalesce(octet_length(p.effects), 0) + coalesce(octet_length(p.not_paid), 0)`.as(
-          'bytes',
-        ),
-      )
+      .select(['p.proposal_id', 'p.action', sql<number>`octet_length(p.not_paid)`.as('bytes')])
       .where((eb) =>
         eb.and([
           ...(status === undefined ? [] : [hasStatus(eb, status)]),
@@ -62,16 +70,52 @@ export async function findProposals(
       .limit(limit + 1)
       .execute()
     let bytes = 0
-    const shown = sizes.slice(0, limit).filter((row, i) => (bytes += row.bytes) <= MAX_PAGE_INPUT_BYTES || i === 0)
+    const shown = sizes.slice(0, limit).filter((row, i) => (bytes += row.bytes) <= MAX_PAGE_UNPAID_BYTES || i === 0)
     const ids = shown.map(({ proposal_id }) => proposal_id)
-    return { proposals: await readProposals(trx, terms, ids), hasMore: ids.length < sizes.length }
+    const short = shown.flatMap(({ proposal_id, action }) => (action === 'salary_file' ? [] : [proposal_id]))
+    return { proposals: await readProposals(trx, terms, ids, short), hasMore: ids.length < sizes.length }
   })
 }
 
-/** A proposal as `findProposals` has it; undefined when there is none with this id. */
+/** A proposal with what it would do now, or did; undefined when there is none with this id. */
 export async function findProposal(db: Db, terms: PreviewTerms, id: number): Promise<PreviewedProposal | undefined> {
-  const [found] = await readTogether(db, (trx) => readProposals(trx, terms, [id]))
+  const [found] = await readTogether(db, (trx) => readProposals(trx, terms, [id], [id]))
   return found
+}
+
+export interface EffectsPage {
+  readonly effects: readonly Effect[]
+  readonly hasMore: boolean
+}
+
+/**
+ * What a proposal moves, from the effect number `first` (from 0) on; undefined when there is none with this id. Of an open
+ * one nothing is decided: only the balances of the page are read.
+ */
+export async function findEffects(
+  db: Db,
+  terms: PreviewTerms,
+  id: number,
+  first: number,
+  limit: number,
+): Promise<EffectsPage | undefined> {
+  return readTogether(db, async (trx) => {
+    const { state, context, found } = await loadProposals(trx, terms, [id], [id])
+    const [proposal] = found
+    if (proposal === undefined) return undefined
+    if (!isOpen(proposal, context.now)) {
+      const effects = state.get(proposalContents, String(id))?.effects ?? []
+      return { effects: effects.slice(first, first + limit), hasMore: effects.length > first + limit }
+    }
+    const call = callOf(terms.findCall, state, proposal)
+    const changes = Array.from(changesOf(call?.movements ?? []))
+    const page = changes.slice(first, first + limit)
+    const keys = page.map(([account]) => keyOf(balances, account))
+    // What is granted is in no account, and short.
+    await load(trx, terms.tables, state, changes.length === 0 ? [...keys, ...(call?.reads ?? [])] : keys)
+    const grant = changes.length === 0 ? call?.grant(state) : null
+    return { effects: effectsFrom(page, grant ?? null, state), hasMore: changes.length > first + limit }
+  })
 }
 
 /** How many proposals wait for a decision. */
@@ -133,36 +177,59 @@ function hasStatus(eb: ExpressionBuilder<{ p: Tables['proposals'] }, 'p'>, statu
   return eb.or([isStored, eb.and([eb('p.status', '=', 'open'), eb('p.expires_at', '<=', now)])])
 }
 
-/** Those that exist, in the order of `ids`. */
-async function readProposals(db: Db, terms: PreviewTerms, ids: readonly number[]): Promise<PreviewedProposal[]> {
-  if (ids.length === 0) return []
-  const head = await db
+/** Rows of proposals and of what they read, as of one moment. */
+interface Loaded {
+  readonly state: RowCache
+  readonly context: Pick<Context, 'now' | 'position'>
+}
+
+/** Those that exist, in the order of `ids`; what is long only of those in `whole`. */
+async function loadProposals(
+  db: Db,
+  { tables }: PreviewTerms,
+  ids: readonly number[],
+  whole: readonly number[],
+): Promise<Loaded & { readonly found: readonly Proposal[] }> {
+  const { now: time, position } = await db
     .selectFrom('ledger_head')
     .select([micros(`greatest(clock_timestamp(), at)`).as('now'), 'position'])
     .executeTakeFirstOrThrow()
   const state = new RowCache()
-  await load(
-    db,
-    terms.tables,
-    state,
-    ids.map((id) => keyOf(proposals, id)),
-  )
+  await load(db, tables, state, [
+    ...ids.map((id) => keyOf(proposals, id)),
+    ...whole.map((id) => keyOf(proposalContents, id)),
+  ])
   const found = ids.flatMap((id) => state.get(proposals, String(id)) ?? [])
-  const calls = new Map(
-    found.flatMap((proposal) =>
-      isOpen(proposal, head.now) ? [[proposal, terms.findCall(proposal.verb, proposal.input)] as const] : [],
-    ),
+  return { state, context: { now: time, position: position + 1 }, found }
+}
+
+/** Those that exist, in the order of `ids`; of salary files that are not in `whole` what is kept for lists. */
+async function readProposals(
+  db: Db,
+  terms: PreviewTerms,
+  ids: readonly number[],
+  whole: readonly number[],
+): Promise<PreviewedProposal[]> {
+  if (ids.length === 0) return []
+  const { state, context, found } = await loadProposals(db, terms, ids, whole)
+  const isWhole = new Set(whole)
+  const keys = found.flatMap((proposal) =>
+    isWhole.has(proposal.proposal_id) && isOpen(proposal, context.now)
+      ? keysOf(proposal, callOf(terms.findCall, state, proposal))
+      : [],
   )
-  await load(db, terms.tables, state, Array.from(calls.values(), (call) => call?.reads ?? []).flat())
+  await load(db, terms.tables, state, keys)
   return found.map((proposal) => {
-    const call = calls.get(proposal)
-    if (call !== undefined) {
-      const context = { now: head.now, position: head.position + 1, actor: proposal.maker }
-      return { proposal, preview: previewOf(call, state, context) }
-    }
-    const ended = proposal.status === 'open' ? expired(proposal) : proposal
-    return { proposal: ended, preview: keptPreview(ended) }
+    const id = proposal.proposal_id
+    if (!isWhole.has(id)) return kept(proposal, context.now, undefined)
+    if (!isOpen(proposal, context.now)) return kept(proposal, context.now, state.get(proposalContents, String(id)))
+    return { proposal, preview: openPreview(terms.findCall, state, proposal, context) }
   })
+}
+
+function kept(proposal: Proposal, time: Micros, contents: ProposalContents | undefined): PreviewedProposal {
+  const shown = proposal.status === 'open' && !isOpen(proposal, time) ? expired(proposal) : proposal
+  return { proposal: shown, preview: keptPreview(shown, contents) }
 }
 
 /** As it is once the event of its end is written. */

@@ -2,24 +2,34 @@ import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { inputSchema, registerCallerVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
 import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
+import { refuse } from '../../ledger/rules/verb.ts'
 import type { RegisterCovered } from '../services.ts'
 import { approveProposal, expireProposals, rejectProposal } from './decide.ts'
 import { limited } from './make.ts'
 import { proposalRecord } from './presenters.ts'
-import type { Proposal } from './proposal.ts'
 
-const DecideProposal = inputSchema(Type.Object({ proposal_id: Id, note: Type.Union([Type.String(), Type.Null()]) }))
+const DecideProposal = inputSchema(
+  Type.Object({
+    proposal_id: Id,
+    versions: Type.Array(Type.String()),
+    note: Type.Union([Type.String(), Type.Null()]),
+  }),
+)
 const ExpireProposals = inputSchema(Type.Object({ candidates: Type.Array(Id) }))
-
-const decided = { body: (proposal: Proposal) => ({ data: proposalRecord(proposal) }) }
 
 /** Run by the service itself; its answer is the number of proposals that ended. */
 export const registeredExpireProposals = registerVerb('expire-proposals', ExpireProposals, expireProposals)
 
 /** The verbs of proposals, which do what the calls found by `findCall` do. */
 export const proposalVerbs = (findCall: FindCoveredCall) => ({
-  approveProposal: registerVerb('approve-proposal', DecideProposal, approveProposal(findCall), decided),
-  rejectProposal: registerVerb('reject-proposal', DecideProposal, rejectProposal(findCall), decided),
+  approveProposal: registerVerb('approve-proposal', DecideProposal, approveProposal(findCall), {
+    body: (approval) => ({ data: proposalRecord('decided' in approval ? approval.decided : approval.changed) }),
+    refusal: (approval) =>
+      'changed' in approval ? { ...refuse('proposal_changed'), data: proposalRecord(approval.changed) } : null,
+  }),
+  rejectProposal: registerVerb('reject-proposal', DecideProposal, rejectProposal(findCall), {
+    body: (rejected) => ({ data: proposalRecord(rejected) }),
+  }),
   expireProposals: registeredExpireProposals,
 })
 
@@ -28,8 +38,6 @@ export const registerCovered: RegisterCovered = ({ name, schema, covered }, pres
   return registerCallerVerb(name, schema, covered.verb.refusals, (maker) => limited(name, covered, maker), {
     status: (outcome) => ('proposed' in outcome ? 202 : typeof status === 'function' ? status(outcome.done) : status),
     body: (outcome, language) =>
-      'proposed' in outcome
-        ? { data: proposalRecord(outcome.proposed.proposal, outcome.proposed.preview) }
-        : body(outcome.done, language),
+      'proposed' in outcome ? { data: proposalRecord(outcome.proposed) } : body(outcome.done, language),
   })
 }

@@ -10,7 +10,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { StoredName } from '../../language/names.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
-import { isForgotten } from './forgotten.ts'
+import { isForgotten } from './user.ts'
 
 type Db = Kysely<Tables>
 

@@ -5,8 +5,8 @@ import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
 import { inputSchema } from '../../ledger/executor/registry/registered-verb.ts'
 import type { VerbTerms } from '../services.ts'
 import type { MovedBalance } from './balance-move.ts'
-import { credit } from './credit.ts'
-import { debit } from './debit.ts'
+import { credit, creditMovements } from './credit.ts'
+import { debit, debitMovements } from './debit.ts'
 import { balanceMoveRecord } from './presenters.ts'
 
 const move = { currency: CurrencyName, amount: Id, reason: Type.String() }
@@ -20,6 +20,7 @@ const moved = { status: 201, body: (balance: MovedBalance) => ({ data: balanceMo
 const namedCredit = nameCoveredVerb('credit', Credit, {
   verb: credit,
   describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
+  movements: creditMovements,
 })
 
 const namedDebit = nameCoveredVerb('debit', Debit, {
@@ -29,9 +30,10 @@ const namedDebit = nameCoveredVerb('debit', Debit, {
     subject: `${holder}:${id}`,
     reason,
   }),
+  movements: debitMovements,
 })
 
-export const coveredWalletVerbs = [namedCredit, namedDebit]
+export const coveredWalletVerbs = [namedCredit, namedDebit] as const
 
 /** The verbs of balances. */
 export const walletVerbs = ({ registerCovered }: Pick<VerbTerms, 'registerCovered'>) => ({

@@ -54,10 +54,15 @@ export const httpCodes: CodeMeanings = {
   not_your_card: { means: "somebody else's card was to be activated", show: 'message, and read the wallet again' },
   not_your_decision: { means: 'another party decides this', show: 'message' },
   not_your_withdrawal: { means: 'the caller has no part in the request', show: 'leave the screen' },
+  nothing_to_do: { means: 'nothing of a proposal is left to do', show: 'message, and read the proposal again' },
   overloaded: { means: 'too much at once', show: 'a spinner, and retry after `Retry-After`' },
   own_finding: { means: 'who did it does not acknowledge it', show: 'message' },
   own_proposal: { means: 'who makes a proposal does not approve it', show: 'message' },
   precondition_failed: { means: 'it was changed meanwhile, or exists already', show: 'message, and read it again' },
+  proposal_changed: {
+    means: 'it would do something else than what was shown',
+    show: 'the proposal in `data`, as it would be now',
+  },
   proposal_closed: { means: 'it is decided, or its 7 days are over', show: 'message, and read the proposal again' },
   rate_limited: { means: 'the allowance is used up', show: 'a spinner, and retry after `Retry-After`' },
   room_owner: { means: 'an owner cannot leave or be removed', show: 'message' },
@@ -69,9 +74,11 @@ export const httpCodes: CodeMeanings = {
   unavailable: { means: 'the database is away', show: 'a spinner, and retry' },
   unknown_user: { means: 'the user was not announced', show: 'the login; tell the login service' },
   unsupported_media_type: { means: 'the body is not `application/json`', show: 'nothing; a fault of the client' },
+  user_forgotten: { means: 'the data of the user was erased', show: 'message' },
   validation_failed: { means: 'fields are wrong', show: 'the sentences of `errors` beside their fields' },
   validity_limit: { means: 'a privilege would last beyond the year 9999', show: 'message' },
   verification_running: { means: 'one verification runs at a time', show: 'that verification' },
+  version_required: { means: 'neither `version` nor `If-Match`', show: 'nothing; a fault of the client' },
 }
 
 /** Codes of the refusals of a websocket's upgrade, beside those of tokens, of limits and of the app's state. */

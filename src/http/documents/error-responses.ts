@@ -129,6 +129,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'Not allowed for this caller: see code',
   404: 'Not found; also for a path whose id cannot be one',
   412: 'What is stored is not what If-Match or If-None-Match expects; nothing was changed',
+  428: 'The version that was read is required; nothing was done',
   422: 'The request does not match its schema, or a business rule refuses it: see code, and errors by field',
 }
 

@@ -19,7 +19,7 @@ export const httpGuide =
   'answered with 426. A request without them is judged by what its token last told app-status.\n' +
   '- **Order of checks.** App state (503, 426), token (401, 440, 403), rate limit (429), form of the request (400, ' +
   '413, 415, 422, and 404 for an id that cannot be one), then business rules in the order of the codes that an ' +
-  'operation lists for 404, 403, 412 and 422.\n' +
+  'operation lists for 404, 403, 412, 422 and 428.\n' +
   '- **Errors.** `code` is for programs and stable, `message` is for people, `errors` has sentences by field.\n' +
   `- **Rate limit.** By default a user has ${count(RATE_LIMIT.default)} requests a minute on an instance, and an address ` +
   `without a valid token ${count(ADDRESS_LIMIT.default)}. Some operations count as several requests, as they say; so does a ` +
@@ -28,10 +28,10 @@ export const httpGuide =
   'day. Beyond all that: 429, with the seconds to wait in `Retry-After`.\n' +
   '- **Retries.** Every POST, PUT and DELETE takes an `Idempotency-Key`. The same key with the same request answers ' +
   'the first answer again for at least 24 hours and changes nothing; with another request it is 422 ' +
-  '`idempotency_key_reused`. Answers of checks (400, 401, 413, 415, 426, 429, 440, 5xx and a wrong form) are not ' +
-  'remembered.\n' +
+  '`idempotency_key_reused`. Answers of checks (400, 401, 413, 415, 426, 429, 440, 5xx and a wrong form) ' +
+  'and of versions (412, 428) are not remembered.\n' +
   '- **Changes by several.** A write that lists 412 takes the ETag of its GET as `If-Match`, and changes nothing if somebody ' +
-  'else did since; a PUT with `If-None-Match: *` only creates.\n' +
+  'else did since; a PUT with `If-None-Match: *` only creates. One that lists 428 does nothing without it.\n' +
   '- **Fresh reads.** Send the `X-Ledger-Position` and the `X-Ledger` of a write with the next read. It waits a moment until ' +
   'that position is reached; the position of the answer says whether it was. Another `X-Ledger` in an answer says that ' +
   'the ledger went back: what was answered shortly before may be lost, and positions begin again from there.\n' +

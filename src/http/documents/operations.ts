@@ -39,7 +39,10 @@ export function describeOperation(
     ...(isChecked && isWrite && idempotencyHeader),
     ...(isChecked && isClients && !isWrite && positionHeader),
     ...(answersNotModified && etagHeader),
-    ...(refusals?.includes('precondition_failed') === true && preconditionHeaders),
+    ...(refusals?.includes('precondition_failed') === true && matchHeader),
+    ...(refusals?.includes('precondition_failed') === true &&
+      !refusals.includes('version_required') &&
+      noneMatchHeader),
   }
   const description = withCost(shown.description, route.config?.cost)
   const described = {
@@ -104,12 +107,15 @@ const etagHeader = {
   },
 }
 
-const preconditionHeaders = {
+const matchHeader = {
   'If-Match': {
     type: 'string',
     pattern: '^"[0-9a-f]{64}"$',
     description: 'The ETag that GET of it answered: what was changed since is not changed again, and the answer is 412',
   },
+}
+
+const noneMatchHeader = {
   'If-None-Match': {
     type: 'string',
     enum: ['*'],

@@ -40,17 +40,19 @@ interface Problem {
   readonly code: string
   readonly text: LocalizedText
   readonly errors?: FieldErrors | undefined
+  /** How what was to be changed is now. */
+  readonly data?: unknown
 }
 
 /** The body of every error. */
-export function errorBody({ code, text, errors }: Problem, requestId: string, language: Language): string {
+export function errorBody({ code, text, errors, data }: Problem, requestId: string, language: Language): string {
   const body: ErrorBody = {
     message: text[language],
     code,
     ...(errors === undefined ? {} : { errors: errorsIn(errors, language) }),
     request_id: requestId,
   }
-  return JSON.stringify(body)
+  return JSON.stringify({ ...body, data })
 }
 
 const errorsIn = (errors: FieldErrors, language: Language): Record<string, string[]> =>

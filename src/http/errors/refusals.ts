@@ -3,7 +3,7 @@ import type { Refusal } from '../../ledger/rules/verb.ts'
 
 /** The HTTP response to a refusal. */
 export interface RefusalResponse {
-  readonly status: 403 | 404 | 412 | 422
+  readonly status: 403 | 404 | 412 | 422 | 428
   readonly message: LocalizedText
 }
 

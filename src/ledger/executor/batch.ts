@@ -87,14 +87,18 @@ export function decideBatch(
         command.sideWrites(rows, context)
         reply = command.reply(rows, events, context)
       }
-      const hashesReply = idempotency !== null && events.length > 0
+      // A reply that is not stored leaves no key behind, so that the key can be used for what is asked next.
+      const stores =
+        idempotency !== null &&
+        reply.isTransient !== true &&
+        !(idempotency.discardRefusal === true && isRefusal(decision))
       const hashed = hashEvents(
         events,
         {
           actor,
           requestId,
-          idempotencyKey: idempotency?.key ?? null,
-          replyHash: hashesReply ? replyHash(reply.status, reply.body) : null,
+          idempotencyKey: stores ? idempotency.key : null,
+          replyHash: stores && events.length > 0 ? replyHash(reply.status, reply.body) : null,
         },
         hash,
       )
@@ -103,8 +107,9 @@ export function decideBatch(
       position += hashed.length
       hash = hashed.at(-1)?.entry.hash ?? hash
       let storedReply: StoredReply | undefined
-      if (idempotency !== null && !(idempotency.discardRefusal === true && isRefusal(decision))) {
-        storedReply = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
+      if (stores) {
+        const { status, body } = reply
+        storedReply = { status, body, actor, key: idempotency.key, requestHash: idempotency.requestHash }
         storedReplies.set(replyKey(actor, idempotency.key), storedReply)
         newReplies.push(storedReply)
       }

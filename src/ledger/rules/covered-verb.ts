@@ -1,5 +1,5 @@
 import type { EventData } from '../../../schema/events.ts'
-import type { LedgerEvent } from './event.ts'
+import type { LedgerEvent, Movement } from './event.ts'
 import type { Key } from './projection.ts'
 import type { State } from './state.ts'
 import type { Context, Refusal, Verb } from './verb.ts'
@@ -23,21 +23,39 @@ export interface Description {
 /** What a command gives that is in no account. `account` names it as if it were, such as `user:7:cards`. */
 export interface Grant {
   readonly limit: 'cards' | 'bag'
+  /** What it takes of the limit: cards, or diamonds of value. */
+  readonly amount: bigint
   readonly account: string
   readonly before: number
   readonly quantity: number
 }
 
+/** What the catalogue says of what a command grants, by which it is approved. */
+export type Terms = EventData<'proposal-made'>['terms']
+
 /** A row of a file that a command leaves out, and why. */
-export type UnpaidRow = NonNullable<EventData<'proposal-decided'>['not_paid']>[number]
+export type UnpaidRow = EventData<'proposal-decided'>['not_paid'][number]
+
+/** What a command would do now, as it is proposed. */
+export interface Proposable<Input> {
+  /** Of a file: with the rows that can be paid. */
+  readonly input: Input
+  /** Of a file: the rows that cannot. */
+  readonly notPaid: readonly UnpaidRow[]
+  /** How many rows were given; 1 where there is no file. */
+  readonly rowCount: number
+}
 
 /** A verb of staff that moves value. It has neither dependent reads nor side writes. */
 export interface CoveredVerb<Input, Answer, Codes extends readonly string[] = readonly string[]> {
   readonly verb: Pick<Verb<Input, Answer, Codes>, 'refusals' | 'reads' | 'decide' | 'result'>
   readonly describe: (input: Input) => Description
-  readonly grant?: (state: State, input: Input) => Grant
-  /** Of a file: the rows that would not be paid now. */
-  readonly notPaid?: (state: State, input: Input) => readonly UnpaidRow[]
+  /** What it moves between accounts, where all of it is done; left out where it moves nothing. */
+  readonly movements?: (input: Input) => readonly Movement[]
+  readonly grant?: (state: State, input: Input) => Grant | null
+  readonly terms?: (state: State, input: Input) => Terms
+  /** Where not all of the input is proposed. */
+  readonly proposable?: (state: State, input: Input) => Proposable<Input>
 }
 
 /** A covered verb with its input. */
@@ -45,21 +63,26 @@ export interface CoveredCall {
   readonly description: Description
   readonly reads: readonly Key[]
   decide(state: State, context: Context): readonly LedgerEvent[] | Refusal
+  readonly movements: readonly Movement[]
   /** Null where all that it gives is in accounts. */
   grant(state: State): Grant | null
-  /** Null where there is no file. */
-  notPaid(state: State): readonly UnpaidRow[] | null
+  terms(state: State): Terms
+  proposable(state: State): Proposable<unknown>
 }
 
 export const coveredCall = <Input, Answer>(
-  { verb, describe, grant, notPaid }: CoveredVerb<Input, Answer>,
+  { verb, describe, movements, grant, terms, proposable }: CoveredVerb<Input, Answer>,
   input: Input,
 ): CoveredCall => ({
   description: describe(input),
   reads: verb.reads(input),
   decide: (state, context) => verb.decide(state, input, context),
+  get movements() {
+    return movements?.(input) ?? []
+  },
   grant: (state) => grant?.(state, input) ?? null,
-  notPaid: (state) => notPaid?.(state, input) ?? null,
+  terms: (state) => terms?.(state, input) ?? {},
+  proposable: (state) => proposable?.(state, input) ?? { input, notPaid: [], rowCount: 1 },
 })
 
 /** The call that a proposal asks for; null when this version has no such verb, or it does not accept the input any more. */

@@ -18,6 +18,8 @@ export interface Refusal<Code extends string = string> {
   readonly refusal: Code
   /** Messages for people, by input field: `{ receiver_id: ['…'] }`. */
   readonly errors?: FieldErrors
+  /** What the response shows besides: how what was to be changed is now. */
+  readonly data?: unknown
 }
 
 export const refuse = <const Code extends string>(refusal: Code, errors?: Refusal['errors']): Refusal<Code> =>

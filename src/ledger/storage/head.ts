@@ -11,10 +11,12 @@ export interface Head {
 export interface Reply {
   readonly status: number
   readonly body: string
+  /** Whether the same request is judged again instead of being answered with it. */
+  readonly isTransient?: true
 }
 
 /** A stored reply, sent again to the same request. */
-export interface StoredReply extends Reply {
+export interface StoredReply extends Omit<Reply, 'isTransient'> {
   readonly actor: string
   readonly key: string
   readonly requestHash: string

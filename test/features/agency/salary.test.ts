@@ -7,6 +7,7 @@ import { main as setApprovals } from '../../../scripts/approvals.ts'
 import { main } from '../../../scripts/salary.ts'
 import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
+import { decideProposal } from '../../harness/app/decide-proposal.ts'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
@@ -156,8 +157,11 @@ test('salaries', async (t) => {
     t.match(proposed, { code: 0, out: /^proposal \d+: .*\nproposed: 230, paid: 0, already paid: 0, refused: 0\n$/ })
     t.same(await queryRows(database, "select count(*) from salary_deposits where period = '2027-10'"), [{ count: '0' }])
     const id = /^proposal (\d+)/.exec(proposed.out)?.[1] ?? ''
-    const approved = await operator('POST', `/admin/v1/proposals/${id}/approve`)
-    t.match(approved, { status: 200, body: { data: { action: 'salary_file', amount: 345, currency: 'dollars' } } })
+    const approved = await decideProposal(operator, Number(id), 'approve')
+    t.match(approved, {
+      status: 200,
+      body: { data: { action: 'salary_file', amounts: [{ currency: 'dollars', amount: 345 }], rows_count: 230 } },
+    })
     t.same(await queryRows(database, "select count(*), sum(dollars) from salary_deposits where period = '2027-10'"), [
       { count: '230', sum: '34500' },
     ])

@@ -1,16 +1,19 @@
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
+import { forgetUser } from '../../../src/erasure/forget-user.ts'
 import { expireProposals } from '../../../src/features/proposals/decide.ts'
 import { findOverdueProposals } from '../../../src/features/proposals/reads.ts'
+import { forgottenUid } from '../../../src/features/users/user.ts'
 import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
-import { createTestApp, readDb } from '../../harness/app/test-app.ts'
+import { decideProposal } from '../../harness/app/decide-proposal.ts'
+import { createTestApp, readDb, type SendRequest } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { dataOf } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
 const credits = '/admin/v1/users/7/credits'
-const path = (id: number, verb = ''): string => `/admin/v1/proposals/${id}${verb === '' ? '' : `/${verb}`}`
+const path = (id: number): string => `/admin/v1/proposals/${id}`
 
 test('proposals', async (t) => {
   const { operator, staff, user, database, ledger } = await createTestApp(t, slices, { approvalLimits: { coins: 100 } })
@@ -30,9 +33,10 @@ test('proposals', async (t) => {
       status: 'open',
       action: 'credit',
       subject: 'user:7',
-      amount: 60,
-      currency: 'coins',
+      amounts: [{ currency: 'coins', amount: 60 }],
       reason: 'a prize',
+      rows_count: 1,
+      not_paid: [],
       effects: [
         { account: 'issuance:operator:coins', before: -60, after: -120 },
         { account: 'user:7:coins', before: 60, after: 120 },
@@ -54,9 +58,9 @@ test('proposals', async (t) => {
     t.match(dataOf(await operator('GET', '/admin/v1/proposals?status=open')), [{ id, effects: now }])
     t.same(dataOf(await operator('GET', '/admin/v1/proposals?status=approved')), [])
 
-    t.match(await staff('fin', 'finance')('POST', path(id, 'approve')), { status: 403, body: { code: 'forbidden' } })
-    t.match(await operator('POST', path(id, 'approve')), { status: 403, body: { code: 'own_proposal' } })
-    const approved = await staff('ben')('POST', path(id, 'approve'), { note: 'as agreed' })
+    t.match(await decideProposal(staff('fin', 'finance'), id, 'approve'), { status: 403, body: { code: 'forbidden' } })
+    t.match(await decideProposal(operator, id, 'approve'), { status: 403, body: { code: 'own_proposal' } })
+    const approved = await decideProposal(staff('ben'), id, 'approve', { note: 'as agreed' })
     t.match(approved, {
       status: 200,
       body: {
@@ -70,9 +74,9 @@ test('proposals', async (t) => {
         },
       },
     })
-    t.match(await staff('cem')('POST', path(id, 'approve')), { status: 422, body: { code: 'proposal_closed' } })
-    t.match(await operator('POST', path(id, 'reject')), { status: 422, body: { code: 'proposal_closed' } })
-    t.match(await operator('POST', path(999, 'approve')), { status: 404 })
+    t.match(await decideProposal(staff('cem'), id, 'approve'), { status: 422, body: { code: 'proposal_closed' } })
+    t.match(await decideProposal(operator, id, 'reject'), { status: 422, body: { code: 'proposal_closed' } })
+    t.match(await decideProposal(operator, 999, 'approve'), { status: 404 })
     t.same(dataOf(await operator('GET', path(id))), dataOf(approved), 'what it moved is kept')
 
     const events = await queryRows(
@@ -116,11 +120,11 @@ test('proposals', async (t) => {
 
     const { id } = dataOf(proposed)
     const approvers = ['ben', 'cem', 'dan', 'eve']
-    const answers = await Promise.all(approvers.map((sub) => staff(sub)('POST', path(id, 'approve'), {}, key)))
+    const answers = await Promise.all(approvers.map((sub) => decideProposal(staff(sub), id, 'approve', {}, key)))
     t.equal(answers.filter(({ status }) => status === 200).length, 1)
     t.equal(answers.filter(({ status }) => status === 422).length, 3)
     for (const [i, sub] of approvers.entries()) {
-      const retried = await staff(sub)('POST', path(id, 'approve'), {}, key)
+      const retried = await decideProposal(staff(sub), id, 'approve', {}, key)
       t.equal(retried.text, answers[i]?.text, sub)
       t.equal(retried.headers['idempotency-replayed'], 'true')
     }
@@ -141,13 +145,13 @@ test('proposals', async (t) => {
     const { id } = dataOf(await maker('POST', `${own}/debits`, debit))
     t.equal((await staff('cem')('POST', `${own}/debits`, { ...debit, amount: 30 })).status, 201)
     t.match(dataOf(await maker('GET', path(id))), { status: 'open', effects: [], refusal: 'insufficient_balance' })
-    const refused = await staff('ben')('POST', path(id, 'approve'))
+    const refused = await decideProposal(staff('ben'), id, 'approve')
     t.match(refused, { status: 422, body: { code: 'insufficient_balance' } })
     t.equal((await staff('cem')('POST', `${own}/credits`, { ...debit, amount: 30 })).status, 201)
-    t.match(await staff('ben')('POST', path(id, 'approve')), { status: 200, body: { data: { status: 'approved' } } })
+    t.match(await decideProposal(staff('ben'), id, 'approve'), { status: 200, body: { data: { status: 'approved' } } })
 
     const other = dataOf(await maker('POST', `${own}/credits`, debit)).id
-    const rejected = await maker('POST', path(other, 'reject'), { note: 'a mistake' })
+    const rejected = await decideProposal(maker, other, 'reject', { note: 'a mistake' })
     t.match(rejected, {
       status: 200,
       body: {
@@ -159,8 +163,8 @@ test('proposals', async (t) => {
         },
       },
     })
-    t.match(await staff('ben')('POST', path(other, 'approve')), { status: 422, body: { code: 'proposal_closed' } })
-    t.match(await staff('ben')('POST', path(other, 'reject'), { note: 'x'.repeat(501) }), {
+    t.match(await decideProposal(staff('ben'), other, 'approve'), { status: 422, body: { code: 'proposal_closed' } })
+    t.match(await decideProposal(staff('ben'), other, 'reject', { note: 'x'.repeat(501) }), {
       body: { code: 'validation_failed', errors: { note: [String] } },
     })
   })
@@ -174,22 +178,31 @@ test('proposals', async (t) => {
     const target = dataOf(
       await operator('POST', '/admin/v1/users/10/credits', { currency: 'target', amount: 9, reason }),
     ).id
-    await staff('ben')('POST', path(target, 'approve'))
+    await decideProposal(staff('ben'), target, 'approve')
     const requests: readonly (readonly [url: string, body: object, shown: object])[] = [
       [
         '/users/10/debits',
         { currency: 'target', amount: 4, reason },
-        { action: 'debit', subject: 'user:10', amount: 4 },
+        { action: 'debit', subject: 'user:10', amounts: [{ currency: 'target', amount: 4 }] },
       ],
       [
         '/users/10/cards',
         { privilege_package_id: 1, quantity: 2, reason },
-        { action: 'cards', currency: 'cards', amount: 2, effects: [{ account: 'user:10:cards', before: 0, after: 2 }] },
+        {
+          action: 'cards',
+          amounts: [{ currency: 'cards', amount: 2 }],
+          effects: [{ account: 'user:10:cards', before: 0, after: 2 }],
+        },
       ],
       [
         '/users/10/bag',
         { decoration_id: 3, quantity: 6, reason },
-        { action: 'bag', currency: 'bag', amount: 6, effects: [{ account: 'user:10:bag:3', before: 0, after: 6 }] },
+        {
+          action: 'bag',
+          // Diamonds of value.
+          amounts: [{ currency: 'bag', amount: 30 }],
+          effects: [{ account: 'user:10:bag:3', before: 0, after: 6 }],
+        },
       ],
       [
         '/salary-deposits',
@@ -197,9 +210,13 @@ test('proposals', async (t) => {
         {
           action: 'salary_file',
           subject: 'period:2026-10',
-          amount: null,
-          currency: null,
+          amounts: [
+            { currency: 'dollars', amount: 12.5 },
+            { currency: 'agent_dollars', amount: 1 },
+          ],
           reason: null,
+          rows_count: 2,
+          not_paid: [{ user_id: 999, code: 'unknown_user' }],
           effects: [
             { account: 'issuance:salary:dollars', before: 0, after: -12.5 },
             { account: 'user:10:dollars', before: 0, after: 12.5 },
@@ -212,7 +229,7 @@ test('proposals', async (t) => {
     for (const [url, body, shown] of requests) {
       const proposed = await operator('POST', `/admin/v1${url}`, body)
       t.match(proposed, { status: 202, body: { data: shown } }, url)
-      t.equal((await staff('ben')('POST', path(dataOf(proposed).id, 'approve'))).status, 200, url)
+      t.equal((await decideProposal(staff('ben'), dataOf(proposed).id, 'approve')).status, 200, url)
     }
     t.match(await operator('POST', '/admin/v1/rooms/3/debits', { currency: 'target', amount: 1, reason }), {
       status: 422,
@@ -231,7 +248,239 @@ test('proposals', async (t) => {
       body: { data: [{ action: 'cards' }, { action: 'debit' }, { action: 'credit' }] },
     })
     t.equal((await user(7)('GET', '/admin/v1/proposals')).status, 403)
-    t.equal((await user(7)('POST', path(target, 'approve'))).status, 403)
+    t.equal((await decideProposal(user(7), target, 'approve')).status, 403)
+  })
+
+  await t.test('a decision names the version that was read, and what is wrong is said in a fixed order', async (t) => {
+    const move = { currency: 'dollars', amount: 1, reason: 'x' }
+    const ben = staff('ben')
+    const { id, version } = dataOf(await operator('POST', '/admin/v1/users/12/credits', move))
+    const other = dataOf(await operator('POST', '/admin/v1/users/12/credits', { ...move, amount: 2 })).version
+    t.not(version, other)
+    t.equal((await ben('GET', path(id))).headers['etag'], `"${version}"`)
+    t.equal((await ben('GET', path(id), undefined, { 'accept-language': 'ar' })).headers['etag'], `"${version}"`)
+    const missing = { status: 428, body: { code: 'version_required' } }
+    const failed = { status: 412, body: { code: 'precondition_failed' } }
+    for (const verb of ['approve', 'reject']) {
+      const decide = (send: SendRequest, body: object, match?: string) =>
+        send('POST', `${path(id)}/${verb}`, body, match === undefined ? {} : { 'if-match': match })
+      t.match(await ben('POST', `${path(999_999)}/${verb}`, {}), { status: 404 }, 'no such proposal first')
+      t.match(await staff('fin', 'finance')('POST', `${path(id)}/${verb}`, {}), { status: 403 })
+      if (verb === 'approve') t.match(await decide(operator, {}), { status: 403, body: { code: 'own_proposal' } })
+      t.match(await decide(ben, {}), missing)
+      t.match(await decide(ben, { version: null }), missing)
+      t.match(await decide(ben, { version: '*' }), missing)
+      t.match(await decide(ben, {}, '*'), missing)
+      t.match(await decide(ben, { version }, '*'), missing)
+      t.match(await decide(ben, {}, `"${version}", "${other}"`), missing)
+      t.match(await decide(ben, { version: other }), failed)
+      t.match(await decide(ben, {}, `"${other}"`), failed)
+      t.match(await decide(ben, {}, `W/"${version}"`), failed)
+      t.match(await decide(ben, { version }, `"${other}"`), failed, 'body and header differ')
+      t.match(await decide(ben, { version: other }, `"${version}"`), failed)
+      t.match(await decide(ben, { version: 5 }), { status: 422, body: { code: 'validation_failed' } })
+    }
+    const key = { 'idempotency-key': 'after a 412' }
+    t.match(await ben('POST', `${path(id)}/approve`, {}, key), missing)
+    t.match(await ben('POST', `${path(id)}/approve`, { version: other }, key), failed)
+    const done = await ben('POST', `${path(id)}/approve`, { version }, { ...key, 'if-match': `"${version}"` })
+    t.match(done, { status: 200, body: { data: { status: 'approved', version } } }, '412 and 428 are not remembered')
+    const again = await ben('POST', `${path(id)}/approve`, { version }, { ...key, 'if-match': `"${version}"` })
+    t.match([again.text, again.headers['idempotency-replayed']], [done.text, 'true'])
+    t.match(await ben('POST', `${path(id)}/approve`, {}), missing, 'also of a closed one')
+    const closed = { status: 422, body: { code: 'proposal_closed' } }
+    t.match(await ben('POST', `${path(id)}/reject`, { version: other }), closed, 'before another version')
+  })
+
+  await t.test(
+    'what would do something else than it showed is not done, and stays open as it would be now',
+    async (t) => {
+      const ben = staff('ben')
+      const days = (valid_days: number, rank: number) =>
+        operator('PUT', '/admin/v1/privilege-packages/1', { name: 'P', rank, valid_days })
+      // Of a gift that no bag holds.
+      const price = (diamonds: number) => operator('PUT', '/admin/v1/decorations/5', { price: diamonds })
+      await operator('PUT', '/admin/v1/decorations/5', { name: 'K', kind: 'standard', price: 5, image_path: 'k.png' })
+      const cases = [
+        {
+          made: { url: '/users/12/cards', body: { privilege_package_id: 1, quantity: 2, reason: 'x' } },
+          changes: [() => days(36_500, 9_999), () => days(36_500, 1), () => days(10, 1)],
+          amounts: [{ currency: 'cards', amount: 2 }],
+        },
+        {
+          made: { url: '/users/12/bag', body: { decoration_id: 5, quantity: 5, reason: 'x' } },
+          changes: [() => price(7), () => price(4), () => price(5)],
+          amounts: [{ currency: 'bag', amount: 25 }],
+        },
+      ]
+      for (const { made, changes, amounts } of cases) {
+        const proposed = dataOf(await operator('POST', `/admin/v1${made.url}`, made.body))
+        const { id } = proposed
+        t.match(proposed, { amounts })
+        let { version } = proposed
+        const key = { 'idempotency-key': made.url }
+        for (const change of changes) {
+          await change()
+          const kept = dataOf(await ben('GET', path(id)))
+          t.match(kept, { status: 'open', version, refusal: 'proposal_changed' }, 'it keeps what it showed')
+          const changed = await ben('POST', `${path(id)}/approve`, { version }, key)
+          t.match(changed, {
+            status: 412,
+            body: { code: 'proposal_changed', data: { id, status: 'open', refusal: null } },
+          })
+          const now = dataOf(changed)
+          t.not(now.version, version)
+          t.same(dataOf(await ben('GET', path(id))), now)
+          t.match(await ben('POST', `${path(id)}/approve`, { version }), { body: { code: 'precondition_failed' } })
+          t.match(dataOf(await ben('GET', '/admin/v1/proposals?status=open'))[0], { id, version: now.version })
+          version = now.version
+        }
+        t.equal(version, proposed.version, 'the same again is the same version')
+        await changes[0]?.()
+        await changes.at(-1)?.()
+        const name = { name: { en: 'Q', ar: 'ق' } }
+        await operator('PUT', '/admin/v1/privilege-packages/1', name)
+        await operator('PUT', '/admin/v1/decorations/5', name)
+        t.equal(dataOf(await ben('GET', path(id))).version, version, 'names are no part of it')
+        t.match(await ben('POST', `${path(id)}/approve`, { version }, key), {
+          status: 200,
+          body: { data: { status: 'approved', amounts } },
+        })
+      }
+      const granted = await queryRows(database, 'select distinct valid_days from privilege_cards where owner_id = 12')
+      t.same(granted, [{ valid_days: '10' }])
+    },
+  )
+
+  await t.test('a price that makes what lies in bags worth more than the limit is proposed', async (t) => {
+    const ben = staff('ben')
+    const gift = '/admin/v1/decorations/4'
+    const bag = (quantity: number) =>
+      operator('POST', '/admin/v1/users/12/bag', { decoration_id: 4, quantity, reason: 'x' })
+    const put = (body: object, headers = {}) => operator('PUT', gift, body, headers)
+    const priceOf = async () => dataOf(await ben('GET', gift)).price
+    t.match(await put({ name: 'H', kind: 'standard', price: 9, image_path: 'h.png' }), { status: 200 })
+    t.match(await put({ price: 2 }), { status: 200 }, 'no bag holds any')
+    await decideProposal(ben, dataOf(await bag(5)).id, 'approve')
+    t.match(await put({ price: 1, image_path: 'i.png' }), { status: 200 }, 'what lies in bags is worth less')
+    const { etag } = (await ben('GET', gift)).headers
+    const raised = await put({ price: 1_000_000_000 }, { 'if-match': etag })
+    t.match(raised, {
+      status: 202,
+      body: {
+        data: {
+          action: 'price_raise',
+          subject: 'decoration:4',
+          amounts: [{ currency: 'bag', amount: 4_999_999_995 }],
+          effects: [{ account: 'decoration:4:price', before: 1, after: 1_000_000_000 }],
+        },
+      },
+    })
+    const { id, version } = dataOf(raised)
+    const approve = (body: object) => ben('POST', `${path(id)}/approve`, body)
+    t.equal(await priceOf(), 1)
+    t.match(await put({ image_path: 'j.png' }), { status: 200 }, 'everything else is not covered')
+    // One more in the bags would be worth more than what was shown.
+    await decideProposal(ben, dataOf(await bag(1)).id, 'approve')
+    const changed = await approve({ version })
+    t.match(changed, { status: 412, body: { code: 'proposal_changed' } })
+    t.match(dataOf(changed).amounts, [{ currency: 'bag', amount: 5_999_999_994 }])
+    const room = { uid: 'R5', name: 'R', owner_id: 7 }
+    await operator('PUT', '/admin/v1/rooms/5', room)
+    const sent = { u_id: 12, decoration_id: 4, user_id: [7], quantity: 2, room_id: 'R5', is_bag: true }
+    t.equal((await user(12)('POST', '/api/v1/instant-send', sent)).status, 200)
+    const approved = await approve({ version: dataOf(changed).version })
+    t.match(approved, { status: 200, body: { data: { status: 'approved' } } }, 'less lies in bags now')
+    t.equal(await priceOf(), 1_000_000_000)
+    t.equal(dataOf(await ben('GET', gift)).image_path, 'j.png')
+    t.same((await verifyDatabase(database)).findings, [])
+    const twice = dataOf(await put({ price: 2_000_000_000 }))
+    await decideProposal(ben, dataOf(await put({ price: 2_000_000_000 })).id, 'approve')
+    t.match(await decideProposal(ben, twice.id, 'approve'), { status: 422, body: { code: 'nothing_to_do' } })
+    await operator('POST', `${path(twice.id)}/reject`, { version: twice.version })
+  })
+
+  await t.test('a salary file pays only rows that it proposed, and no erased person is paid', async (t) => {
+    const ben = staff('ben')
+    const row = { dollars: 75, agent_dollars: 0 }
+    const rows = [201, 202, 203, 204].map((user_id) => ({ user_id, ...row }))
+    await operator('POST', '/admin/v1/users', { users: [201, 202, 203].map((id) => ({ id, name: `U${id}` })) })
+    const deposit = (period: string, deposits: readonly object[]) =>
+      operator('POST', '/admin/v1/salary-deposits', { period, deposits })
+    const proposed = dataOf(await deposit('2026-03', rows))
+    const { id, version } = proposed
+    t.match(proposed, { amounts: [{ currency: 'dollars', amount: 225 }], rows_count: 4 })
+    // The missing user is announced, one is paid otherwise, and one is erased.
+    await operator('POST', '/admin/v1/users', { users: [{ id: 204 }] })
+    const first = dataOf(await deposit('2026-03', rows.slice(0, 1)))
+    await decideProposal(ben, first.id, 'approve')
+    const grant = { decoration_id: 3, quantity: 1, reason: 'x' }
+    const alone = dataOf(await operator('POST', '/admin/v1/users/202/bag', grant))
+    const erased = { user_id: 202, new_uid: forgottenUid('0'.repeat(32)), withdrawal_ids: [], devices: [] }
+    await ledger.runOk(forgetUser, erased)
+    const not_paid = [
+      { user_id: 204, code: 'unknown_user' },
+      { user_id: 201, code: 'already_paid' },
+      { user_id: 202, code: 'user_forgotten' },
+    ]
+    t.match(dataOf(await ben('GET', path(id))), { not_paid, version, refusal: null })
+    const approved = await ben('POST', `${path(id)}/approve`, { version })
+    t.match(approved, {
+      status: 200,
+      body: {
+        data: {
+          version,
+          not_paid,
+          effects: [{ account: 'issuance:salary:dollars' }, { account: 'user:203:dollars', before: 0, after: 75 }],
+        },
+      },
+    })
+    const paid = await queryRows(database, `select user_id from salary_deposits where period = '2026-03' order by 1`)
+    t.same(paid, [{ user_id: '201' }, { user_id: '203' }])
+    t.match(dataOf(await ben('GET', path(alone.id))), { refusal: 'user_forgotten' })
+    const forgotten = { status: 422, body: { code: 'user_forgotten' } }
+    t.match(await decideProposal(ben, alone.id, 'approve'), forgotten)
+    t.match(dataOf(await ben('GET', path(alone.id))), { status: 'open' })
+    t.match(await decideProposal(ben, alone.id, 'reject'), { status: 200 })
+    const only = await deposit('2026-04', [{ user_id: 202, ...row }])
+    t.match(only, { status: 201, body: { data: { paid: [], refused: [{ user_id: 202, code: 'user_forgotten' }] } } })
+    t.same((await verifyDatabase(database)).findings, [])
+  })
+
+  await t.test('a long file is listed by its sums, and its effects come in pages', async (t) => {
+    const ids = Array.from({ length: 120 }, (_, i) => 300 + i)
+    await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
+    const deposits = ids.map((user_id) => ({ user_id, dollars: 2, agent_dollars: 1 }))
+    const proposed = dataOf(await operator('POST', '/admin/v1/salary-deposits', { period: '2026-02', deposits }))
+    const { id } = proposed
+    const amounts = [
+      { currency: 'dollars', amount: 240 },
+      { currency: 'agent_dollars', amount: 120 },
+    ]
+    t.match(proposed, { amounts, rows_count: 120, not_paid: [] })
+    t.equal(proposed.effects.length, 50)
+    const [listed] = dataOf(await operator('GET', '/admin/v1/proposals?status=open&limit=1'))
+    t.match(listed, { id, version: proposed.version, amounts, rows_count: 120, effects: [] })
+    const effectsOf = async () => {
+      const effects: object[] = []
+      for (let cursor = ''; ; ) {
+        const page = await operator('GET', `${path(id)}/effects?limit=100&cursor=${cursor}`)
+        effects.push(...dataOf(page))
+        cursor = Object(page.body).meta.next_cursor
+        if (cursor === null) return effects
+      }
+    }
+    const open = await effectsOf()
+    t.equal(open.length, 242)
+    t.same(open.slice(0, 50), proposed.effects)
+    const approved = dataOf(await decideProposal(staff('ben'), id, 'approve'))
+    t.equal(approved.effects.length, 50)
+    t.same(await effectsOf(), open, 'what was done is what was shown')
+    t.equal((await operator('GET', `${path(999_999)}/effects`)).status, 404)
+    const short = dataOf(
+      await operator('POST', '/admin/v1/users/12/bag', { decoration_id: 3, quantity: 5, reason: 'x' }),
+    )
+    t.same(dataOf(await operator('GET', `${path(short.id)}/effects`)), short.effects)
   })
 
   await t.test('a salary file of which no event could hold the sum is refused, and nothing is written', async (t) => {
@@ -251,7 +500,8 @@ test('proposals', async (t) => {
     'a salary file says which rows are not paid, and why: when it is proposed, shown, approved and kept',
     async (t) => {
       const move = { currency: 'target', amount: 9, reason: 'x' }
-      await staff('ben')('POST', path(dataOf(await operator('POST', '/admin/v1/users/11/credits', move)).id, 'approve'))
+      const points = await operator('POST', '/admin/v1/users/11/credits', move)
+      await decideProposal(staff('ben'), dataOf(points).id, 'approve')
       const deposit = (user_id: number, target = 0) => ({ user_id, dollars: 1, agent_dollars: 0, target })
       const file = (...deposits: object[]) =>
         operator('POST', '/admin/v1/salary-deposits', { period: '2026-07', deposits })
@@ -265,20 +515,16 @@ test('proposals', async (t) => {
       t.same(dataOf(await operator('GET', '/admin/v1/proposals?status=open'))[0].not_paid, rows)
       const other = dataOf(await file(deposit(11, 5)))
       t.same(other.not_paid, [])
+      t.equal(other.rows_count, 1)
       // Points that are spent between proposal and approval.
       const debit = dataOf(await operator('POST', '/admin/v1/users/11/debits', { ...move, amount: 5 }))
-      t.notOk('not_paid' in debit, 'only of a file')
-      await staff('ben')('POST', path(debit.id, 'approve'))
-      const now = [
-        { user_id: 11, code: 'insufficient_balance' },
-        ...rows.slice(0, 2),
-        { user_id: 11, code: 'insufficient_balance' },
-      ]
-      t.same(dataOf(await operator('GET', path(id))).not_paid, now)
-      const approved = await staff('ben')('POST', path(id, 'approve'))
-      t.match(approved, { status: 200, body: { data: { status: 'approved', effects: [], not_paid: now } } })
-      t.same(dataOf(await operator('GET', path(id))), dataOf(approved))
-      const rejected = dataOf(await operator('POST', path(other.id, 'reject')))
+      t.same(debit.not_paid, [], 'only of a file')
+      await decideProposal(staff('ben'), debit.id, 'approve')
+      const now = [...rows, { user_id: 11, code: 'insufficient_balance' }]
+      t.match(dataOf(await operator('GET', path(id))), { not_paid: now, refusal: 'nothing_to_do', rows_count: 4 })
+      t.match(await decideProposal(staff('ben'), id, 'approve'), { status: 422, body: { code: 'nothing_to_do' } })
+      t.match(dataOf(await operator('GET', path(id))), { status: 'open' }, 'what cannot be paid stays open')
+      const rejected = dataOf(await decideProposal(operator, other.id, 'reject'))
       t.match(rejected, { status: 'rejected', not_paid: [{ user_id: 11, code: 'insufficient_balance' }] })
       t.same(dataOf(await operator('GET', path(other.id))), rejected)
     },
@@ -287,7 +533,7 @@ test('proposals', async (t) => {
   await t.test('verify finds approvals and effects that are forged, although all hashes were recomputed', async (t) => {
     const approved = async (url: string, body: object): Promise<number> => {
       const { id } = dataOf(await operator('POST', `/admin/v1${url}`, body))
-      t.equal((await staff('ben')('POST', path(id, 'approve'))).status, 200)
+      t.equal((await decideProposal(staff('ben'), id, 'approve')).status, 200)
       return id
     }
     const update = (position: number, set: string) => `update ledger_events set ${set} where position = ${position}`
@@ -299,6 +545,7 @@ test('proposals', async (t) => {
       return () => approved('/salary-deposits', { period, deposits })
     }
 
+    let { price } = dataOf(await operator('GET', '/admin/v1/decorations/3'))
     /** What is made, how it is forged, and the check, the offset from the proposal and the message of a finding. */
     const cases: readonly (readonly [
       what: string,
@@ -342,7 +589,7 @@ test('proposals', async (t) => {
             `data = regexp_replace(data, '("account":"user:7:coins","before":)\\d+,"after":\\d+', '\\10,"after":500')`,
           ),
         ],
-        ['approval', 1, /moves 500, but proposal \d+ is of 5$/],
+        ['approval', 1, /takes 500 of coins, but proposal \d+ is of 5$/],
       ],
       [
         'another user',
@@ -373,6 +620,25 @@ test('proposals', async (t) => {
         ['approval', 1, /user:7:bag:3 by 7, .* 6$/],
       ],
       [
+        'a higher price',
+        async () => {
+          const { id } = dataOf(await operator('PUT', '/admin/v1/decorations/3', { price: (price += 1) }))
+          t.equal((await decideProposal(staff('ben'), id, 'approve')).status, 200)
+          return id
+        },
+        (id) => [
+          update(id + 2, `data = regexp_replace(data, '"price":\\d+', '"price":70000')`),
+          update(id + 1, `data = regexp_replace(data, '"after":\\d+', '"after":70000')`),
+        ],
+        ['approval', 1, /of bag, but proposal \d+ is of \d+$/],
+      ],
+      [
+        'cards of more days',
+        () => approved('/users/7/cards', { privilege_package_id: 1, quantity: 2, reason: 'x' }),
+        (id) => [inData(id + 3, '"valid_days":10', '"valid_days":36500')],
+        ['approval', 3, /of cards of 10 days$/],
+      ],
+      [
         'another user of a card',
         () => approved('/users/7/cards', { privilege_package_id: 1, quantity: 2, reason: 'x' }),
         (id) => [inData(id + 3, '"user_id":7', '"user_id":8')],
@@ -383,6 +649,18 @@ test('proposals', async (t) => {
         file('2026-06'),
         (id) => [update(id + 3, `amount = '{499,100}'`)],
         ['approval', 1, /user:8:dollars by 499, .* 500$/],
+      ],
+      [
+        'a deposit that was not proposed',
+        file('2026-05'),
+        (id) => [inData(id, '"user_id":8,"dollars":500', '"user_id":9,"dollars":500')],
+        ['approval', 3, /has no such row of user 8$/],
+      ],
+      [
+        'more than was proposed, in what was approved too',
+        credited,
+        (id) => [inData(id, '"amount":5}]', '"amount":4}]')],
+        ['approval', 1, /takes 5 of coins, but proposal \d+ is of 4$/],
       ],
       [
         'another period',
@@ -440,7 +718,7 @@ test('proposals', async (t) => {
       await tamper(
         database,
         `update ledger_events set data = replace(data, '"user_id":7', '"receiver":7') where position = ${old}`,
-        `update proposals set input = replace(input, '"user_id":7', '"receiver":7') where proposal_id = ${old}`,
+        `update proposal_contents set input = replace(input, '"user_id":7', '"receiver":7') where proposal_id = ${old}`,
       )
       await rechain(database)
       await ledger.executor.close()
@@ -450,11 +728,11 @@ test('proposals', async (t) => {
         { id: old, status: 'open', effects: [], refusal: 'validation_failed' },
       ])
       t.match(dataOf(await next.operator('GET', path(old))), { refusal: 'validation_failed' })
-      t.match(await next.staff('ben')('POST', path(old, 'approve')), {
+      t.match(await decideProposal(next.staff('ben'), old, 'approve'), {
         status: 422,
         body: { code: 'validation_failed' },
       })
-      t.match(await next.staff('ben')('POST', path(old, 'reject')), {
+      t.match(await decideProposal(next.staff('ben'), old, 'reject'), {
         status: 200,
         body: { data: { status: 'rejected' } },
       })
@@ -465,7 +743,10 @@ test('proposals', async (t) => {
       t.match(dataOf(await next.operator('GET', path(id))), over)
       t.match(dataOf(await next.operator('GET', '/admin/v1/proposals?status=expired'))[0], over)
       t.same(dataOf(await next.operator('GET', '/admin/v1/proposals?status=open')), [])
-      t.match(await next.staff('ben')('POST', path(id, 'approve')), { status: 422, body: { code: 'proposal_closed' } })
+      t.match(await decideProposal(next.staff('ben'), id, 'approve'), {
+        status: 422,
+        body: { code: 'proposal_closed' },
+      })
       const before = dataOf(await next.operator('GET', path(id)))
       const db = readDb(t, database)
       const overdue = await findOverdueProposals(db, 50)
@@ -474,7 +755,8 @@ test('proposals', async (t) => {
       t.equal(await next.ledger.runOk(expireProposals, { candidates: overdue }), 0)
       t.same(dataOf(await next.operator('GET', path(id))), before, 'the event changes nothing that is shown')
       t.same(await findOverdueProposals(db, 50), [])
-      t.same((await verifyDatabase(database)).findings, [])
+      // Its version is that of the input which it was made with.
+      t.match((await verifyDatabase(database)).findings, [{ table: 'proposals', id: String(old) }])
       t.same(next.ledger.bugs, [])
     },
   )

@@ -8,13 +8,19 @@ import {
 import { approveProposal, expireProposals, rejectProposal } from '../../../src/features/proposals/decide.ts'
 import { approvalUses, evolveApprovalUses } from '../../../src/features/proposals/limit-use.ts'
 import { limited } from '../../../src/features/proposals/make.ts'
-import { evolveProposals, PROPOSAL_MICROS, proposals } from '../../../src/features/proposals/proposal.ts'
+import {
+  evolveProposals,
+  PROPOSAL_MICROS,
+  proposalContents,
+  proposals,
+} from '../../../src/features/proposals/proposal.ts'
 import { openApprovals, setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
+import { type Credit, credit, creditMovements } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import type { ApprovalLimits, CoveredVerb } from '../../../src/ledger/rules/covered-verb.ts'
 import { coveredCall } from '../../../src/ledger/rules/covered-verb.ts'
+import type { State } from '../../../src/ledger/rules/state.ts'
 import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
@@ -24,8 +30,12 @@ const MINUTE = 60_000_000
 const coveredCredit: CoveredVerb<Credit, unknown, typeof credit.refusals> = {
   verb: credit,
   describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
+  movements: creditMovements,
 }
 const findCall = (_verb: string, input: unknown) => coveredCall(coveredCredit, Object(input))
+/** The version that is shown of a proposal. */
+const versionsOf = (state: State, id: number): string[] => [state.get(proposals, String(id))?.version ?? 'none']
+
 const crediting = (maker = 'staff:ann') => limited('credit', coveredCredit, maker)
 const coins = (amount: number): Credit => ({ user_id: 7, currency: 'coins', amount, reason: 'x' })
 
@@ -50,6 +60,9 @@ const made = (
     subject: 'user:7',
     reason: 'x',
     amounts: [{ limit: 'coins', amount }],
+    terms: {},
+    rows_count: 1,
+    not_paid: [],
     expires_at: FIXED_NOW + PROPOSAL_MICROS,
   },
   movements: [],
@@ -73,7 +86,7 @@ test('a sum within the limit is done and counted, and what passes it becomes a p
   )
   t.match(second.answer, {
     proposed: {
-      proposal: { proposal_id: 4, status: 'open', amount: 1, currency: 'coins' },
+      proposal: { proposal_id: 4, status: 'open', amounts: [{ limit: 'coins', amount: 1 }] },
       preview: { effects: [{}, { account: 'user:7:coins', before: 100, after: 101 }], refusal: null },
     },
   })
@@ -138,7 +151,11 @@ test('what was done counts for 24 hours, and a little longer what followed at on
 test('an approval does it as its maker and names who approved it', (t) => {
   const { given, when, state } = ledger()
   given(made(5))
-  const { events } = when(approveProposal(findCall), { proposal_id: 2, note: 'n' }, { actor: 'staff:ben' })
+  const { events } = when(
+    approveProposal(findCall),
+    { proposal_id: 2, versions: versionsOf(state, 2), note: 'n' },
+    { actor: 'staff:ben' },
+  )
   t.same(
     events.map(({ type, actor, data }) => ({ type, actor, data })),
     [
@@ -156,6 +173,7 @@ test('an approval does it as its maker and names who approved it', (t) => {
           ],
           refusal: null,
           events: 1,
+          not_paid: [],
         },
       },
       {
@@ -171,12 +189,20 @@ test('an approval does it as its maker and names who approved it', (t) => {
 })
 
 test('the refusals of decisions, in their order', (t) => {
-  const { given, when } = ledger()
+  const { given, when, state } = ledger()
   given(made(5), made(6), credited('user', 7, 'coins', Number.MAX_SAFE_INTEGER - 5))
   const approve = (proposal_id: number, actor: string, now = FIXED_NOW) =>
-    when(approveProposal(findCall), { proposal_id, note: null }, { actor, now }).refusal?.refusal
+    when(
+      approveProposal(findCall),
+      { proposal_id, versions: versionsOf(state, proposal_id), note: null },
+      { actor, now },
+    ).refusal?.refusal
   const reject = (proposal_id: number, actor: string, now = FIXED_NOW) =>
-    when(rejectProposal(findCall), { proposal_id, note: null }, { actor, now }).refusal?.refusal
+    when(
+      rejectProposal(findCall),
+      { proposal_id, versions: versionsOf(state, proposal_id), note: null },
+      { actor, now },
+    ).refusal?.refusal
   const later = FIXED_NOW + PROPOSAL_MICROS
   t.equal(approve(9, 'staff:ann'), 'not_found')
   t.equal(reject(9, 'staff:ann'), 'not_found')
@@ -195,13 +221,14 @@ test('the refusals of decisions, in their order', (t) => {
 test('only what is overdue expires, at its time', (t) => {
   const { given, when, state } = ledger()
   given(made(5), made(6))
-  when(rejectProposal(findCall), { proposal_id: 2, note: null }, { actor: 'staff:ben' })
+  when(rejectProposal(findCall), { proposal_id: 2, versions: versionsOf(state, 2), note: null }, { actor: 'staff:ben' })
   const expire = (now: number) => when(expireProposals, { candidates: [2, 3, 9] }, { now, actor: 'system' }).answer
   const end = FIXED_NOW + PROPOSAL_MICROS
   t.equal(expire(end - 1), 0)
   t.equal(expire(end + HOUR), 1)
   t.equal(expire(end + HOUR), 0)
-  t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end, effects: [] })
+  t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end })
+  t.equal(state.get(proposalContents, '3')?.effects, null)
   t.end()
 })
 

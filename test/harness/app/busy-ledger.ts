@@ -2,6 +2,7 @@ import { loadDemo } from '../../../src/demo/load.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testOpening } from '../ledger/test-executor.ts'
 import { until } from '../until.ts'
+import { decideProposal } from './decide-proposal.ts'
 import { readDb, type TestApp, type TestResponse } from './test-app.ts'
 
 type Test = Parameters<typeof readDb>[0]
@@ -21,7 +22,7 @@ export interface BusyLedger {
 }
 
 /** What staff may move alone: the proposals of `fillLedger` pass it, its other acts do not. */
-export const busyLimits = { coins: 100_000, diamonds: 1_000_000, dollars: 10_000, cards: 1_000, bag: 1_000 }
+export const busyLimits = { coins: 100_000, diamonds: 1_000_000, dollars: 10_000, cards: 1_000, bag: 100_000 }
 
 const withdrawals = '/api/v1/agency/target-withdraw-requests'
 const roulette = '/v1/rooms/R1/games/roulette'
@@ -107,8 +108,8 @@ export async function fillLedger(t: Test, opened: TestApp): Promise<BusyLedger> 
     rejected: await propose('990.00', 'Prize of October'),
     open: await propose('229.50', 'Refund of request 38'),
   }
-  await done(operator('POST', `/admin/v1/proposals/${proposals.approved}/approve`, { note: 'Seen the list.' }))
-  await done(operator('POST', `/admin/v1/proposals/${proposals.rejected}/reject`, { note: 'Paid already.' }))
+  await done(decideProposal(operator, proposals.approved, 'approve', { note: 'Seen the list.' }))
+  await done(decideProposal(operator, proposals.rejected, 'reject', { note: 'Paid already.' }))
 
   const finance = staff('fay', 'finance')
   await done(finance('POST', '/admin/v1/ledger/checkpoints'))

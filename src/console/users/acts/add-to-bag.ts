@@ -75,7 +75,7 @@ export const addToBagAct: UserAct = {
         },
       ],
       button: quantity === 1 ? 'Add 1 gift' : `Add ${formatCount(quantity)} gifts`,
-      limited: { limit: 'bag', amount: quantity },
+      limited: { limit: 'bag', amount: quantity * gift.price },
     }
   },
   requestOf: (user, values) => ({

@@ -1,13 +1,13 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
 import { integer, text } from '../../../ledger/rules/columns.ts'
-import type { UnpaidRow } from '../../../ledger/rules/covered-verb.ts'
-import type { LedgerEvent } from '../../../ledger/rules/event.ts'
+import type { Proposable } from '../../../ledger/rules/covered-verb.ts'
+import type { LedgerEvent, Movement } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
 import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
-import { users } from '../../users/user.ts'
+import { isForgotten, userProfiles, users } from '../../users/user.ts'
 
 /** Paid salaries. */
 export const salaries = projection('salary_deposits', {
@@ -58,6 +58,7 @@ export interface PaidDeposit {
 /** Why a user is not paid. */
 export type DepositRefusal =
   | 'unknown_user'
+  | 'user_forgotten'
   | 'paid_differently'
   | 'nothing_to_pay'
   | 'insufficient_balance'
@@ -80,6 +81,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
     ...SYSTEM_ACCOUNTS.map((name) => keyOf(balances, name)),
     ...deposits.flatMap(({ user_id }) => [
       keyOf(users, user_id),
+      keyOf(userProfiles, user_id),
       keyOf(salaries, salaryId(period, user_id)),
       ...CREDITED_CURRENCIES.map((currency) => keyOf(balances, account('user', user_id, currency))),
       keyOf(balances, account('user', user_id, 'target')),
@@ -119,11 +121,20 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
   },
 }
 
-/** The rows that would not be paid now, with why. */
-export const unpaidRows = (state: State, input: DepositSalaries): UnpaidRow[] =>
-  assessDeposits(state, input).flatMap(({ deposit: { user_id }, verdict }) =>
-    verdict === 'payable' ? [] : [{ user_id, code: verdict === 'paid' ? 'already_paid' : verdict }],
-  )
+/** The file with the rows that would be paid now, and the others with why they would not. */
+export function payableRows(state: State, input: DepositSalaries): Proposable<DepositSalaries> {
+  const rows = assessDeposits(state, input)
+  return {
+    input: { ...input, deposits: rows.flatMap(({ deposit, verdict }) => (verdict === 'payable' ? [deposit] : [])) },
+    notPaid: rows.flatMap(({ deposit: { user_id }, verdict }) =>
+      verdict === 'payable' ? [] : [{ user_id, code: verdict === 'paid' ? 'already_paid' : verdict }],
+    ),
+    rowCount: rows.length,
+  }
+}
+
+/** What all rows together move. */
+export const fileMovements = ({ deposits }: DepositSalaries): readonly Movement[] => deposits.flatMap(movementsOf)
 
 const CREDITED_CURRENCIES = ['dollars', 'agent_dollars'] as const
 const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Account =>
@@ -164,6 +175,8 @@ function assessDeposits(state: State, { period, deposits }: DepositSalaries): As
 
 function depositRefusal(state: State, deposit: Deposit): DepositRefusal | undefined {
   if (state.get(users, String(deposit.user_id)) === undefined) return 'unknown_user'
+  const profile = state.get(userProfiles, String(deposit.user_id))
+  if (profile !== undefined && isForgotten(profile)) return 'user_forgotten'
   if (deposit.dollars === 0 && deposit.agent_dollars === 0) return 'nothing_to_pay'
   return transferError(state, movementsOf(deposit))
 }

@@ -4,7 +4,16 @@ import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 import { decorations } from '../catalogue/decoration.ts'
 import { giftMessages } from '../messages.ts'
-import { type BagItem, bagCounts, bagItemKey, bagItems, bagKindCount, MAX_BAG_KINDS, quantityInBag } from './bag.ts'
+import {
+  type BagItem,
+  bagCounts,
+  bagItemKey,
+  bagItems,
+  bagKindCount,
+  bagTotals,
+  MAX_BAG_KINDS,
+  quantityInBag,
+} from './bag.ts'
 
 export interface AddBagItems {
   readonly user_id: number
@@ -26,6 +35,7 @@ export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>, typeof re
     keyOf(decorations, decoration_id),
     keyOf(bagItems, bagItemKey(user_id, decoration_id)),
     keyOf(bagCounts, user_id),
+    keyOf(bagTotals, decoration_id),
   ],
   decide: (state, { user_id, decoration_id, quantity, reason }) => {
     if (state.get(users, String(user_id)) === undefined) return refuse('not_found')

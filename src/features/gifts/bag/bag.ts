@@ -1,4 +1,4 @@
-import { integer } from '../../../ledger/rules/columns.ts'
+import { exact, integer } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
@@ -24,6 +24,21 @@ export const bagCounts = projection('bag_counts', {
   kinds: integer(),
 })
 
+/** How many of a gift all bags hold together; no row for none. */
+export const bagTotals = projection('bag_totals', {
+  decoration_id: integer(),
+  quantity: exact(),
+})
+
+export const totalInBags = (state: State, decorationId: number): bigint =>
+  state.get(bagTotals, String(decorationId))?.quantity ?? 0n
+
+function adjustTotal(state: WritableState, decorationId: number, change: number): void {
+  const quantity = totalInBags(state, decorationId) + BigInt(change)
+  const row = quantity === 0n ? undefined : { decoration_id: decorationId, quantity }
+  state.set(bagTotals, String(decorationId), row)
+}
+
 export const bagKindCount = (state: State, userId: number): number => state.get(bagCounts, String(userId))?.kinds ?? 0
 
 function adjustKindCount(state: WritableState, userId: number, change: number): void {
@@ -48,10 +63,12 @@ function removeSentItems(state: WritableState, gift: SentGift): void {
   if (!gift.from_bag) return
   const id = bagItemKey(gift.sender_id, gift.decoration_id)
   const item = state.get(bagItems, id)
-  const quantity = (item?.quantity ?? 0) - gift.quantity * gift.receiver_ids.length
+  const sent = gift.quantity * gift.receiver_ids.length
+  const quantity = (item?.quantity ?? 0) - sent
   if (item === undefined || quantity < 0) throw new Error(`the bag does not hold that many of ${id}`)
   state.set(bagItems, id, quantity === 0 ? undefined : { ...item, quantity })
   if (quantity === 0) adjustKindCount(state, gift.sender_id, -1)
+  adjustTotal(state, gift.decoration_id, -sent)
 }
 
 export const evolveBags: Evolver = {
@@ -60,6 +77,7 @@ export const evolveBags: Evolver = {
     const item = { user_id, decoration_id, quantity: held + quantity, added_at: position }
     state.set(bagItems, bagItemKey(user_id, decoration_id), item)
     if (held === 0) adjustKindCount(state, user_id, 1)
+    adjustTotal(state, decoration_id, quantity)
   },
   'gift-sent': (state, { data }) => removeSentItems(state, data),
   'gift-drawn': (state, { data }) => removeSentItems(state, data),

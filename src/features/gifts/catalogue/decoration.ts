@@ -49,7 +49,7 @@ export const CATALOGUE = 'decorations'
 export const decorationCount = (state: State): number => state.get(catalogueCounts, CATALOGUE)?.decorations ?? 0
 
 export const evolveDecorations: Evolver = {
-  'decoration-defined': (state, { data, at }) => {
+  'decoration-defined': (state, { data: { approval: _approval, ...data }, at }) => {
     const { decoration_id, odds_hash, odds } = data
     const before = state.get(decorations, String(decoration_id))
     state.set(decorations, String(decoration_id), {

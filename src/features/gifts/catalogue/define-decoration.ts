@@ -1,10 +1,12 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
 import type { LocalizedName, LocalizedText } from '../../../../schema/languages.ts'
 import { givenName, storedName } from '../../../language/names.ts'
+import type { Grant } from '../../../ledger/rules/covered-verb.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { bagTotals, totalInBags } from '../bag/bag.ts'
 import { MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, parseOdds, returnToPlayer, totalWeight } from '../lucky/odds.ts'
 import { giftMessages } from '../messages.ts'
 import { sharesOf } from '../shares.ts'
@@ -44,7 +46,11 @@ const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] a
  */
 export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusals> = {
   refusals,
-  reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
+  reads: ({ decoration_id }) => [
+    keyOf(decorations, decoration_id),
+    keyOf(catalogueCounts, CATALOGUE),
+    keyOf(bagTotals, decoration_id),
+  ],
   decide: (state, input) => {
     const before = state.get(decorations, String(input.decoration_id))
     if (!isExpected(input.expected, before, decorationVersion)) return refuse('precondition_failed')
@@ -77,6 +83,20 @@ export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusal
     return [{ type: 'decoration-defined', data, movements: [] }]
   },
   result: (state, { decoration_id }) => requireDecoration(state, decoration_id),
+}
+
+/** What a change of the price makes all that lies in bags worth more, or less; null where the price stays. */
+export function priceChange(state: State, { decoration_id, price }: DefineDecoration): Grant | null {
+  const before = state.get(decorations, String(decoration_id))?.price
+  if (before === undefined || price === undefined || price === before) return null
+  const quantity = price - before
+  return {
+    limit: 'bag',
+    amount: BigInt(quantity) * totalInBags(state, decoration_id),
+    account: `decoration:${decoration_id}:price`,
+    before,
+    quantity,
+  }
 }
 
 function requireDecoration(state: State, id: number): Decoration {

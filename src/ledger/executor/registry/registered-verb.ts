@@ -30,6 +30,8 @@ export interface Presentation<Answer> {
   readonly message?: LocalizedText
   /** `language` is that of the request. */
   readonly body?: (answer: Answer, language: Language) => unknown
+  /** With what an answer refuses the request although its events are written; null for all others. */
+  readonly refusal?: (answer: Answer) => Refusal | null
 }
 
 /** A presentation that says what was done and shows nothing of the answer. */
@@ -73,7 +75,12 @@ export function registerCallerVerb<Input, Answer>(
 ): RegisteredVerb<Input> {
   const create = (input: Input, cause: Cause, presentRefusal: PresentRefusal): Command => {
     const presenter = {
-      presentResult: (answer: Answer) => presentResult(presentation, answer, cause.language ?? 'en'),
+      presentResult: (answer: Answer) => {
+        const refusal = presentation.refusal?.(answer) ?? null
+        return refusal === null
+          ? presentResult(presentation, answer, cause.language ?? 'en')
+          : presentRefusal(refusal, cause)
+      },
       presentRefusal: (refusal: Refusal) => presentRefusal(refusal, cause),
     }
     return command(verbOf(cause.actor), input, cause, presenter, { verb: name, input })
