@@ -1,6 +1,6 @@
 import type { RoomResource } from '../../../schema/rooms.ts'
 import { headOf } from '../../../src/db/head.ts'
-import { bagCounts, bagItemKey, bagItems } from '../../../src/features/gifts/bag/bag.ts'
+import { bagCounts, bagItemKey, bagItems, bagTotals } from '../../../src/features/gifts/bag/bag.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
@@ -59,7 +59,7 @@ const roomMessage: Verb<ChatMessage, number> = {
 
 const userMessage: Verb<ChatMessage, number> = {
   refusals: [],
-  reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to)],
+  reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to), keyOf(bagTotals, n)],
   decide: (_state, { to, n }) => [
     { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'message' }, movements: [] },
   ],
