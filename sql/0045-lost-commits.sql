@@ -1,4 +1,4 @@
--- Whoever notices that commits were lost says so here, and nothing is written until that is dealt with.
+-- An instance that notices that commits were lost says so here, and nothing is written until that is dealt with.
 
 -- The database in which the ledger's present incarnation lives: a restore and a promotion change the timeline. Not part of
 -- the ledger.

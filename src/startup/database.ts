@@ -174,7 +174,7 @@ async function assertUtf8(client: Client): Promise<void> {
   )
 }
 
-/** The service folds the letters of its searches itself; whoever asks the database in SQL does not have that. */
+/** The service folds the letters of its searches itself; queries in plain SQL do not have that. */
 async function warnOfLocale(client: Client, log: Log): Promise<void> {
   const { rows } = await client.query<{ folds: boolean }>(`select lower('É') = 'é' as folds`)
   if (rows[0]?.folds === true) return

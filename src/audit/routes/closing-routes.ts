@@ -95,7 +95,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
         summary: "Acknowledge what a step of a month's closing found, so that it stops no closing",
         description:
           'Its step passes from then on, in later months too, which list it with who acknowledged it and why. Role ' +
-          'operator, but not for whoever is actor, maker or approver of the event that it names (own_finding). A wrong ' +
+          'operator, but not for the actor, maker or approver of the event that it names (own_finding). A wrong ' +
           'hash of the chain cannot be acknowledged, nor a difference between a table and its replay.',
         tags: ['finance'],
         refusals: verbs.acknowledgeFinding.refusals,

@@ -133,7 +133,7 @@ export class ProposalChecks {
     for (const limit of new Set([...proposed.keys(), ...sums.keys()])) {
       const sum = sums.get(limit) ?? 0n
       const amount = proposed.get(limit) ?? 0n
-      // Of a salary file those are paid who can be when it is approved, and bags may hold less then.
+      // A salary file pays those who can be paid when it is approved, and bags may hold less then.
       if (action === 'salary_file' || action === 'price_raise' ? sum <= amount : sum === amount) continue
       this.#addFault(position, `its effect takes ${sum} of ${limit}, but proposal ${proposal_id} is of ${amount}`)
     }

@@ -120,7 +120,7 @@ function onFrame(frame) {
     const own = `user:${frame.user_id}`
     if (!channels.has(own)) channels.set(own, position ?? '')
     const chs = [...channels].map(([name, since]) => ({ ch: name, ...(since !== '' && { since }) }))
-    // That of before: where it is another one now, no channel is resumed.
+    // The former ledger, if any: where it is another one now, no channel is resumed.
     send({ t: 'sub', i: (number += 1), ledger: ledger ?? frame.ledger, chs })
     ledger = frame.ledger
   } else if (ch === undefined) {

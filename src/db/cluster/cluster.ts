@@ -90,7 +90,7 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
       try {
         await runner.run(binaries.pg_ctl, args)
       } catch (error) {
-        // It was started, and whoever connects to it learns what it does.
+        // It was started, and a connection to it will tell what it does.
         if (String(error).includes('server did not start in time')) return
         const output = readFileSync(log).subarray(before).toString().trim()
         throw new StartError(`PostgreSQL did not start: ${output || String(error)}`, { cause: error })

@@ -27,7 +27,7 @@ export function findPostmaster(cluster: string): Postmaster | null {
 export function killProcesses(cluster: string): void {
   const postmaster = findPostmaster(cluster)
   if (postmaster === null) return
-  // Those that do not wait for anything would notice its end late or, suspended, never.
+  // Processes that wait for nothing would notice its end late or, suspended, never.
   for (const pid of [postmaster.pid, ...childrenOf(postmaster.pid)]) {
     try {
       process.kill(pid, 'SIGKILL')

@@ -62,7 +62,7 @@ export async function readLedgerEnd(query: Query, position: number | null): Prom
   })
   const text: unknown = Reflect.get(rows[0] ?? {}, 'ledger_end')
   if (typeof text !== 'string') throw new Error('the ledger has no head')
-  // Of the form that the statement builds.
+  // The statement builds this form.
   return JSON.parse(text) as LedgerEnd
 }
 
@@ -128,7 +128,7 @@ const TIMEOUTS = `set statement_timeout = '10s'; set lock_timeout = '8s'`
 
 /**
  * Records that commits were lost, unless somebody has: from then on nothing is written until `recordRestore` begins the
- * incarnation that the record names, which is `next` unless there was a record. Waits for whoever is writing. The ledger
+ * incarnation that the record names, which is `next` unless there was a record. Waits for a running commit. The ledger
  * lives in the database of `client` from now on. Throws when the ledger's incarnation is not `incarnation`, and so has begun
  * since.
  */
