@@ -30,7 +30,10 @@ export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly
   }
 }
 
-/** What a forger who knows the chain would do: recomputes all hashes from the changed events, the head's too. */
+/**
+ * What a forger who knows the chain would do: recomputes all hashes from the changed events, the head's too. The head gets
+ * another batch, so that an executor that remembers the head reads it again.
+ */
 export async function rechain(database: TestDatabase): Promise<void> {
   const rows = await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)
   let hash = GENESIS_HASH
@@ -39,7 +42,7 @@ export async function rechain(database: TestDatabase): Promise<void> {
     hash = hashEvent(entry, hash)
     return `update ledger_events set hash = '${hash}' where position = ${entry.position}`
   })
-  await tamper(database, ...updates, `update ledger_head set hash = '${hash}'`)
+  await tamper(database, ...updates, `update ledger_head set hash = '${hash}', batch = gen_random_uuid()`)
 }
 
 /** Changes the event at a position. */
