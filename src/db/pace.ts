@@ -2,9 +2,8 @@ import { type Clock, systemClock } from '../config/clock.ts'
 
 /** How long a piece of work should take: about as long as the commands of one batch. */
 const PIECE_MS = 20
-/** Rest for each unit of work: while few commands run, more for each so many of them a second, and at most. */
-const MIN_REST_RATIO = 1
-const EVENTS_PER_RATIO = 1_000
+/** Rest as long as the work for each so many events that commands add in a second, and at most so many times as long. */
+const EVENTS_PER_RATIO = 600
 const MAX_REST_RATIO = 7
 /** Bounds a rest, as the work before it may have been mostly waiting. */
 const MAX_REST_MS = 250
@@ -19,8 +18,7 @@ const MIN_WINDOW_MS = 50
  * work has time, to 1, where it does not rest as it would never reach its end.
  */
 export function restMs(workMs: number, perSecond: number, urgency: number): number {
-  if (perSecond === 0) return 0
-  const ratio = Math.min(MIN_REST_RATIO + perSecond / EVENTS_PER_RATIO, MAX_REST_RATIO)
+  const ratio = Math.min(perSecond / EVENTS_PER_RATIO, MAX_REST_RATIO)
   return Math.min(workMs * ratio * (1 - urgency), MAX_REST_MS)
 }
 

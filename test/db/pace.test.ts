@@ -4,18 +4,17 @@ import { nextPieceEvents, Pace, restMs } from '../../src/db/pace.ts'
 test('how long work rests, by how long it worked, how many commands run, and how urgent it is', (t) => {
   const cases: [workMs: number, perSecond: number, urgency: number, rest: number][] = [
     [20, 0, 0, 0],
-    [20, 1, 0, 20],
-    [20, 100, 0, 22],
-    [20, 1_000, 0, 40],
-    [20, 5_000, 0, 120],
-    [20, 6_000, 0, 140],
+    [20, 60, 0, 2],
+    [20, 600, 0, 20],
+    [20, 3_000, 0, 100],
+    [20, 4_200, 0, 140],
     [20, 12_000, 0, 140],
-    [20, 1_000, 0.5, 20],
-    [20, 1_000, 0.9, 4],
+    [20, 600, 0.5, 10],
+    [20, 600, 0.9, 2],
     [20, 12_000, 1, 0],
     [0, 12_000, 0, 0],
-    [10_000, 100, 0, 250],
-    [10_000, 100, 1, 0],
+    [10_000, 60, 0, 250],
+    [10_000, 60, 1, 0],
   ]
   for (const [workMs, perSecond, urgency, rest] of cases)
     t.equal(Math.round(restMs(workMs, perSecond, urgency)), rest, `${workMs} ms, ${perSecond} a second, ${urgency}`)
@@ -60,8 +59,8 @@ test('work rests for all since its last rest, while the ledger grows', async (t)
   pace.look(8)
   t.equal(pace.isBusy, false, 'nor do two at once')
   now += 80
-  pace.look(107)
-  t.equal(pace.isBusy, true, 'a thousand a second')
+  pace.look(127)
+  t.equal(pace.isBusy, true, 'twelve hundred a second')
   pace.start()
   t.equal(await restAfter(20, () => pace.afterPiece(100, 0)), 40)
   t.equal(await restAfter(10, () => pace.afterPiece(100, 0)), 20)
@@ -74,7 +73,7 @@ test('work rests for all since its last rest, while the ledger grows', async (t)
   now += 300
   pace.start()
   t.equal(await restAfter(10, () => pace.rest(0)), 20, 'a wait is no work')
-  pace.look(107)
+  pace.look(127)
   t.equal(pace.isBusy, false)
   t.equal(pace.events(0), 1_000)
   t.equal(await restAfter(700, () => pace.rest(0)), 0)
