@@ -156,7 +156,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   warnAboutFileLimit(log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
-  const runs = new VerificationRuns({ url: database.url, reads, log })
+  const runs = new VerificationRuns({ url: database.url, reads, piiKey: keys.pii, log })
   cleanUp.defer(() => runs.close())
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
   try {
@@ -164,7 +164,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   } catch (err) {
     log.error({ err }, 'others may be able to read the files of closings')
   }
-  const audit = { checkpoints, runs, closingsFolder: closings }
+  const audit = { checkpoints, piiKey: keys.pii, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)
   const isReady = readiness(database.probe, tail, executor)

@@ -28,6 +28,8 @@ export type Check =
   | 'projection'
   /** A stored reply against its hash on the ledger. */
   | 'reply'
+  /** Records of the vault, which must be there and be possible to decrypt. */
+  | 'vault'
 
 export interface Finding {
   readonly check: Check

@@ -3,6 +3,7 @@ import type { Tables } from '../db/tables.ts'
 import type { Vault } from './vault.ts'
 
 type Db = Kysely<Tables>
+type OpeningVault = Pick<Vault, 'open' | 'reportUnreadable'>
 
 /** A record with its key; either may be missing. */
 export interface StoredRecord {
@@ -32,10 +33,10 @@ export async function openRecords(
 }
 
 /** As `openRecords`, of records that were read already; erased ones are not among them. */
-export const openStored = (vault: Vault, records: readonly StoredRecord[]): ReadonlyMap<string, string | null> =>
+export const openStored = (vault: OpeningVault, records: readonly StoredRecord[]): ReadonlyMap<string, string | null> =>
   new Map(records.map((record) => [record.record_id, openOrReport(vault, record)]))
 
-function openOrReport(vault: Vault, { record_id, sealed, user_id, wrapped }: StoredRecord): string | null {
+function openOrReport(vault: OpeningVault, { record_id, sealed, user_id, wrapped }: StoredRecord): string | null {
   if (sealed === null || user_id === null || wrapped === null) {
     vault.reportUnreadable(record_id, sealed === null ? 'record lost' : 'key lost')
     return null

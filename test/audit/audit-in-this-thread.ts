@@ -21,8 +21,8 @@ export function auditInThisThread(t: Test): void {
     })
     return Promise.race([task, aborted])
   }
-  const verifyHere: Verify = (url, asOf, signal, progress, checkpoint) =>
-    untilAborted(verify(url, { asOf, checkpoint: checkpoint ?? null, signal, progress }), signal)
+  const verifyHere: Verify = (url, target, signal, progress) =>
+    untilAborted(verify(url, { ...target, signal, progress }), signal)
   const runStep = async (step: WorkedStep, task: StepTask, signal: AbortSignal): Promise<StepOutcome> => {
     const db = queryBuilder(openPool(task.url, { max: 2, application_name: 'audit worker' }))
     try {

@@ -4,7 +4,7 @@ import { type Verification, verify } from '../../src/audit/verify/verify.ts'
 import { connect } from '../../src/db/connect.ts'
 import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../src/ledger/storage/stored-event.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
+import { queryRows, testPiiKey } from '../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 
 /** Verifies a database as the service's own role. */
@@ -15,7 +15,14 @@ export const verifyDatabase = (
   onService?: () => Promise<void>,
 ): Promise<Verification> => {
   const { signal } = new AbortController()
-  return verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal, ...(onService && { onService }) })
+  return verify(serviceUrl, {
+    asOf,
+    checkpoint,
+    piiKey: testPiiKey,
+    progress: () => {},
+    signal,
+    ...(onService && { onService }),
+  })
 }
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */

@@ -45,7 +45,7 @@ interface Known {
 }
 
 /** Findings that the ledger served with before: as the hashes are right, no restore has made them, and none removes them. */
-const formerChecks: ReadonlySet<Check> = new Set<Check>(['draw', 'rules', 'approval', 'lost_by_restore'])
+const formerChecks: ReadonlySet<Check> = new Set<Check>(['draw', 'rules', 'approval', 'vault', 'lost_by_restore'])
 
 const REASON = 'the ledger was restored'
 

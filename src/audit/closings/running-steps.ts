@@ -16,6 +16,8 @@ export interface RunningStepsOptions {
   /** The primary. */
   readonly db: Kysely<Tables>
   readonly signer: CheckpointSigner
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string
   readonly closingsFolder: string
   readonly log: Log
 }
@@ -97,7 +99,7 @@ export class RunningSteps {
   }
 
   async #start(own: Running, url: string, madeBy: string): Promise<void> {
-    const { db, signer, closingsFolder, log } = this.#options
+    const { db, signer, piiKey, closingsFolder, log } = this.#options
     const { month, abort } = own
     let lock: MonthLock | null = null
     try {
@@ -112,6 +114,7 @@ export class RunningSteps {
         lock,
         folder: monthFolder(closingsFolder, month),
         signer,
+        piiKey,
         madeBy,
         signal: abort.signal,
         onStop: (stoppedBy) => abort.abort(new StoppedBy(stoppedBy)),

@@ -35,6 +35,8 @@ export interface StepOptions {
   /** The month's own folder; it is created. */
   readonly folder: string
   readonly signer: CheckpointSigner
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string | null
   /** `staff:ann` */
   readonly madeBy: string
   /** Ends the step, which then has failed. */

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { readInputFile } from '../../config/read-input-file.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
-import { findSigner } from '../checkpoint/checkpoint-key.ts'
+import { findKey, findSigner } from '../checkpoint/checkpoint-key.ts'
 import { formatFinding, MAX_FINDINGS } from '../finding.ts'
 import { lowerProcessPriority } from '../priority/process-priority.ts'
 import { type Verification, verify } from '../verify/verify.ts'
@@ -34,6 +34,7 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
   const verification = await verify(await reportUrl(), {
     asOf: asOf ?? null,
     checkpoint,
+    piiKey: findKey('pii', env),
     progress,
     signal,
     onService: lowerProcessPriority,

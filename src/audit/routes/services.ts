@@ -5,6 +5,8 @@ import type { VerificationRuns } from '../runs/verification-runs.ts'
 /** What audits keep while the service runs. */
 export interface AuditParts {
   readonly checkpoints: CheckpointSigner
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string
   readonly runs: VerificationRuns
   /** The folder of month closings, with a folder for each month. */
   readonly closingsFolder: string

@@ -13,7 +13,7 @@ import type { FinanceServices } from './services.ts'
 
 const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { reads }: FinanceServices): void {
+export function verifyRoute(app: App, { reads, piiKey }: FinanceServices): void {
   const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
@@ -46,7 +46,8 @@ export function verifyRoute(app: App, { reads }: FinanceServices): void {
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`
       const chunks = async function* (): AsyncGenerator<string, void> {
-        const verification = auditWorker.verify(url, asOf, signal, (latest) => void (progress = latest))
+        const target = { asOf, checkpoint: null, piiKey }
+        const verification = auditWorker.verify(url, target, signal, (latest) => void (progress = latest))
         verification.catch(() => {})
         for (;;) {
           const result = await Promise.race([verification, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])

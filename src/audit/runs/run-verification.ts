@@ -20,6 +20,8 @@ export interface VerificationWork {
   /** The database to verify. */
   readonly url: string
   readonly checkpoint: Checkpoint | null
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string | null
   /** Events to read. */
   readonly total: number
   /** Ends the run, which then has failed, unless somebody asked for its end: in the table, or by `StoppedBy`. */
@@ -42,7 +44,7 @@ export class StoppedBy extends Error {
 
 /** Verifies the ledger; its row says how far that is, and what came of it. Rejects when it did not reach its end. */
 export async function runVerification(db: Kysely<Tables>, work: VerificationWork): Promise<Verification> {
-  const { id, url, checkpoint, total, signal, log, progress: onProgress, heartbeatMs = HEARTBEAT_MS } = work
+  const { id, url, checkpoint, piiKey, total, signal, log, progress: onProgress, heartbeatMs = HEARTBEAT_MS } = work
   let progress: Progress = { events: 0, of: total }
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
@@ -60,7 +62,7 @@ export async function runVerification(db: Kysely<Tables>, work: VerificationWork
   }
   let verification: Verification | undefined
   try {
-    verification = await auditWorker.verify(url, null, ended, report, checkpoint)
+    verification = await auditWorker.verify(url, { asOf: null, checkpoint, piiKey }, ended, report)
   } catch (error) {
     if (!ended.aborted) log.warn({ err: error }, 'a verification failed')
     const { reason } = signal

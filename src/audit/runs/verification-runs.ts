@@ -13,6 +13,8 @@ export interface RunOptions {
   /** The primary, for the table of runs. */
   readonly url: string
   readonly reads: Pick<ReadSources, 'reportsFor'>
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string
   readonly log: Log
   readonly heartbeatMs?: number
   readonly maxSilenceSeconds?: number
@@ -103,11 +105,11 @@ export class VerificationRuns {
     total: number,
     abort: AbortController,
   ): Promise<void> {
-    const { log } = this.#options
+    const { log, piiKey } = this.#options
     const { signal } = abort
     const heartbeatMs = this.#heartbeatMs
     try {
-      await runVerification(this.#db, { id, url, checkpoint, total, signal, log, heartbeatMs })
+      await runVerification(this.#db, { id, url, checkpoint, piiKey, total, signal, log, heartbeatMs })
     } catch {
       // Its row says so.
     } finally {

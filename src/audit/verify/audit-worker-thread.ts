@@ -1,19 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
-import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { StepOutcome, StepTask, WorkedStep } from '../closings/step-task.ts'
 import { workOf } from '../closings/step-work.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { lowerThreadPriority } from '../priority/thread-priority.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
-import { type Verification, verify } from './verify.ts'
+import { type Verification, type VerifyTarget, verify } from './verify.ts'
 
 // The thread of an `AuditWorker` call: runs one task and ends.
 
 export type AuditTask = { readonly url: string } & (
-  | { readonly type: 'verify'; readonly asOf: number | null; readonly checkpoint: CheckpointHead | null }
+  | ({ readonly type: 'verify' } & VerifyTarget)
   | { readonly type: 'fold-trial-balance'; readonly position: number }
   | ({ readonly type: 'closing-step'; readonly step: WorkedStep } & StepTask)
 )
@@ -44,13 +43,8 @@ function contextWithProgress(): QueryContext {
 
 async function run(task: AuditTask): Promise<void> {
   if (task.type === 'verify') {
-    const options = {
-      asOf: task.asOf,
-      checkpoint: task.checkpoint,
-      signal,
-      progress: (progress: Progress) => post({ type: 'progress', progress }),
-    }
-    post({ type: 'verification', verification: await verify(task.url, options) })
+    const progress = (made: Progress): void => post({ type: 'progress', progress: made })
+    post({ type: 'verification', verification: await verify(task.url, { ...task, signal, progress }) })
     return
   }
   const pool = openPool(task.url, { max: 2, application_name: 'audit worker' })

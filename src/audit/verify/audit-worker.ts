@@ -1,25 +1,19 @@
 import { Worker } from 'node:worker_threads'
-import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { StepOutcome, StepTask, WorkedStep } from '../closings/step-task.ts'
 import type { Progress } from '../ledger-scan.ts'
 import type { TrialBalance } from '../reports/trial-balance.ts'
 import type { AuditTask, AuditWorkerMessage } from './audit-worker-thread.ts'
-import type { Verification } from './verify.ts'
+import type { Verification, VerifyTarget } from './verify.ts'
 
 /** Reads the whole ledger for a running service, each time in a thread of its own, so that no request waits for it. */
 export const auditWorker = {
-  /**
-   * Verifies the ledger up to a position; null for all of it and the tables. It must have the hash of the checkpoint at
-   * its position.
-   */
   async verify(
     url: string,
-    asOf: number | null,
+    target: VerifyTarget,
     signal: AbortSignal,
     progress: (progress: Progress) => void,
-    checkpoint: CheckpointHead | null = null,
   ): Promise<Verification> {
-    const done = await runInWorker({ url, type: 'verify', asOf, checkpoint }, signal, progress)
+    const done = await runInWorker({ url, type: 'verify', ...target }, signal, progress)
     if (done.type !== 'verification') throw new Error('a verification ended without a result')
     return done.verification
   },

@@ -13,6 +13,7 @@ import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkClosings } from './check-closings.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
+import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
@@ -25,12 +26,17 @@ export interface Verification {
   readonly findings: readonly Finding[]
 }
 
-export interface VerifyOptions extends ScanOptions {
+/** What is verified. */
+export interface VerifyTarget {
   /** The last position to check, without the tables, which are newer. Null: the whole ledger and the tables. */
   readonly asOf: number | null
   /** A signed checkpoint: the ledger must have its hash at its position. */
   readonly checkpoint: CheckpointHead | null
+  /** Decrypts the records of the vault; without it only missing ones are found. */
+  readonly piiKey?: string | null
 }
+
+export interface VerifyOptions extends ScanOptions, VerifyTarget {}
 
 /** Fewer events than this are left to be read in the transaction that compares the tables. */
 const MAX_FROZEN_EVENTS = 500
@@ -38,7 +44,7 @@ const MAX_FROZEN_EVENTS = 500
 /**
  * Replays the ledger and checks that positions have no gap, that every hash covers the one before, that times do not
  * decrease, that every event can be read, balances and breaks no rule, and every draw; then that the head, the stored
- * replies and every row of the tables match the events. Throws when `asOf` is beyond the end.
+ * replies and every row of the tables match the events, and that the records of the vault can be read. Throws when `asOf` is beyond the end.
  *
  * Only the last events, the head, the tables and the replies to these events are read in one snapshot of the database.
  */
@@ -50,7 +56,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
       if (opened.status === 'fulfilled') await opened.value.close()
   })
   const [snapshot, rangeSnapshot] = await Promise.all(opening)
-  const { asOf } = options
+  const { asOf, piiKey = null } = options
   if (asOf !== null && options.checkpoint !== null && options.checkpoint.position > asOf) {
     throw new Error(`The checkpoint is of position ${options.checkpoint.position}, beyond --as-of ${asOf}.`)
   }
@@ -97,6 +103,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkHead(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
     checkCurrencyTotals(rows, findings)
     checkHolds(rows, findings)
+    if (asOf === null) await checkVault(snapshot, rows, piiKey, findings, scan.onPage)
     await checkClosings(snapshot, rows, findings)
     await checkAcknowledgements(snapshot, rows, findings)
   }

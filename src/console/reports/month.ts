@@ -102,8 +102,8 @@ const MAX_EARLIER = 50
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
   const { db, audit, reads } = services
-  const { closingsFolder, checkpoints, runs } = audit
-  const running = new RunningSteps({ db, signer: checkpoints, closingsFolder, log: scope.log })
+  const { closingsFolder, checkpoints, piiKey, runs } = audit
+  const running = new RunningSteps({ db, signer: checkpoints, piiKey, closingsFolder, log: scope.log })
   scope.addHook('onClose', () => running.close())
 
   scope.get('/reports/:month', { schema: { params: MonthParams } }, async (request, reply) => {

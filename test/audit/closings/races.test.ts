@@ -64,7 +64,8 @@ async function openMonth(t: Test, app?: TestApp) {
 /** The steps of an instance that shares the folder. */
 function instance(t: Test, { database }: TestApp, closingsFolder: string): RunningSteps {
   const log = { warn: () => {} }
-  const steps = new RunningSteps({ db: readDb(t, database), signer: checkpointSigner(KEY), closingsFolder, log })
+  const signer = checkpointSigner(KEY)
+  const steps = new RunningSteps({ db: readDb(t, database), signer, piiKey: '', closingsFolder, log })
   t.teardown(() => steps.close())
   return steps
 }
@@ -384,7 +385,7 @@ test('an aborted task is over when it says so: its thread writes no more', async
   t.teardown(() => unsubscribe('worker_threads', onWorker))
   await holdVerifications(t, database)
   const abort = new AbortController()
-  const verification = auditWorker.verify(database.serviceUrl, null, abort.signal, () => {})
+  const verification = auditWorker.verify(database.serviceUrl, { asOf: null, checkpoint: null }, abort.signal, () => {})
   t.equal(workers.length, 1)
   abort.abort(new Error('enough'))
   await t.rejects(verification, { message: 'enough' })

@@ -36,6 +36,7 @@ export const runSteps = async (
         lock,
         folder,
         signer,
+        piiKey: null,
         madeBy: 'staff:fin',
         signal,
         onStop: () => {},

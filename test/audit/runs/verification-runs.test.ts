@@ -128,7 +128,7 @@ test('the run of a crashed instance does not block the next one, and a stopped s
   const db = readDb(t, database)
   const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
   const gate = await holdVerifications(t, database)
-  const closing = new VerificationRuns({ url: database.serviceUrl, reads, log: { warn: () => {} } })
+  const closing = new VerificationRuns({ url: database.serviceUrl, reads, piiKey: '', log: { warn: () => {} } })
   const run = await closing.start('staff:ann', { checkpoint: null, key: null })
   t.equal(run?.outcome, 'running')
   await closing.close()

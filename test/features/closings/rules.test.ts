@@ -144,7 +144,17 @@ test('the id of a finding is that of its step, kind and subject, and nothing els
   for (const kind of ['order', 'hash', 'checkpoint', 'head', 'projection', 'reply']) {
     t.equal(mayBeAcknowledged('verify', kind), false, kind)
   }
-  for (const kind of ['approval', 'rules', 'draw', 'time', 'form', 'holds', 'double-entry', 'lost_by_restore']) {
+  for (const kind of [
+    'approval',
+    'rules',
+    'draw',
+    'time',
+    'form',
+    'holds',
+    'vault',
+    'double-entry',
+    'lost_by_restore',
+  ]) {
     t.equal(mayBeAcknowledged('verify', kind), true, kind)
   }
   t.end()

@@ -19,7 +19,7 @@ import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { currentIncarnation } from '../ledger/given-when.ts'
-import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
+import { testChains, testPiiKey, testSpins, testVault } from '../ledger/test-executor.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** The secret of users' tokens. */
@@ -82,9 +82,9 @@ export function consoleOptions(
   { services: { reads }, log }: AppParts,
   own: Pick<ConsoleOptions, 'production' | 'isOwnOrigin' | 'signInCodes'>,
 ): ConsoleOptions {
-  const runs = new VerificationRuns({ url, reads, log, heartbeatMs: 50 })
+  const runs = new VerificationRuns({ url, reads, piiKey: testPiiKey, log, heartbeatMs: 50 })
   t.teardown(() => runs.close())
   const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const audit = { checkpoints, runs, closingsFolder: temporaryFolder(t) }
+  const audit = { checkpoints, piiKey: testPiiKey, runs, closingsFolder: temporaryFolder(t) }
   return { cookieKey: 'a key of cookies that is only for tests', ...own, audit }
 }

@@ -107,4 +107,5 @@ export const testSpins = spinSeeds(testKey)
 /** What the first event of a test's ledger holds. */
 export const testOpening = { fairness_key: testChains.keyHash, incarnation: testIncarnation }
 
-export const testVault = createVault('a key for personal data, for tests')
+export const testPiiKey = 'a key for personal data, for tests'
+export const testVault = createVault(testPiiKey)

@@ -15,14 +15,14 @@ import type { StepOptions, StepOutcome } from '../step-task.ts'
  * one at a time, listed among the others.
  */
 export async function verifyStep(
-  { url, db, books, folder, madeBy, signal, log }: StepOptions,
+  { url, db, books, folder, piiKey, madeBy, signal, log }: StepOptions,
   progress: (progress: Progress) => void,
 ): Promise<StepOutcome> {
   const checkpoint = books.previous?.checkpoint ?? null
   const total = await headOf(db)
   const id = await insertRun(db, { startedBy: madeBy, key: null, total, checkpoint })
   if (id === null) throw new ClosingRefused(VERIFICATION_RUNNING)
-  const verification = await runVerification(db, { id, url, checkpoint, total, signal, log, progress })
+  const verification = await runVerification(db, { id, url, checkpoint, piiKey, total, signal, log, progress })
   const { findings, events, position } = verification
   const file = await writeHashed(folder, 'verification.json', `${JSON.stringify({ ...verification, checkpoint })}\n`)
   const found = await StepFindings.of('verify', db)

@@ -8,7 +8,7 @@ import { closingSteps, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../feat
 import { isMonth } from '../../../features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
 import { command } from '../../../ledger/executor/command.ts'
-import { requireSigner } from '../../checkpoint/checkpoint-key.ts'
+import { findKey, requireSigner } from '../../checkpoint/checkpoint-key.ts'
 import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
@@ -54,7 +54,8 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     const stop = new AbortController()
     const ended = AbortSignal.any([signal, stop.signal])
     const onStop = (stoppedBy: string): void => stop.abort(new StoppedBy(stoppedBy))
-    const options = { url: serviceUrl, db, books, lock, folder, signer, madeBy, signal: ended, onStop, log, progress }
+    const keys = { signer, piiKey: findKey('pii', env) }
+    const options = { url: serviceUrl, db, books, lock, folder, ...keys, madeBy, signal: ended, onStop, log, progress }
     let failed = 0
     let running: RunningStep | null = null
     for (const [i, step] of closingSteps.entries()) {

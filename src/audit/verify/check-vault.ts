@@ -1,0 +1,76 @@
+import { fingerprint } from '../../config/keys.ts'
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
+import { isForgotten } from '../../features/users/user.ts'
+import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { Snapshot } from '../../ledger/replay/snapshot.ts'
+import { openStored } from '../../vault/reads.ts'
+import { createVault, type Vault } from '../../vault/vault.ts'
+import type { Findings } from '../finding.ts'
+
+const RECORDS_SQL = `select record_id, r.sealed, k.user_id, k.wrapped
+  from vault_records r full join vault_keys k using (record_id)`
+
+/**
+ * Every record of the vault must have its key, and be there as long as the person whom it is about is not erased. It must be
+ * possible to decrypt it, which is tried where `piiKey` is the key of this database. No finding shows what a record holds.
+ */
+export async function checkVault(
+  snapshot: Snapshot,
+  rows: ReplayState,
+  piiKey: string | null,
+  findings: Findings,
+  onPage: () => Promise<void>,
+): Promise<void> {
+  const add = (id: string, reason: string): void =>
+    findings.add({
+      check: 'vault',
+      position: null,
+      table: 'vault_records',
+      id,
+      message: `it cannot be read: ${reason}`,
+    })
+  const key = piiKey !== null && (await isOwnKey(snapshot, piiKey)) ? piiKey : null
+  const vault: Pick<Vault, 'open' | 'reportUnreadable'> =
+    key === null ? { open: () => '', reportUnreadable: add } : createVault(key, add)
+  const missing = ownersOfRecords(rows)
+  for await (const page of snapshot.rows(RECORDS_SQL)) {
+    const stored = page.map(([record_id, sealed = null, user_id = null, wrapped = null]) => ({
+      record_id: String(record_id),
+      sealed,
+      user_id: user_id === null ? null : Number(user_id),
+      wrapped,
+    }))
+    for (const id of openStored(vault, stored).keys()) missing.delete(id)
+    if (findings.isFull) return
+    await onPage()
+  }
+  const erased = await erasedAmong(snapshot, [...missing.values()])
+  for (const [id, user] of missing) if (!erased.has(user)) add(id, 'record and key lost')
+}
+
+async function isOwnKey(snapshot: Snapshot, piiKey: string): Promise<boolean> {
+  const [kept] = await snapshot.query(`select fingerprint from key_fingerprints where name = 'pii'`)
+  return kept === undefined || kept['fingerprint'] === fingerprint(piiKey)
+}
+
+/** The records that requests name, with the user whom each is about. */
+function ownersOfRecords(rows: ReplayState): Map<string, number> {
+  const owners = new Map<string, number>()
+  for (const id of rows.ids(withdrawals)) {
+    const request = rows.get(withdrawals, id)
+    for (const record of [request?.details, request?.note])
+      if (request !== undefined && record) owners.set(record, request.user_id)
+  }
+  return owners
+}
+
+/** Their records are deleted after their profiles. */
+async function erasedAmong(snapshot: Snapshot, users: readonly number[]): Promise<ReadonlySet<number>> {
+  const text = 'select user_id, name, avatar, uid from user_profiles where user_id = any($1)'
+  const profiles = await snapshot.query(text, [users])
+  return new Set(
+    profiles
+      .filter(({ name, avatar, uid }) => isForgotten({ name: String(name), avatar: String(avatar), uid: String(uid) }))
+      .map(({ user_id }) => Number(user_id)),
+  )
+}
