@@ -38,6 +38,7 @@ import { startExpiringProposals } from './startup/background/expiring-proposals.
 import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
 import { startHeartbeat } from './startup/background/instances.ts'
+import { startLedgerClock } from './startup/background/ledger-clock.ts'
 import { startStaleGames } from './startup/background/stale-games.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
@@ -124,6 +125,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 
   await watch.start(tail)
   startIndexes(database, metrics, log, cleanUp)
+  startLedgerClock(database, metrics, log, cleanUp)
   const reads = await startReads(database, ledger, cleanUp)
   const assetBaseUrl = () => address.assetBaseUrl
   const lookups = createLookups(assetBaseUrl)

@@ -42,6 +42,12 @@ test('the home page says what the books come to', async (t) => {
     await until(async () => (await shown()).includes('The books are wrong: dollars must sum to zero'))
     t.match(await shown(), 'role="alert"')
   })
+
+  await t.test('a ledger that is ahead of its clock is an alarm', async (t) => {
+    t.notMatch(await shown(), 'later than the database’s clock')
+    await tamper(database, "update ledger_head set at = clock_timestamp() + interval '73 hours'")
+    await until(async () => (await shown()).includes('The last event is 3 days later than the database’s clock.'))
+  })
 })
 
 test('the last event, and the months to close', async (t) => {

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { MonthClosing } from '../../../schema/closings.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { headOf } from '../../db/head.ts'
@@ -64,9 +64,11 @@ async function timeOf(db: Kysely<Tables>, position: number): Promise<string | nu
   return at === null ? null : isoMicros(at)
 }
 
+/** The time that a command would get. */
 async function readNow(db: Kysely<Tables>): Promise<Micros> {
-  const { rows } = await sql<{ now: Micros }>`select ${micros('clock_timestamp()')} as now`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error('the database answered no row')
-  return row.now
+  const { now } = await db
+    .selectFrom('ledger_head')
+    .select(micros('greatest(clock_timestamp(), at)').as('now'))
+    .executeTakeFirstOrThrow()
+  return now
 }

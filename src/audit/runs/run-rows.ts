@@ -28,7 +28,9 @@ interface Row {
 }
 
 const isLost = (maxSilenceSeconds: number): RawBuilder<boolean> =>
-  sql<boolean>`(outcome = 'running' and heartbeat_at < clock_timestamp() - ${maxSilenceSeconds} * interval '1 second')`
+  // Far ahead it is that of a clock that has gone back since.
+  sql<boolean>`(outcome = 'running' and (heartbeat_at < clock_timestamp() - ${maxSilenceSeconds} * interval '1 second'
+    or heartbeat_at > clock_timestamp() + interval '1 day'))`
 
 /** Runs, newest first, with ids below `before`. A run that was lost is shown as failed, whether somebody marked it or not. */
 export async function readRuns(

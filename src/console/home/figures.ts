@@ -4,7 +4,7 @@ import { readEventTime } from '../../audit/reports/period.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { AuditParts } from '../../audit/routes/services.ts'
 import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
-import { headOf } from '../../db/head.ts'
+import { clockAhead, headOf } from '../../db/head.ts'
 import { type Instance, readInstances } from '../../db/queries/instances.ts'
 import type { Tables } from '../../db/tables.ts'
 import { currentMode } from '../../features/app-status/reads.ts'
@@ -41,6 +41,8 @@ export interface HomeFigures {
   /** Microseconds since 1970; null for an empty ledger. */
   readonly lastEventAt: number | null
   readonly eventsPerMinute: number
+  /** How far the ledger's time is ahead of the database's clock. */
+  readonly secondsAhead: number
   readonly withdrawals: readonly WaitingWithdrawals[]
   readonly openGames: number
   readonly openProposals: number
@@ -58,6 +60,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     balance,
     end,
     eventsPerMinute,
+    secondsAhead,
     withdrawals,
     games,
     openProposals,
@@ -70,6 +73,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     readTrialBalance(db),
     readEnd(db),
     countEventsOfLastMinute(db),
+    clockAhead(db),
     readWaitingWithdrawals(db),
     db
       .selectFrom('roulette_open_games')
@@ -91,6 +95,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     position: end.position,
     lastEventAt: end.at,
     eventsPerMinute,
+    secondsAhead,
     withdrawals,
     openGames: games.count,
     openProposals,
@@ -151,9 +156,9 @@ async function readWaitingWithdrawals(db: Kysely<Tables>): Promise<WaitingWithdr
   }>`
     select status, wallet, count(*)::int as count, sum(amount)::text as amount,
            (extract(epoch from min(created_at)) * 1000000)::bigint as oldest,
-           (count(*) filter (where created_at < now() - interval '1 day'))::int as over_one_day,
-           (count(*) filter (where created_at < now() - interval '7 days'))::int as over_one_week
-    from withdrawals where status in ('pending', 'approved') group by status, wallet order by status desc, wallet`.execute(
+           (count(*) filter (where created_at < h.time - interval '1 day'))::int as over_one_day,
+           (count(*) filter (where created_at < h.time - interval '7 days'))::int as over_one_week
+    from withdrawals, (select greatest(now(), at) as time from ledger_head) h where status in ('pending', 'approved') group by status, wallet order by status desc, wallet`.execute(
     db,
   )
   return rows.map(({ amount, over_one_day, over_one_week, ...row }) => ({

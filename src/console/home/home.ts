@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { MIN_AHEAD_SECONDS } from '../../db/head.ts'
 import type { Instance } from '../../db/queries/instances.ts'
 import { RecentRead } from '../../db/queries/recent-read.ts'
 import type { ConsolePages } from '../console-services.ts'
@@ -42,6 +43,8 @@ interface HomeData {
   /** The currencies that do not sum to zero. */
   readonly unbalanced: readonly string[]
   readonly maintenance: boolean
+  /** How far the ledger's time is ahead of the database's clock; null while it is not. */
+  readonly ahead: string | null
   readonly currencies: Table
   readonly withdrawals: Table
   /** Where the money of the withdrawals is; null without any. */
@@ -153,6 +156,7 @@ function show(figures: HomeFigures, now: number): HomeData {
     position,
     lastEventAt,
     eventsPerMinute,
+    secondsAhead,
     withdrawals,
     openGames,
     openProposals,
@@ -167,6 +171,7 @@ function show(figures: HomeFigures, now: number): HomeData {
   return {
     unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => formatWord(currency)),
     maintenance,
+    ahead: secondsAhead < MIN_AHEAD_SECONDS ? null : formatAge(secondsAhead * 1_000),
     figures: [
       {
         name: 'End of the ledger',

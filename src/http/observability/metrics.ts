@@ -126,6 +126,15 @@ export class Metrics {
     )
   }
 
+  /** As `watchLedger`, about the ledger's time. */
+  watchClock(secondsAhead: () => number): void {
+    this.#gauge(
+      'ledger_clock_ahead_seconds',
+      "Time by which the last event is later than the database's clock, 0 when it is not",
+      secondsAhead,
+    )
+  }
+
   /** As `watchLedger`, about the writer of all instances. */
   watchForwarding(
     election: { readonly isWriter: boolean; readonly instances: number },

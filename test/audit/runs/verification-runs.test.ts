@@ -117,13 +117,16 @@ test('the run of a crashed instance does not block the next one, and a stopped s
   const opened = await seededApp(t)
   const { database } = opened
   const finance = opened.staff('fin', 'finance')
-  const lost = await leftRunning(opened, 31)
-  t.match(runOf(await finance('GET', `${path}/${lost}`)), { outcome: 'failed', progress: { events: 5, of: 20 } })
-  const { id } = runOf(await finance('POST', path, {}))
-  t.match(await ended(opened, id), { outcome: 'clean' })
-  t.same(await queryRows(database, `select outcome from verification_runs where run_id = ${lost}`), [
-    { outcome: 'failed' },
-  ])
+  // Of the last one the clock has gone back since.
+  for (const seconds of [31, -72 * 3_600]) {
+    const lost = await leftRunning(opened, seconds)
+    t.match(runOf(await finance('GET', `${path}/${lost}`)), { outcome: 'failed', progress: { events: 5, of: 20 } })
+    const { id } = runOf(await finance('POST', path, {}))
+    t.match(await ended(opened, id), { outcome: 'clean' })
+    t.same(await queryRows(database, `select outcome from verification_runs where run_id = ${lost}`), [
+      { outcome: 'failed' },
+    ])
+  }
 
   const db = readDb(t, database)
   const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
