@@ -40,7 +40,6 @@ export const plainTables = {
   ledger_cursors: { name: text(), position: integer() },
   account_index: { account: text(), base: integer(), offsets: integers('smallint[]'), balance: exact() },
   event_index: { base: integer(), terms: integers('integer[]') },
-  passed_time: { only_row: boolean(), at: micros() },
   ledger_writer: {
     only_row: boolean(),
     writer: text(),

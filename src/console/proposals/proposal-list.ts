@@ -7,6 +7,7 @@ import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import { endingTimeSql } from '../../features/proposals/reads.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
@@ -79,7 +80,8 @@ export const proposalList: List<typeof filters, Row> = {
       from (
         select *, case
             -- One that nobody decided is over at its time, whether or not the event of it is written yet.
-            when status in ('open', 'expired') then case when expires_at <= ${time} then 'expired' else 'open' end
+            when status in ('open', 'expired')
+              then case when expires_at <= least(${time}, ${sql.raw(endingTimeSql)}) then 'expired' else 'open' end
             when decided_at > ${time} or proposal_id = any (${decidedLater}::bigint[]) then 'open'
             else status
           end as status_then

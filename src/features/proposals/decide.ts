@@ -1,13 +1,15 @@
 import type { EventData } from '../../../schema/events.ts'
 import type { CoveredCall, FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { passedTimeKey } from '../../ledger/rules/passed-time.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
 import { type Context, refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles } from '../users/user.ts'
 import { isBeyond, isPlanned, keptPreview, type Preview, personIn, planOf, previewOf, unpaidRows } from './effects.ts'
 import type { PreviewedProposal } from './make.ts'
-import { isOpen, type Proposal, proposalContents, proposals } from './proposal.ts'
+import { endingTime, isOpen, type Proposal, proposalContents, proposals } from './proposal.ts'
 
 type Decided = EventData<'proposal-decided'>
 
@@ -51,7 +53,7 @@ export const approveProposal = (findCall: FindCoveredCall): Verb<DecideProposal,
     if (proposal === undefined) return refuse('not_found')
     const { proposal_id, maker } = proposal
     if (maker === approver) return refuse('own_proposal')
-    const error = versionError(proposal, input, now)
+    const error = versionError(proposal, input, endingTime(state, now))
     if (error !== undefined) return refuse(error)
     const call = callOf(findCall, state, proposal)
     if (call === null) return refuse('validation_failed')
@@ -98,7 +100,7 @@ export const rejectProposal = (findCall: FindCoveredCall): Verb<DecideProposal, 
   decide(state, input, context) {
     const proposal = state.get(proposals, String(input.proposal_id))
     if (proposal === undefined) return refuse('not_found')
-    const error = versionError(proposal, input, context.now)
+    const error = versionError(proposal, input, endingTime(state, context.now))
     if (error !== undefined) return refuse(error)
     const { effects, refusal, notPaid } = openPreview(findCall, state, proposal, context)
     const data: Decided = {
@@ -125,11 +127,11 @@ export interface ExpireProposals {
 /** Puts the end of those that nobody decided in time on the ledger. Returns how many; never refused. */
 export const expireProposals: Verb<ExpireProposals, number> = {
   refusals: [],
-  reads: ({ candidates }) => candidates.map((id) => keyOf(proposals, id)),
+  reads: ({ candidates }) => [passedTimeKey, ...candidates.map((id) => keyOf(proposals, id))],
   decide: (state, { candidates }, { now, actor }) =>
     candidates.flatMap((proposal_id): LedgerEvent[] => {
       const proposal = state.get(proposals, String(proposal_id))
-      if (proposal?.status !== 'open' || isOpen(proposal, now)) return []
+      if (proposal?.status !== 'open' || isOpen(proposal, endingTime(state, now))) return []
       const decided = { proposal_id, decision: 'expired', decided_by: actor, note: null } as const
       const data = { ...decided, effects: [], refusal: null, events: 0, not_paid: [] }
       return [{ type: 'proposal-decided', data, movements: [] }]
@@ -138,7 +140,7 @@ export const expireProposals: Verb<ExpireProposals, number> = {
 }
 
 function reads({ proposal_id }: DecideProposal): readonly Key[] {
-  return [keyOf(proposals, proposal_id), keyOf(proposalContents, proposal_id)]
+  return [passedTimeKey, keyOf(proposals, proposal_id), keyOf(proposalContents, proposal_id)]
 }
 
 /** The rows that the proposed command reads; none of a closed proposal. */
@@ -157,9 +159,9 @@ export function keysOf({ subject }: Pick<Proposal, 'subject'>, call: CoveredCall
 export const callOf = (findCall: FindCoveredCall, state: State, { proposal_id, verb }: Proposal): CoveredCall | null =>
   findCall(verb, state.get(proposalContents, String(proposal_id))?.input)
 
-function versionError(proposal: Proposal, { versions }: DecideProposal, now: number) {
+function versionError(proposal: Proposal, { versions }: DecideProposal, time: Micros) {
   if (versions.length === 0) return 'version_required'
-  if (!isOpen(proposal, now)) return 'proposal_closed'
+  if (!isOpen(proposal, time)) return 'proposal_closed'
   return versions.every((version) => version === proposal.version) ? undefined : 'precondition_failed'
 }
 

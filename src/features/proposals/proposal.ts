@@ -2,6 +2,7 @@ import type { EventData } from '../../../schema/events.ts'
 import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Terms, UnpaidRow } from '../../ledger/rules/covered-verb.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { passedTime, passedTimeKey } from '../../ledger/rules/passed-time.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
@@ -56,9 +57,21 @@ export type ProposalContents = RowOf<typeof proposalContents>
 /** How long a proposal can be decided: 7 days. */
 export const PROPOSAL_MICROS = 7 * 24 * 3_600_000_000
 
-/** Whether it can still be decided. */
-export const isOpen = ({ status, expires_at }: Pick<Proposal, 'status' | 'expires_at'>, now: Micros): boolean =>
-  status === 'open' && now < expires_at
+/** How far the time that has really passed may be behind the clock for a proposal to end: 1 hour. */
+export const MAX_BEHIND_MICROS = 3_600_000_000
+
+/**
+ * The time by which proposals end: that of the command, unless a clock has jumped ahead by so much that time has not really
+ * passed. In `state` is the row of `passedTimeKey`.
+ */
+export function endingTime(state: State, now: Micros): Micros {
+  const passed = state.get(passedTime, passedTimeKey.id)
+  return passed === undefined ? now : Math.min(now, passed.at + MAX_BEHIND_MICROS)
+}
+
+/** Whether it can still be decided, by `endingTime`. */
+export const isOpen = ({ status, expires_at }: Pick<Proposal, 'status' | 'expires_at'>, time: Micros): boolean =>
+  status === 'open' && time < expires_at
 
 export const evolveProposals: Evolver = {
   'proposal-made': (state, { data, position, at }) => {
@@ -76,9 +89,8 @@ export const evolveProposals: Evolver = {
     })
     state.set(proposalContents, String(position), { proposal_id: position, input, effects: null })
   },
-  'proposal-changed': (state, { data: { proposal_id, amounts, terms }, at }) => {
+  'proposal-changed': (state, { data: { proposal_id, amounts, terms } }) => {
     const proposal = requireOpen(state, proposal_id)
-    if (at >= proposal.expires_at) throw new Error(`proposal ${proposal_id} is closed`)
     const { input } = requireContents(state, proposal_id)
     const version = versionOf({ verb: proposal.verb, input, amounts, terms })
     state.set(proposals, String(proposal_id), { ...proposal, amounts, terms, version })
@@ -87,8 +99,8 @@ export const evolveProposals: Evolver = {
     const { proposal_id, decision, decided_by, note, effects, refusal, not_paid } = data
     const proposal = requireOpen(state, proposal_id)
     const { maker, expires_at } = proposal
-    const isDue = at >= expires_at
-    if (isDue !== (decision === 'expired')) throw new Error(`proposal ${proposal_id} is closed`)
+    // The reverse is no rule: the ledger's time may be ahead of what has really passed.
+    if (decision === 'expired' && at < expires_at) throw new Error(`proposal ${proposal_id} is not over`)
     if (decision === 'approved' && decided_by === maker) {
       throw new Error(`proposal ${proposal_id} was approved by its maker`)
     }

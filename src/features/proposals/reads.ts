@@ -16,6 +16,7 @@ import type { PreviewedProposal } from './make.ts'
 import {
   type Effect,
   isOpen,
+  MAX_BEHIND_MICROS,
   type Proposal,
   type ProposalContents,
   type ProposalStatus,
@@ -25,8 +26,10 @@ import {
 
 type Db = Kysely<Tables>
 
-/** The time that commands are decided at. */
-const now = sql<string>`(select greatest(clock_timestamp(), at) from ledger_head)`
+/** `endingTime` of a command that is decided now. */
+export const endingTimeSql = `(select least(greatest(clock_timestamp(), h.at), p.at + interval '${MAX_BEHIND_MICROS} microseconds')
+  from ledger_head h, passed_time p)`
+const time = sql.raw<string>(endingTimeSql)
 
 /** Bytes of unpaid rows of a page: a salary file may have thousands. */
 const MAX_PAGE_UNPAID_BYTES = 256 * 1024
@@ -100,10 +103,10 @@ export async function findEffects(
   limit: number,
 ): Promise<EffectsPage | undefined> {
   return readTogether(db, async (trx) => {
-    const { state, context, found } = await loadProposals(trx, terms, [id], [id])
+    const { state, time, found } = await loadProposals(trx, terms, [id], [id])
     const [proposal] = found
     if (proposal === undefined) return undefined
-    if (!isOpen(proposal, context.now)) {
+    if (!isOpen(proposal, time)) {
       const effects = state.get(proposalContents, String(id))?.effects ?? []
       return { effects: effects.slice(first, first + limit), hasMore: effects.length > first + limit }
     }
@@ -124,7 +127,7 @@ export async function countOpenProposals(db: Db): Promise<number> {
     .selectFrom('proposals')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('status', '=', 'open')
-    .where('expires_at', '>', now)
+    .where('expires_at', '>', time)
     .executeTakeFirstOrThrow()
   return count
 }
@@ -158,7 +161,7 @@ export async function findOverdueProposals(db: Db, limit: number): Promise<numbe
     .selectFrom('proposals')
     .select('proposal_id')
     .where('status', '=', 'open')
-    .where('expires_at', '<=', now)
+    .where('expires_at', '<=', time)
     .orderBy('proposal_id')
     .limit(limit)
     .execute()
@@ -172,15 +175,17 @@ const readTogether = <Result>(db: Db, read: (trx: Db) => Promise<Result>): Promi
 /** Written so that the index of open ones serves `open`, of which there are few. */
 function hasStatus(eb: ExpressionBuilder<{ p: Tables['proposals'] }, 'p'>, status: ProposalStatus) {
   const isStored = eb('p.status', '=', status)
-  if (status === 'open') return eb.and([eb('p.status', '=', sql.lit(status)), eb('p.expires_at', '>', now)])
+  if (status === 'open') return eb.and([eb('p.status', '=', sql.lit(status)), eb('p.expires_at', '>', time)])
   if (status !== 'expired') return isStored
-  return eb.or([isStored, eb.and([eb('p.status', '=', 'open'), eb('p.expires_at', '<=', now)])])
+  return eb.or([isStored, eb.and([eb('p.status', '=', 'open'), eb('p.expires_at', '<=', time)])])
 }
 
 /** Rows of proposals and of what they read, as of one moment. */
 interface Loaded {
   readonly state: RowCache
   readonly context: Pick<Context, 'now' | 'position'>
+  /** By which proposals are over. */
+  readonly time: Micros
 }
 
 /** Those that exist, in the order of `ids`; what is long only of those in `whole`. */
@@ -190,9 +195,9 @@ async function loadProposals(
   ids: readonly number[],
   whole: readonly number[],
 ): Promise<Loaded & { readonly found: readonly Proposal[] }> {
-  const { now: time, position } = await db
+  const { now, time, position } = await db
     .selectFrom('ledger_head')
-    .select([micros(`greatest(clock_timestamp(), at)`).as('now'), 'position'])
+    .select([micros(`greatest(clock_timestamp(), at)`).as('now'), micros(endingTimeSql).as('time'), 'position'])
     .executeTakeFirstOrThrow()
   const state = new RowCache()
   await load(db, tables, state, [
@@ -200,7 +205,7 @@ async function loadProposals(
     ...whole.map((id) => keyOf(proposalContents, id)),
   ])
   const found = ids.flatMap((id) => state.get(proposals, String(id)) ?? [])
-  return { state, context: { now: time, position: position + 1 }, found }
+  return { state, context: { now, position: position + 1 }, time, found }
 }
 
 /** Those that exist, in the order of `ids`; of salary files that are not in `whole` what is kept for lists. */
@@ -211,18 +216,18 @@ async function readProposals(
   whole: readonly number[],
 ): Promise<PreviewedProposal[]> {
   if (ids.length === 0) return []
-  const { state, context, found } = await loadProposals(db, terms, ids, whole)
+  const { state, context, time, found } = await loadProposals(db, terms, ids, whole)
   const isWhole = new Set(whole)
   const keys = found.flatMap((proposal) =>
-    isWhole.has(proposal.proposal_id) && isOpen(proposal, context.now)
+    isWhole.has(proposal.proposal_id) && isOpen(proposal, time)
       ? keysOf(proposal, callOf(terms.findCall, state, proposal))
       : [],
   )
   await load(db, terms.tables, state, keys)
   return found.map((proposal) => {
     const id = proposal.proposal_id
-    if (!isWhole.has(id)) return kept(proposal, context.now, undefined)
-    if (!isOpen(proposal, context.now)) return kept(proposal, context.now, state.get(proposalContents, String(id)))
+    if (!isWhole.has(id)) return kept(proposal, time, undefined)
+    if (!isOpen(proposal, time)) return kept(proposal, time, state.get(proposalContents, String(id)))
     return { proposal, preview: openPreview(terms.findCall, state, proposal, context) }
   })
 }

@@ -1,6 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { balances, holds } from '../rules/account.ts'
 import { incarnations, lostCommits } from '../rules/incarnation.ts'
+import { passedTime } from '../rules/passed-time.ts'
 import { rowTable } from './row-table.ts'
 
 export const ledgerTables = [
@@ -8,6 +9,7 @@ export const ledgerTables = [
   rowTable(holds, { key: ['account'] }),
   rowTable(incarnations, { key: ['one'] }),
   rowTable(lostCommits, { source: 'profile', key: ['one'] }),
+  rowTable(passedTime, { source: 'profile', key: ['only_row'] }),
 ]
 
 declare module '../../db/tables.ts' {

@@ -739,6 +739,13 @@ test('proposals', async (t) => {
 
       // As a batch of its own, so that the executor sees it.
       await queryRows(database, `update ledger_head set at = at + interval '168 hours', batch = gen_random_uuid()`)
+      await queryRows(database, `update passed_time set at = clock_timestamp() + interval '100 hours'`)
+      t.match(dataOf(await next.operator('GET', path(id))), { status: 'open' }, 'the time has not really passed')
+      t.match(dataOf(await next.operator('GET', '/admin/v1/proposals?status=open')), [{ id }])
+      t.same(await findOverdueProposals(readDb(t, database), 50), [])
+      t.equal(await next.ledger.runOk(expireProposals, { candidates: [id] }), 0)
+
+      await queryRows(database, `update passed_time set at = clock_timestamp() + interval '168 hours'`)
       const over = { id, status: 'expired', effects: [], decided_by: 'system', note: null }
       t.match(dataOf(await next.operator('GET', path(id))), over)
       t.match(dataOf(await next.operator('GET', '/admin/v1/proposals?status=expired'))[0], over)

@@ -20,6 +20,7 @@ import { type Credit, credit, creditMovements } from '../../../src/features/wall
 import { debit } from '../../../src/features/wallet/debit.ts'
 import type { ApprovalLimits, CoveredVerb } from '../../../src/ledger/rules/covered-verb.ts'
 import { coveredCall } from '../../../src/ledger/rules/covered-verb.ts'
+import { passedTime, passedTimeKey } from '../../../src/ledger/rules/passed-time.ts'
 import type { State } from '../../../src/ledger/rules/state.ts'
 import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
@@ -229,6 +230,24 @@ test('only what is overdue expires, at its time', (t) => {
   t.equal(expire(end + HOUR), 0)
   t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end })
   t.equal(state.get(proposalContents, '3')?.effects, null)
+  t.end()
+})
+
+test('a clock that jumped ahead ends no proposal before its time has really passed', (t) => {
+  const { given, when, state } = ledger()
+  given(made(5), made(6))
+  const end = FIXED_NOW + PROPOSAL_MICROS
+  const jumped = { now: end + 72 * HOUR, actor: 'staff:ben' }
+  const passed = (at: number) => state.set(passedTime, passedTimeKey.id, { only_row: true, at })
+  const expire = () => when(expireProposals, { candidates: [2, 3] }, jumped).answer
+  const decision = (proposal_id: number) => ({ proposal_id, versions: versionsOf(state, proposal_id), note: null })
+  passed(end - HOUR - 1)
+  t.equal(expire(), 0)
+  t.equal(when(rejectProposal(findCall), decision(2), jumped).refusal, undefined, 'it can be decided')
+  t.match(state.get(proposals, '2'), { status: 'rejected', decided_at: jumped.now })
+  passed(end - HOUR)
+  t.match(when(approveProposal(findCall), decision(3), jumped).refusal, { refusal: 'proposal_closed' })
+  t.equal(expire(), 1)
   t.end()
 })
 
