@@ -1,23 +1,30 @@
 import type { ClientBase } from 'pg'
 
-/** Settings that must be on, and what is lost otherwise. */
-const DURABILITY_SETTINGS: Readonly<Record<string, string>> = {
-  fsync: 'a crash of the machine can destroy the database',
+/** Values of settings with which no ledger is safe, and what they do to it. Only a superuser can preset most of them. */
+const UNSAFE_SETTINGS: Readonly<Record<string, { readonly value: string; readonly consequence: string }>> = {
+  fsync: { value: 'off', consequence: 'a crash of the machine can destroy the database' },
   // `local` and `remote_write` are weaker for replicas only; they wait for this server's disk.
-  synchronous_commit: 'a crash can lose what was already confirmed',
-  full_page_writes: 'a crash of the machine can leave half-written pages',
+  synchronous_commit: { value: 'off', consequence: 'a crash can lose what was already confirmed' },
+  full_page_writes: { value: 'off', consequence: 'a crash of the machine can leave half-written pages' },
+  // `local` fires triggers as `origin` does.
+  session_replication_role: { value: 'replica', consequence: 'no trigger protects the events of the ledger' },
+  ignore_checksum_failure: { value: 'on', consequence: 'damaged pages are read as if they were whole' },
+  zero_damaged_pages: { value: 'on', consequence: 'damaged pages are emptied without an error' },
 }
 
 /**
- * One sentence for each durability setting that is off in this session. The session must be of the role that writes the
- * ledger, because a setting can depend on the role or the database.
+ * One sentence for each setting that is unsafe in this session. The session must be of the role that writes the ledger,
+ * because a setting can depend on the role or the database.
  */
-export async function durabilityFaults(client: ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select name from pg_settings where name = any($1) and setting = 'off' order by name`,
-    [Object.keys(DURABILITY_SETTINGS)],
+export async function settingFaults(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    'select name, setting from pg_settings where name = any($1) order by name',
+    [Object.keys(UNSAFE_SETTINGS)],
   )
-  return rows.map(({ name }) => `The database has ${name} off: ${DURABILITY_SETTINGS[name]}.`)
+  return rows.flatMap(({ name, setting }) => {
+    const unsafe = UNSAFE_SETTINGS[name]
+    return unsafe?.value === setting ? [`The database has ${name} ${setting}: ${unsafe.consequence}.`] : []
+  })
 }
 
 /**

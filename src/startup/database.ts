@@ -13,7 +13,7 @@ import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
 import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
 import { openReportDatabase } from '../db/queries/report-database.ts'
-import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
+import { canChangeLedger, settingFaults } from '../db/safety.ts'
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
 import { Promotion } from '../db/session/promotion.ts'
 import type { Tables } from '../db/tables.ts'
@@ -186,9 +186,12 @@ async function warnOfLocale(client: Client, log: Log): Promise<void> {
 }
 
 async function assertSafe(client: Client, config: Config, log: Log): Promise<void> {
-  const faults = await durabilityFaults(client)
+  const faults = await settingFaults(client)
   if (faults.length > 0)
-    throw new Error(`${faults.join(' ')} Refusing to start: fsync, synchronous_commit and full_page_writes must be on.`)
+    throw new Error(
+      `${faults.join(' ')} Refusing to start: fsync, synchronous_commit and full_page_writes must be on, ` +
+        'session_replication_role, ignore_checksum_failure and zero_damaged_pages as they are by default.',
+    )
   if (!(await canChangeLedger(client))) return
   const finding = 'The role of DATABASE_URL may change events of the ledger'
   if (config.production) {

@@ -8,9 +8,9 @@ import { connect } from '../../src/db/connect.ts'
 import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
-import { canChangeLedger, durabilityFaults } from '../../src/db/safety.ts'
+import { canChangeLedger, settingFaults } from '../../src/db/safety.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
-import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { emptyDatabase, superuserUrl, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
 
@@ -165,16 +165,28 @@ test('a role that may change the ledger is detected', async (t) => {
   await t.rejects(canChangeLedger(empty), /was not migrated/)
 })
 
-test('durability settings that are off are reported', async (t) => {
-  const { serviceUrl } = await testDatabase()
-  const client = await connect(serviceUrl, 'test')
+test('settings with which no ledger is safe are reported', async (t) => {
+  const database = await testDatabase()
+  const client = await connect(database.serviceUrl, 'test')
   t.teardown(() => client.end())
-  t.same(await durabilityFaults(client), [], 'none in a test cluster')
+  t.same(await settingFaults(client), [], 'none in a test cluster')
   await client.query('set synchronous_commit = local')
-  t.same(await durabilityFaults(client), [])
+  t.same(await settingFaults(client), [])
   await client.query('set synchronous_commit = off')
-  t.same(await durabilityFaults(client), [
+  t.same(await settingFaults(client), [
     'The database has synchronous_commit off: a crash can lose what was already confirmed.',
+  ])
+  const preset = ['session_replication_role = replica', 'ignore_checksum_failure = on', 'zero_damaged_pages = on']
+  await queryRows(
+    await superuserUrl(database),
+    preset.map((setting) => `alter role economy_service in database ${database.name} set ${setting}`).join('; '),
+  )
+  const later = await connect(database.serviceUrl, 'test')
+  t.teardown(() => later.end())
+  t.same(await settingFaults(later), [
+    'The database has ignore_checksum_failure on: damaged pages are read as if they were whole.',
+    'The database has session_replication_role replica: no trigger protects the events of the ledger.',
+    'The database has zero_damaged_pages on: damaged pages are emptied without an error.',
   ])
 })
 

@@ -37,6 +37,11 @@ async function openWith(environment: Environment): Promise<string> {
 test('a service that cannot start says why in one message', async (t) => {
   const database = await testDatabase()
   const [other, fresh, careless] = await Promise.all([testDatabase(), testDatabase(), testDatabase()])
+  const unguarded = await testDatabase()
+  await queryRows(
+    { ownerUrl: await superuserUrl(unguarded) },
+    `alter database ${unguarded.name} set session_replication_role = replica`,
+  )
   const { serviceUrl: DATABASE_URL } = database
   const DATA_DIR = temporaryFolder(t)
   t.equal(await openWith({ DATABASE_URL, DATA_DIR }), '')
@@ -72,6 +77,10 @@ test('a service that cannot start says why in one message', async (t) => {
     [
       { DATABASE_URL: careless.ownerUrl, DATA_DIR: temporaryFolder(t) },
       /^The role .*; production would refuse to start$/,
+    ],
+    [
+      { DATABASE_URL: unguarded.serviceUrl, DATA_DIR: temporaryFolder(t) },
+      /^The database has session_replication_role replica: no trigger .* Refusing to start: .*$/,
     ],
   ]
   for (const [environment, expected] of attempts) {
