@@ -9,10 +9,11 @@ import { connect } from '../db/connect.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
 import { SingleFlight } from '../db/single-flight.ts'
-import { LedgerWentBack } from '../ledger/executor/failures.ts'
+import { DatabaseIsStandby, LedgerWentBack, Unavailable } from '../ledger/executor/failures.ts'
 import type { AssertLedger } from '../ledger/executor/store.ts'
 import { hashEvent, type StoredEvent } from '../ledger/storage/event-hash.ts'
 import {
+  type Comparison,
   compareWithSeen,
   type LedgerEnd,
   type LostCommits,
@@ -83,10 +84,15 @@ export class LedgerWatch {
     return this.#noticed.signal
   }
 
-  /** Whatever is written next goes to the database that answers `query`. */
+  /**
+   * Whatever is written next goes to the database that answers `query`. Not to a standby: PostgreSQL keeps its sessions when
+   * it is promoted, so that nobody would look at it again before the first write.
+   */
   readonly assertLedger: AssertLedger = async (query) => {
-    await this.#compare(query)
+    const found = await this.#compare(query)
     if (this.noticed.aborted) throw new LedgerWentBack('commits were lost')
+    if (found === 'unknown') throw new DatabaseIsStandby('the database is a standby')
+    if (found !== 'here') throw new Unavailable('another server answers than the one of the ledger')
   }
 
   /** These events were committed here, and are being answered. */
@@ -135,8 +141,8 @@ export class LedgerWatch {
   }
 
   /** A pool's connection may lead to a server that is the ledger's no more: a finding is confirmed on a new one. */
-  async #compare(query: Query): Promise<void> {
-    if (this.noticed.aborted) return
+  async #compare(query: Query): Promise<Comparison['is'] | undefined> {
+    if (this.noticed.aborted) return undefined
     const seen = this.#seen
     const end = await readLedgerEnd(query, seen?.position ?? null)
     const found = compareWithSeen(end, seen, this.#isSynchronous)
@@ -147,6 +153,7 @@ export class LedgerWatch {
       const last = seenAt(end)
       if (last !== null && last.position > (this.#seen?.position ?? 0)) this.#seen = last
     }
+    return found.is
   }
 
   async #confirm(): Promise<void> {

@@ -2,9 +2,12 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
+import { connect } from '../../src/db/connect.ts'
 import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../../src/db/last-seen.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
+import { Unavailable } from '../../src/ledger/executor/failures.ts'
+import type { Query } from '../../src/ledger/storage/lost-commits.ts'
 import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
 import type { Subscriber } from '../../src/ledger/subscriptions/tail.ts'
 import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watch.ts'
@@ -143,6 +146,37 @@ test('an empty ledger is another one, whatever was seen', async (t) => {
   t.equal(await empty.start(), null)
   t.ok(existsSync(empty.file))
 })
+
+test('nothing is written through a connection to a standby, or to a server that is not the ledger’s', async (t) => {
+  const [database, other] = [await seededLedger(), await seededLedger()]
+  const { watch } = await opened(t, database, temporaryFolder(t))
+  /** Asks one of them; `change` may replace parts of what it answers. */
+  const ask =
+    ({ serviceUrl }: TestDatabase, change: object = {}): Query =>
+    async (statement) => {
+      const client = await connect(serviceUrl, 'test')
+      try {
+        const { rows } = await client.query<object>({ ...statement })
+        return { rows: rows.map((row) => edited(row, change)) }
+      } finally {
+        await client.end()
+      }
+    }
+  await watch.assertLedger(ask(database))
+  await t.rejects(watch.assertLedger(ask(database, { here: null })), { name: 'DatabaseIsStandby' })
+  await t.rejects(
+    watch.assertLedger(ask(other, { ledger: 'b'.repeat(64) })),
+    new Unavailable('another server answers than the one of the ledger'),
+  )
+  t.equal(watch.noticed.aborted, false)
+  await watch.assertLedger(ask(database))
+})
+
+/** A row with the end of a ledger, of which parts are replaced. */
+function edited(row: object, change: object): object {
+  const text: unknown = Reflect.get(row, 'ledger_end')
+  return typeof text === 'string' ? { ledger_end: JSON.stringify({ ...JSON.parse(text), ...change }) } : row
+}
 
 test('what another ledger says is not taken for what was seen', async (t) => {
   const [database, other] = [await seededLedger(), await seededLedger()]

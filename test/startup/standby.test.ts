@@ -5,7 +5,8 @@ import { connect } from '../../src/db/connect.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { type ReplicatedPostgres, startReplicated } from '../harness/postgres/replicated.ts'
+import { queryRows } from '../harness/postgres/query-rows.ts'
+import { type ReplicatedPostgres, type Server, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
@@ -133,6 +134,44 @@ test('on a standby an instance only reads, until it is promoted', { skip: onlyIn
   t.ok(first.position > later.position)
   await client.waitFor(({ frames }) => frames.find(({ position }) => position === String(first.position)))
   t.equal(await readyStatus(reader), 200)
+})
+
+test('a standby that is promoted without the last commits draws no link again', { skip: onlyInFullRun }, async (t) => {
+  const { primary, standby } = await replicated(t)
+  const env = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test', ON_LOST_COMMITS: 'recover' }
+  const writer = await startService(t, { ...env, DATABASE_URL: primary.serviceUrl }, await reservePort())
+  const reader = await startService(t, { ...env, DATABASE_URL: standby.serviceUrl }, await reservePort())
+  const write = sender(writer, writer, 'user 1')
+  const read = sender(reader, writer, 'user 1')
+  const linksAfter = async ({ serviceUrl }: Server, position: number): Promise<unknown[]> => {
+    const rows = await queryRows(
+      serviceUrl,
+      `select data::jsonb->>'link' as link from ledger_events where type = 'gift-drawn' and position > $1`,
+      [position],
+    )
+    return rows.map(({ link }) => link)
+  }
+  const { position } = await write('POST', '/v1/instant-send', gift)
+  await until(async () => (await read('GET', '/v1/wallet')).position >= position)
+  t.equal((await read('POST', '/v1/instant-send', gift)).status, 500, 'its writer has a connection, or had one')
+
+  await standby.admin(`alter system set primary_conninfo = ''`)
+  await standby.admin('select pg_reload_conf()')
+  await until(async () => (await standby.admin('select from pg_stat_wal_receiver')).length === 0)
+  for (let i = 0; i < 3; i += 1) t.equal((await write('POST', '/v1/instant-send', gift)).status, 200)
+  const known = await linksAfter(primary, position)
+  t.equal(known.length, 3)
+  writer.kill('SIGKILL')
+  await writer.exited
+  await primary.stop()
+  await standby.admin('select pg_promote()')
+  await until(async () => (await read('POST', '/v1/instant-send', gift).catch(() => null))?.status === 200)
+  const drawn = await linksAfter(standby, position)
+  t.ok(drawn.length > 0)
+  t.same(
+    drawn.filter((link) => known.includes(link)),
+    [],
+  )
 })
 
 test('a standby of DATABASE_READ_URL answers reads', { skip: onlyInFullRun }, async (t) => {

@@ -17,6 +17,7 @@ import {
 import {
   Closed,
   CommitOutcomeUnknown,
+  DatabaseIsStandby,
   HeadConflict,
   isCausedByCommand,
   LedgerWentBack,
@@ -121,7 +122,7 @@ export class Executor {
     readonly tables: readonly RowTable[]
     readonly evolve: Evolve
     readonly observer: Observer
-    /** Called on each new connection before anything is written through it; it may throw `LedgerWentBack`. */
+    /** Called on each new connection before anything else is asked through it. */
     readonly assertLedger?: AssertLedger
     readonly limits?: Partial<Limits>
   }) {
@@ -322,7 +323,7 @@ export class Executor {
   ): Promise<readonly PendingCommand[]> {
     if (error instanceof HeadConflict) return commands
     // A standby answers, if only with a no.
-    if (isReadOnlyError(error)) this.#stall.progressed(this.#hasCommands())
+    if (error instanceof DatabaseIsStandby || isReadOnlyError(error)) this.#stall.progressed(this.#hasCommands())
     this.#notifyObserver(() => this.#observer.failed(error))
     if (error instanceof CommitOutcomeUnknown) {
       try {
@@ -369,7 +370,7 @@ export class Executor {
       return this.#store
     } catch (error) {
       const unavailable =
-        error instanceof LedgerWentBack ? error : new Unavailable('the database cannot be reached', { cause: error })
+        error instanceof Unavailable ? error : new Unavailable('the database cannot be reached', { cause: error })
       // All who wait would get the same; the next command tries again.
       rejectAll(this.#queue.takeAll(), unavailable)
       throw unavailable

@@ -16,6 +16,11 @@ export class LedgerWentBack extends Unavailable {
   override readonly name = 'LedgerWentBack'
 }
 
+/** The database is a standby, which takes no writes: nothing was done. */
+export class DatabaseIsStandby extends Unavailable {
+  override readonly name = 'DatabaseIsStandby'
+}
+
 /** The executor is shutting down: nothing was done. */
 export class Closed extends Error {}
 

@@ -55,7 +55,7 @@ export interface BatchContext {
 /** The end of the ledger, and rows as they are there, once everything in flight has committed. */
 type CachedHead = Pick<BatchContext, 'head' | 'lastBatch' | 'rows'>
 
-/** Throws when the database that answers must not be written. */
+/** Throws `Unavailable`, such as `LedgerWentBack`, when the database that answers must not be written. */
 export type AssertLedger = (query: Query) => Promise<void>
 
 interface LoadRequest {

@@ -4,7 +4,7 @@ import { userProfiles } from '../../../src/features/users/user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { command } from '../../../src/ledger/executor/command.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
-import { Closed, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'
+import { Closed, DatabaseIsStandby, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
@@ -239,6 +239,14 @@ test('a column that a later version adds is ignored', async (t) => {
   }
 })
 
+const giftCommand = () =>
+  command(
+    send,
+    roseGift,
+    { actor: 'user:1', requestId: 'r', idempotency: null },
+    { presentResult: () => ({ status: 200, body: '' }), presentRefusal: () => ({ status: 422, body: '' }) },
+  )
+
 test('an observer that throws cannot make a committed command look failed', async (t) => {
   const database = await testDatabase()
   await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
@@ -250,17 +258,32 @@ test('an observer that throws cannot make a committed command look failed', asyn
   const observer = { committed: throws, bug: throws, failed }
   const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
   t.teardown(() => executor.close())
-  const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
-  const presenter = {
-    presentResult: () => ({ status: 200, body: '' }),
-    presentRefusal: () => ({ status: 422, body: '' }),
-  }
-  const run = () => executor.run(command(send, roseGift, cause, presenter))
+  const run = () => executor.run(giftCommand())
   const settled = await Promise.all([run(), run()])
   t.same(statuses(settled), { 200: 2 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
   t.equal(observed.length, 1)
   t.same(statuses([await run()]), { 200: 1 }, 'and the executor goes on')
+})
+
+test('a standby is asked again with each command, on a new connection, and is no stall', async (t) => {
+  const database = await testDatabase()
+  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
+  let connections = 0
+  const assertLedger = async (): Promise<void> => {
+    connections += 1
+    if (connections < 3) throw new DatabaseIsStandby('the database is a standby')
+  }
+  const observer = { committed: () => {}, bug: () => {}, failed: () => {} }
+  const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer, assertLedger })
+  t.teardown(() => executor.close())
+  const run = () => executor.run(giftCommand())
+  for (const attempt of [1, 2]) {
+    await t.rejects(run(), { name: 'DatabaseIsStandby' })
+    t.equal(connections, attempt)
+    t.equal(executor.stalledMs, 0)
+  }
+  t.match(await run(), { reply: { status: 200 } })
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {
