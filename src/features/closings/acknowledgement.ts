@@ -2,6 +2,7 @@ import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import { integer, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { hasValues } from '../../ledger/rules/stored-values.ts'
 import { closings } from './closing.ts'
 import { findingId, mayBeAcknowledged } from './closing-finding.ts'
 
@@ -22,25 +23,14 @@ export const acknowledgements = projection('finding_acknowledgements', {
 
 export type Acknowledgement = RowOf<typeof acknowledgements>
 
-/** As closings and answers list it. */
+/** As closings and answers list it: without its time. */
 export const acknowledgedFinding = ({
   acknowledgement_id: id,
-  finding,
-  step,
-  kind,
-  subject,
-  month,
-  acknowledged_by,
-  reason,
-}: Omit<Acknowledgement, 'acknowledged_at'>): AcknowledgedFinding => ({
+  acknowledged_at: _at,
+  ...finding
+}: Omit<Acknowledgement, 'acknowledged_at'> & { readonly acknowledged_at: unknown }): AcknowledgedFinding => ({
   id,
-  finding,
-  step,
-  kind,
-  subject,
-  month,
-  acknowledged_by,
-  reason,
+  ...finding,
 })
 
 export const evolveAcknowledgements: Evolver = {
@@ -56,13 +46,8 @@ export const evolveAcknowledgements: Evolver = {
   'month-closed': (state, { data: { month, acknowledged } }) => {
     for (const listed of acknowledged) {
       const row = state.get(acknowledgements, listed.finding)
-      const isTrue = row !== undefined && isSame(acknowledgedFinding(row), listed)
+      const isTrue = row !== undefined && hasValues(acknowledgedFinding(row), listed)
       if (!isTrue) throw new Error(`${month} lists ${listed.finding}, which was not acknowledged so`)
     }
   },
 }
-
-const fields = ['id', 'finding', 'step', 'kind', 'subject', 'month', 'acknowledged_by', 'reason'] as const
-
-const isSame = (one: AcknowledgedFinding, other: AcknowledgedFinding): boolean =>
-  fields.every((field) => one[field] === other[field])

@@ -63,7 +63,4 @@ export async function earlierAcknowledgements(
   return rows.map(acknowledgedFinding)
 }
 
-const selectAcknowledgements = (db: Kysely<Tables>) =>
-  db
-    .selectFrom('finding_acknowledgements')
-    .select(['acknowledgement_id', 'finding', 'step', 'kind', 'subject', 'month', 'acknowledged_by', 'reason'])
+const selectAcknowledgements = (db: Kysely<Tables>) => db.selectFrom('finding_acknowledgements').selectAll()
