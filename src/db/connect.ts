@@ -1,14 +1,18 @@
-import { Client } from 'pg'
+import { Client, type ClientConfig } from 'pg'
+import { loopTimeout } from './loop-timeout.ts'
 import { prepareSession } from './session/prepare-session.ts'
 
 const TIMEOUT_MS = 3_000
 const KEEPALIVE_DELAY_MS = 5_000
 
-interface ConnectOptions {
-  /** For the login, and as long again for the session's settings; 3 seconds by default. */
+/** With `query_timeout` only in pipeline mode: else pg does not give up a connection whose server has stopped responding. */
+interface ConnectOptions extends Pick<ClientConfig, 'pipeline' | 'query_timeout' | 'types'> {
+  /** For the login and the session's settings, while the event loop turns; 3 seconds by default. */
   readonly timeoutMs?: number
   /** When it is aborted the connection is cut, so that whatever waits for it ends. */
   readonly signal?: AbortSignal
+  /** SQL statements that the session begins with. */
+  readonly settings?: string
 }
 
 /**
@@ -18,32 +22,32 @@ interface ConnectOptions {
 export async function connect(
   url: string,
   applicationName: string,
-  { timeoutMs = TIMEOUT_MS, signal }: ConnectOptions = {},
+  { timeoutMs = TIMEOUT_MS, signal, settings, ...driver }: ConnectOptions = {},
 ): Promise<Client> {
   signal?.throwIfAborted()
   const client = new Client({
+    ...driver,
     connectionString: url,
     application_name: applicationName,
-    connectionTimeoutMillis: timeoutMs,
     // A server whose host has vanished ends no connection: the kernel finds out, in minutes.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
   // Without a listener a broken connection would end the process.
   client.on('error', () => {})
-  const cut = (): void => void client.connection.stream.destroy()
-  signal?.addEventListener('abort', cut, { once: true })
-  client.once('end', () => signal?.removeEventListener('abort', cut))
-  await client.connect()
-  // The driver's own timeout ends with the login; a server may fall silent after it.
-  const watchdog = setTimeout(cut, timeoutMs)
+  const cut = (reason?: Error): void => void client.connection.stream.destroy(reason)
+  const onAbort = (): void => cut()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  client.once('end', () => signal?.removeEventListener('abort', onAbort))
+  const cancel = loopTimeout(() => cut(new Error('timeout expired')), timeoutMs)
   try {
-    await prepareSession(client, url)
+    await client.connect()
+    await prepareSession(client, url, settings)
+    return client
   } catch (error) {
-    await client.end().catch(() => {})
+    cut()
     throw error
   } finally {
-    clearTimeout(watchdog)
+    cancel()
   }
-  return client
 }

@@ -1,6 +1,7 @@
-import { type CustomTypesConfig, Pool, types } from 'pg'
+import { type CustomTypesConfig, Pool, type PoolClient, types } from 'pg'
 import { isConnectTimeout } from './connection-errors.ts'
 import type { Log } from './log.ts'
+import { loopTimeout } from './loop-timeout.ts'
 import type { ConnectionSource } from './queries/query-builder.ts'
 import { prepareSession } from './session/prepare-session.ts'
 
@@ -24,6 +25,48 @@ export interface PoolOptions {
   readonly settings?: string
 }
 
+const CONNECT_TIMEOUT_MS = 3_000
+
+type OnConnection = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  release: (broken?: Error | boolean) => void,
+) => void
+
+/**
+ * pg's pool counts the time for which the event loop was held, and gives up connections whose server has answered
+ * meanwhile. This one then tries again.
+ */
+export class PatientPool extends Pool {
+  override connect(): Promise<PoolClient>
+  override connect(receive: OnConnection): void
+  override connect(receive?: OnConnection): Promise<PoolClient> | undefined {
+    const connecting = this.#connect()
+    if (receive === undefined) return connecting
+    void connecting.then(
+      (client) => receive(undefined, client, (broken) => client.release(broken)),
+      (error: Error) => receive(error, undefined, () => {}),
+    )
+    return undefined
+  }
+
+  async #connect(): Promise<PoolClient> {
+    for (;;) {
+      let hasTurned = false
+      const cancel = loopTimeout(() => {
+        hasTurned = true
+      }, CONNECT_TIMEOUT_MS / 2)
+      try {
+        return await super.connect()
+      } catch (error) {
+        if (hasTurned || !isConnectTimeout(error)) throw error
+      } finally {
+        cancel()
+      }
+    }
+  }
+}
+
 /**
  * For reads by key. A plan is kept for lists of any length, and with hash joins it would read whole tables for one user.
  */
@@ -34,10 +77,10 @@ export const keyedReadSettings = 'set enable_hashjoin = off; set enable_mergejoi
  * rather than rounded), dates and times come as PostgreSQL writes them, in UTC. numeric stays a string.
  */
 export function openPool(url: string, { settings = '', ...options }: PoolOptions, log: Log = console): Pool {
-  const pool = new Pool({
+  const pool = new PatientPool({
     ...options,
     connectionString: url,
-    connectionTimeoutMillis: 3000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // For a server that stops responding: in this mode pg discards the connection, which would otherwise be used again
     // and hang.
     query_timeout: 11_000,

@@ -1,6 +1,7 @@
-import { Client } from 'pg'
+import type { Client, QueryResult, QueryResultRow } from 'pg'
+import { connect } from '../db/connect.ts'
 import { lockName } from '../db/ledger-url.ts'
-import { prepareSession } from '../db/session/prepare-session.ts'
+import { loopTimeout } from '../db/loop-timeout.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
 
 /** The writer speaks to PostgreSQL this often. */
@@ -8,7 +9,6 @@ const PING_INTERVAL_MS = 250
 /** A writer that PostgreSQL has not heard for so long hangs, or has lost its network. */
 const MAX_SILENCE_MS = 1_000
 const QUERY_TIMEOUT_MS = 1_000
-const CONNECT_TIMEOUT_MS = 3_000
 
 /** Instances of other versions take the same lock: its name must stay. */
 const LOCK_NAME = 'ledger writer'
@@ -50,13 +50,14 @@ export class WriterLock {
   readonly #name: string
   #isLost = false
   #heardAt = 0
-  #ping: NodeJS.Timeout | undefined
+  readonly #ping: NodeJS.Timeout
   /** Resolves when the connection is lost. */
   readonly lost: Promise<void>
 
   private constructor(client: Client, url: string) {
     this.#client = client
     this.#name = lockName(url, LOCK_NAME)
+    this.#ping = setInterval(() => void this.#speak(), PING_INTERVAL_MS)
     this.lost = new Promise((resolve) => {
       const lose = (): void => {
         this.#isLost = true
@@ -70,25 +71,7 @@ export class WriterLock {
 
   /** Throws when the database cannot be reached within 3 seconds. */
   static async connect(url: string): Promise<WriterLock> {
-    const client = new Client({
-      connectionString: url,
-      application_name: 'ledger election',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      keepAlive: true,
-      // Only in pipeline mode does pg give up a connection whose server has stopped responding.
-      pipeline: true,
-    })
-    const lock = new WriterLock(client, url)
-    try {
-      await client.connect()
-      await prepareSession(client, url)
-      lock.#ping = setInterval(() => void lock.#speak(), PING_INTERVAL_MS)
-      return lock
-    } catch (error) {
-      lock.cut()
-      throw error
-    }
+    return new WriterLock(await connect(url, 'ledger election', { pipeline: true }), url)
   }
 
   get isLost(): boolean {
@@ -103,7 +86,7 @@ export class WriterLock {
   /** Takes the lock, if nobody has it, and holds it until the connection is lost or closed. */
   async tryAcquire(): Promise<boolean> {
     const askedAt = performance.now()
-    const { rows } = await this.#client.query<{ mine: boolean }>(
+    const { rows } = await this.#query<{ mine: boolean }>(
       // A standby would give the lock, too.
       `select case when pg_is_in_recovery() then false else pg_try_advisory_lock(${LOCK}) end as mine`,
       [this.#name],
@@ -114,12 +97,12 @@ export class WriterLock {
 
   /** Gives the lock back. */
   async release(): Promise<void> {
-    await this.#client.query(`select pg_advisory_unlock(${LOCK})`, [this.#name])
+    await this.#query(`select pg_advisory_unlock(${LOCK})`, [this.#name])
   }
 
   /** Lets other instances find this one. */
   async advertise({ writer, address }: AdvertisedWriter): Promise<void> {
-    await this.#client.query(
+    await this.#query(
       `insert into ledger_writer (writer, address, pid, session_start)
        select $1, $2, pid, backend_start from pg_stat_activity where pid = pg_backend_pid()
        on conflict (only_row) do update set writer = excluded.writer, address = excluded.address,
@@ -130,21 +113,19 @@ export class WriterLock {
 
   /** The writer that holds the lock on this database, once it has advertised itself. */
   async findWriter(): Promise<AdvertisedWriter | null> {
-    const { rows } = await this.#client.query<AdvertisedWriter>(findHoldingWriter, [this.#name])
+    const { rows } = await this.#query<AdvertisedWriter>(findHoldingWriter, [this.#name])
     return rows[0] ?? null
   }
 
   /** Ends the session of a writer that PostgreSQL has not heard for too long, and answers whether there was one. */
   async endSilentWriter(): Promise<boolean> {
-    const { rows } = await this.#client.query(endSilentHolder, [this.#name])
+    const { rows } = await this.#query(endSilentHolder, [this.#name])
     return rows.length > 0
   }
 
   /** Names database and schema, for files that instances of several ledgers may share a folder for. */
   async ledgerName(): Promise<string> {
-    const { rows } = await this.#client.query<{ name: string }>(
-      `select current_database() || '.' || current_schema() as name`,
-    )
+    const { rows } = await this.#query<{ name: string }>(`select current_database() || '.' || current_schema() as name`)
     return sha256(rows[0]?.name ?? '').slice(0, 8)
   }
 
@@ -162,10 +143,20 @@ export class WriterLock {
     clearTimeout(timeout)
   }
 
+  /** Cuts the connection when the server does not answer, while the event loop turns. */
+  async #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    const cancel = loopTimeout(() => this.cut(), QUERY_TIMEOUT_MS)
+    try {
+      return await this.#client.query<Row>(text, [...values])
+    } finally {
+      cancel()
+    }
+  }
+
   async #speak(): Promise<void> {
     const askedAt = performance.now()
     try {
-      await this.#client.query('select 1')
+      await this.#query('select 1')
       this.#heardAt = askedAt
     } catch {
       this.cut()

@@ -1,11 +1,10 @@
-import { Client } from 'pg'
+import type { Client } from 'pg'
+import { connect } from '../../db/connect.ts'
 import { lockName } from '../../db/ledger-url.ts'
 import { isLockTimeout } from '../../db/postgres-errors.ts'
-import { prepareSession } from '../../db/session/prepare-session.ts'
 
 /** Whoever held the lock may be about to release it: the end of a step is seen a moment before that of its lock. */
 const LOCK_TIMEOUT = '1s'
-const CONNECT_TIMEOUT_MS = 3_000
 /** PostgreSQL ends the session of a host that vanished, and frees its lock, after 11 seconds: the holder stops before. */
 const QUERY_TIMEOUT_MS = 8_000
 const PING_INTERVAL_MS = 1_000
@@ -39,21 +38,15 @@ export class MonthLock {
     month: string,
     acquire: 'pg_advisory_lock' | 'pg_advisory_lock_shared',
   ): Promise<MonthLock | null> {
-    const client = new Client({
-      connectionString: url,
-      application_name: 'economy closing',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      keepAlive: true,
-      // Only in pipeline mode does pg give up a connection whose server has stopped responding.
+    const client = await connect(url, 'economy closing', {
       pipeline: true,
+      query_timeout: QUERY_TIMEOUT_MS,
+      settings: `set lock_timeout = '${LOCK_TIMEOUT}'`,
     })
     const lock = new MonthLock(client)
     client.on('error', () => lock.#lose())
     client.on('end', () => lock.#lose())
     try {
-      await client.connect()
-      await prepareSession(client, url, `set lock_timeout = '${LOCK_TIMEOUT}'`)
       await client.query(`select ${acquire}(hashtextextended($1, 0))`, [lockName(url, `closing of ${month}`)])
     } catch (error) {
       await lock.close()

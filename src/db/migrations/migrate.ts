@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
-import { Pool } from 'pg'
 import { schemaOf } from '../ledger-url.ts'
+import { PatientPool } from '../pool.ts'
 import { IS_CITUS } from '../session/citus.ts'
 import { prepareSession } from '../session/prepare-session.ts'
 import { canMigrate, changedMigrations, type MigrationTexts, storeChecksums } from './migration-checksums.ts'
@@ -124,7 +124,7 @@ async function roleOf(db: Kysely<unknown>): Promise<string> {
 }
 
 async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promise<T>): Promise<T> {
-  const pool = new Pool({
+  const pool = new PatientPool({
     connectionString: url,
     max: 1,
     application_name: 'economy migrate',

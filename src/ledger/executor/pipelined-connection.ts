@@ -1,9 +1,8 @@
-import { Client, type QueryResult } from 'pg'
+import type { Client, QueryResult } from 'pg'
+import { connect } from '../../db/connect.ts'
 import { IS_CITUS } from '../../db/session/citus.ts'
-import { prepareSession } from '../../db/session/prepare-session.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
-const CONNECT_TIMEOUT_MS = 3_000
 const CLOSE_TIMEOUT_MS = 1_000
 
 export type StatementResult = QueryResult<TextRow>
@@ -34,27 +33,8 @@ export class PipelinedConnection {
 
   /** Throws when the database cannot be reached within 3 seconds. */
   static async connect(url: string, name: string): Promise<PipelinedConnection> {
-    const client = new Client({
-      connectionString: url,
-      application_name: name,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      pipeline: true,
-      types: { getTypeParser: () => (text: string) => text },
-    })
-    const connection = new PipelinedConnection(client)
-    // The driver's own timeout ends with the login; a server may fall silent after it.
-    const watchdog = setTimeout(() => connection.cut(), CONNECT_TIMEOUT_MS)
-    try {
-      await client.connect()
-      await prepareSession(client, url, sessionSettings)
-      return connection
-    } catch (error) {
-      connection.cut()
-      throw error
-    } finally {
-      clearTimeout(watchdog)
-    }
+    const types = { getTypeParser: () => (text: string) => text }
+    return new PipelinedConnection(await connect(url, name, { pipeline: true, types, settings: sessionSettings }))
   }
 
   get isBroken(): boolean {

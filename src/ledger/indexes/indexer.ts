@@ -42,8 +42,6 @@ export class LedgerIndexer {
       INDEX_CURSOR,
       {
         url,
-        // A commit may be lost in a crash, rows and cursor alike.
-        settings: 'set synchronous_commit = off',
         isStopped: () => this.#isStopped,
         pause: () => this.#pause(RETRY_MS),
         onWaiting: () => this.#succeeded(),

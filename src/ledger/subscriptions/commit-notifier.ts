@@ -1,6 +1,6 @@
-import { Client, type ClientConfig, escapeIdentifier } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { channelName } from '../../db/ledger-url.ts'
-import { prepareSession } from '../../db/session/prepare-session.ts'
+import { connectFollower } from './single-owner.ts'
 
 /** Each notification costs every instance work, and one suffices for all that was committed since the last. */
 const MIN_INTERVAL_MS = 10
@@ -9,9 +9,8 @@ const MIN_RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 
 export interface CommitNotifierOptions {
-  /** The ledger's connection string, and how to connect. */
+  /** The ledger's connection string. */
   readonly url: string
-  readonly connection: ClientConfig
   /** An instance has notified that the ledger reaches this position. */
   readonly onPosition: (position: number) => void
   /** It listens now; earlier notifications were missed. */
@@ -45,28 +44,23 @@ export class CommitNotifier {
   }
 
   async #listen(): Promise<void> {
-    const client = new Client({ ...this.#options.connection, application_name: 'ledger tail' })
-    this.#client = client
-    const ended = new Promise<void>((resolve) => {
-      client.on('error', () => resolve())
-      client.on('end', () => resolve())
-    })
-    client.on('notification', ({ payload }) => this.#options.onPosition(Number(payload)))
+    let client: Client | undefined
     try {
-      await client.connect()
-      // A notification may be lost, so it must not make the commands wait for its own flush to disk.
-      await prepareSession(client, this.#options.url, 'set synchronous_commit = off')
+      client = await connectFollower(this.#options.url, 'ledger tail')
+      const ended = new Promise<void>((resolve) => client?.once('end', resolve))
+      client.on('notification', ({ payload }) => this.#options.onPosition(Number(payload)))
+      this.#client = client
       await client.query(`listen ${escapeIdentifier(this.#channel)}`)
       this.#failures = 0
       this.#options.onListening()
-      await ended
+      if (!this.#isStopped) await ended
     } catch {
       // A standby refuses LISTEN until it is promoted.
     }
     this.#failures += 1
     // A connection that cannot listen must not stay open.
-    void client.end().catch(() => {})
-    if (this.#client === client) this.#client = undefined
+    void client?.end().catch(() => {})
+    this.#client = undefined
     if (this.#isStopped) return
     this.#retry = setTimeout(() => this.start(), retryDelayMs(this.#failures, Math.random()))
     this.#retry.unref()

@@ -1,13 +1,11 @@
-import { Client } from 'pg'
+import type { Client } from 'pg'
+import { connect } from '../../db/connect.ts'
 import { lockName } from '../../db/ledger-url.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
-import { prepareSession } from '../../db/session/prepare-session.ts'
 
 export interface OwnerOptions {
   /** The ledger's connection string. */
   readonly url: string
-  /** Settings of the session, SQL statements. */
-  readonly settings: string
   readonly isStopped: () => boolean
   /** Waits before the next attempt. */
   readonly pause: () => Promise<void>
@@ -18,15 +16,12 @@ export interface OwnerOptions {
   readonly suppressFirstError: () => boolean
 }
 
-/** How followers of the ledger connect. */
-export const followerConnection = (url: string) => ({
-  connectionString: url,
-  keepAlive: true,
-  connectionTimeoutMillis: 3_000,
-  query_timeout: 11_000,
-  // Only in this mode does pg give up a connection whose server has stopped responding.
-  pipeline: true,
-})
+/**
+ * A connection of a follower of the ledger. What it stores may be lost in a crash, as it is then done again; so it must not
+ * make the commands wait for its flush to disk.
+ */
+export const connectFollower = (url: string, name: string): Promise<Client> =>
+  connect(url, name, { pipeline: true, query_timeout: 11_000, settings: 'set synchronous_commit = off' })
 
 /** What the owner does, on the session that holds its lock. It returns once it is to stop, or the session is broken. */
 export type OwnerWork = (client: Client, isBroken: () => boolean) => Promise<void>
@@ -38,15 +33,14 @@ export type OwnerWork = (client: Client, isBroken: () => boolean) => Promise<voi
 export async function runOnOneInstance(name: string, options: OwnerOptions, work: OwnerWork): Promise<void> {
   const { url, isStopped, pause } = options
   while (!isStopped()) {
-    // A connection of its own: the advisory lock lives and dies with it.
-    const client = new Client({ ...followerConnection(url), application_name: `follower ${name}` })
+    let client: Client | undefined
     let isBroken = false
-    client.on('error', () => {
-      isBroken = true
-    })
     try {
-      await client.connect()
-      await prepareSession(client, url, options.settings)
+      // A connection of its own: the advisory lock lives and dies with it.
+      client = await connectFollower(url, `follower ${name}`)
+      client.on('error', () => {
+        isBroken = true
+      })
       while (!isStopped() && !isBroken) {
         const lock = await client.query<{ mine: boolean }>(
           // A standby would give the lock, too, and refuse all that follows.
@@ -66,7 +60,7 @@ export async function runOnOneInstance(name: string, options: OwnerOptions, work
       // session was ended before the connection does; but if that happens each time, it is a failure.
       if (!isBroken && !(isSessionTerminated(error) && options.suppressFirstError())) options.onFailure(error)
     } finally {
-      await client.end().catch(() => {})
+      await client?.end().catch(() => {})
     }
     await pause()
   }

@@ -6,7 +6,7 @@ import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
 import { CommitNotifier } from './commit-notifier.ts'
 import { EventBuffer } from './event-buffer.ts'
-import { followerConnection, runOnOneInstance } from './single-owner.ts'
+import { runOnOneInstance } from './single-owner.ts'
 
 /** Handles events in order; the next ones come when it is done. When it throws or rejects, they come again later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
@@ -65,7 +65,6 @@ export class Tail {
   constructor(options: TailOptions) {
     this.#options = options
     this.#notifier = new CommitNotifier({
-      connection: followerConnection(options.url),
       url: options.url,
       onPosition: (position) => {
         this.#announced = Math.max(this.#announced, position)
@@ -185,9 +184,6 @@ export class Tail {
     const { url, failureLog } = this.#options
     const options = {
       url,
-      // A stored position may be lost in a crash: then its events come again. So it must not make the commands wait
-      // for its flush to disk.
-      settings: 'set synchronous_commit = off',
       isStopped: () => this.#isStopped,
       pause: () => this.#pause(),
       onWaiting: () => this.#succeeded(subscriber),

@@ -34,8 +34,7 @@ test('no connection stays open to a server that refuses LISTEN, and retries beco
   const address = standby.address()
   if (address === null || typeof address === 'string') throw new Error('no address')
   const hints = new CommitNotifier({
-    connection: { host: '127.0.0.1', port: address.port, user: 'u', database: 'd', password: 'p' },
-    url: 'postgres://u@127.0.0.1/d',
+    url: `postgres://u:p@127.0.0.1:${address.port}/d`,
     onPosition: () => {},
     onListening: () => t.fail('it does not listen'),
   })
