@@ -25,9 +25,13 @@ const UNAVAILABLE_MESSAGES =
 /** Whether the database cannot be reached or cannot work now; the query itself may be fine. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error)
-  if (code !== undefined) return NETWORK_CODES.has(code) || UNAVAILABLE_STATES.test(code)
+  if (code !== undefined) return NETWORK_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isMissingSocket(error)
   return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message)
 }
+
+/** A Unix socket that is not there: the server does not run. */
+const isMissingSocket = (error: unknown): boolean =>
+  errorCode(error) === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'connect'
 
 /** What the pool throws when no connection became free or could be opened in time. */
 const CONNECT_TIMEOUT_MESSAGES =

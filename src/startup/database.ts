@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Client, Pool } from 'pg'
 import type { Config } from '../config/config.ts'
@@ -5,6 +6,7 @@ import { errorCode } from '../config/error-code.ts'
 import { type Keys, loadKeys } from '../config/keys.ts'
 import { openEmbedded } from '../db/cluster/embedded.ts'
 import { connect } from '../db/connect.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
 import type { Log } from '../db/log.ts'
@@ -45,8 +47,8 @@ interface Addresses {
 }
 
 /**
- * Opens and migrates the database, and checks that it is safe for a ledger; `cleanUp` closes it. Waits for an embedded
- * PostgreSQL until `stop` is aborted. Throws an Error whose message says what to do.
+ * Opens and migrates the database, and checks that it is safe for a ledger; `cleanUp` closes it. Waits for one that is away,
+ * for a minute or until `stop` is aborted. Throws an Error whose message says what to do.
  */
 export async function openDatabase(
   config: Config,
@@ -55,7 +57,7 @@ export async function openDatabase(
   cleanUp: AsyncDisposableStack,
 ): Promise<Database> {
   const { url, ownerUrl } = await locate(config, log, stop, cleanUp)
-  const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url))
+  const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url, log, stop))
   let keys: Keys
   let isStandby: boolean
   try {
@@ -66,7 +68,10 @@ export async function openDatabase(
       await assertMigrated(url)
       log.warn({}, 'DATABASE_URL is a standby: this instance only reads until it is promoted')
     } else {
-      if (config.databaseOwnerUrl !== null) await assertSeparateRoles(config.databaseOwnerUrl, role)
+      if (config.databaseOwnerUrl !== null) {
+        const owner = await connectTo('DATABASE_OWNER_URL', config.databaseOwnerUrl, log, stop)
+        await assertSeparateRoles(owner, role)
+      }
       await migrate(ownerUrl ?? url)
       if (ownerUrl !== null) await grantService(ownerUrl, role)
     }
@@ -117,13 +122,32 @@ async function locate(config: Config, log: Log, stop: AbortSignal, cleanUp: Asyn
 
 const NAME = 'economy start'
 
-/** Connects to the address in a variable; errors name the variable. */
-async function connectTo(variable: string, url: string): Promise<Client> {
-  try {
-    await assertOwnSession(url, NAME)
-    return await connect(url, NAME)
-  } catch (error) {
-    throw unusable(variable, error)
+const MAX_WAIT_MS = 60_000
+const RETRY_MS = 500
+
+/**
+ * Connects to the address in a variable; while nothing answers there, or a server that is not ready, it tries again for
+ * `maxWaitMs`, and logs that once. Errors name the variable.
+ */
+export async function connectTo(
+  variable: string,
+  url: string,
+  log: Log,
+  stop: AbortSignal,
+  maxWaitMs = MAX_WAIT_MS,
+): Promise<Client> {
+  const deadline = performance.now() + maxWaitMs
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await assertOwnSession(url, NAME, stop)
+      return await connect(url, NAME, { signal: stop })
+    } catch (err) {
+      stop.throwIfAborted()
+      if (!isConnectionError(err) || performance.now() > deadline) throw unusable(variable, err)
+      if (isFirst)
+        log.warn({ err }, `${variable} cannot be reached; the start waits for it, ${maxWaitMs / 1000} s at most`)
+    }
+    await sleep(RETRY_MS, undefined, { signal: stop })
   }
 }
 
@@ -134,8 +158,7 @@ function unusable(variable: string, error: unknown): Error {
 }
 
 /** With one role in both variables the service would revoke its own rights. */
-async function assertSeparateRoles(ownerUrl: string, serviceRole: string): Promise<void> {
-  const owner = await connectTo('DATABASE_OWNER_URL', ownerUrl)
+async function assertSeparateRoles(owner: Client, serviceRole: string): Promise<void> {
   try {
     if ((await roleOf(owner)) !== serviceRole) return
     throw new Error(

@@ -26,10 +26,10 @@ export class SharedSession extends Error {
  * Throws a SharedSession when a session does not keep what is set in it: while a second connection has a transaction
  * open, the first one must find its own setting, and the second must not.
  */
-export async function assertOwnSession(url: string, applicationName: string): Promise<void> {
+export async function assertOwnSession(url: string, applicationName: string, signal?: AbortSignal): Promise<void> {
   await using closing = new AsyncDisposableStack()
   const open = async (): Promise<Client> => {
-    const client = await connect(url, applicationName)
+    const client = await connect(url, applicationName, signal && { signal })
     closing.defer(() => client.end())
     return client
   }
