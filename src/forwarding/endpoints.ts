@@ -92,6 +92,9 @@ export function connectToNetwork(address: string, key: string): Socket {
   })
 }
 
+/** Whether the other end of a connection over the network has another key. */
+export const isOtherKey = (error: unknown): boolean => /^(EPROTO|ERR_SSL_)/.test(errorCode(error) ?? '')
+
 /** Splits `host:port`, `[::1]:port` included. */
 export function parseAddress(address: string): { readonly host: string; readonly port: number } {
   const end = address.lastIndexOf(':')

@@ -9,6 +9,7 @@ import { CommandServer } from './command-server.ts'
 import {
   connectToNetwork,
   connectToSocket,
+  isOtherKey,
   isPathTooLong,
   listenOnNetwork,
   listenOnSocket,
@@ -25,6 +26,8 @@ import { type AdvertisedWriter, WriterLock } from './writer-lock.ts'
 const EAGER_RETRY_MS = 50
 const EAGER_MS = 3_000
 const RETRY_MS = 1_000
+/** A writer that was lost a moment ago is not told of. */
+const LASTING_MS = 1_000
 
 export interface WriterElectionOptions {
   readonly url: string
@@ -60,8 +63,10 @@ export class WriterElection {
   #eagerUntil = 0
   /** Where this instance cannot listen, as was logged. */
   readonly #unusable = new Set<string>()
-  /** The writer whose refusal was logged. */
-  #refusedBy: string | undefined
+  /** The writer to which this instance sends nothing, although it found it. */
+  #apart: { readonly writer: string; readonly since: number } | undefined
+  /** Why not, as was logged. */
+  readonly #reasons = new Set<string>()
 
   constructor(options: WriterElectionOptions) {
     this.#options = options
@@ -154,7 +159,10 @@ export class WriterElection {
       this.#options.failureLog.succeeded(this)
       this.#isWriter = true
       // Not of the first: an instance that is alone need not tell.
-      if (this.#eagerUntil > 0) log.info({ writer: this.#writer }, 'this instance is the writer')
+      if (this.#eagerUntil > 0 || this.#reasons.size > 0) {
+        log.info({ writer: this.#writer }, 'this instance is the writer')
+      }
+      this.#reasons.clear()
       await Promise.race([lock.lost, aborted(this.#stop.signal)])
       if (!this.#stop.signal.aborted) log.info({ writer: this.#writer }, 'this instance is the writer no longer')
       // The lock first: another instance may take over while the last answers go out.
@@ -211,22 +219,34 @@ export class WriterElection {
       () => connectToSocket(socketPath(folder, ledger, writer)),
       ...(network === null || address === null ? [] : [() => connectToNetwork(address, network.key)]),
     ]
+    let failure: unknown
     for (const way of ways) {
       try {
         const link = await WriterLink.connect(way(), hello, options)
         router.use(link)
+        this.#apart = undefined
+        this.#reasons.clear()
         log.info({ writer }, 'commands go to the writer')
         await Promise.race([link.ended, lock.lost])
         link.retire()
         return true
       } catch (error) {
-        if (!(error instanceof RefusedByWriter)) continue
-        if (this.#refusedBy !== writer) log.warn({ writer }, `${error.message}; this instance writes itself`)
-        this.#refusedBy = writer
-        return false
+        failure = error
+        if (error instanceof RefusedByWriter) break
       }
     }
+    this.#stayApart(writer, failure)
     return false
+  }
+
+  /** Logs why nothing goes to the writer, once while that lasts. */
+  #stayApart(writer: string, err: unknown): void {
+    const now = performance.now()
+    if (this.#apart?.writer !== writer) this.#apart = { writer, since: now }
+    const reason = reasonOf(err)
+    if (this.#reasons.has(reason) || now - this.#apart.since < LASTING_MS) return
+    this.#reasons.add(reason)
+    this.#options.log.warn({ err, writer }, `${reason}; this instance writes itself`)
   }
 
   /** Waits before the next attempt, not at all once it is to stop. */
@@ -235,6 +255,12 @@ export class WriterElection {
     const delay = performance.now() < this.#eagerUntil ? EAGER_RETRY_MS : RETRY_MS
     await sleep(delay, undefined, { signal }).catch(() => {})
   }
+}
+
+function reasonOf(failure: unknown): string {
+  if (failure instanceof RefusedByWriter) return failure.message
+  const isOther = failure instanceof Error && isOtherKey(failure.cause)
+  return isOther ? 'the writer has another FORWARD_KEY' : 'the writer cannot be reached'
 }
 
 const addressOf = ({ host, port }: Network): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)

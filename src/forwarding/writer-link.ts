@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { loopTimeout } from '../db/loop-timeout.ts'
 import type { Command } from '../ledger/executor/command.ts'
 import type { CommandResult } from '../ledger/executor/command-queue.ts'
 import { Overloaded, Unavailable } from '../ledger/executor/failures.ts'
@@ -61,6 +62,7 @@ export class WriterLink {
   readonly #stall = new StallWatch()
   #isReady = false
   #hasEnded = false
+  #error: Error | undefined
   readonly #welcome = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
   /** Resolves when the connection is over and each of its commands has been answered or given back. */
@@ -70,7 +72,10 @@ export class WriterLink {
     this.#socket = socket
     this.#options = options
     socket.setNoDelay(true)
-    socket.on('error', () => socket.destroy())
+    socket.on('error', (error) => {
+      this.#error = error
+      socket.destroy()
+    })
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('end', () => socket.destroy())
     this.#silence = setInterval(() => this.#checkSilence(), SILENCE_CHECK_MS)
@@ -86,12 +91,12 @@ export class WriterLink {
   static async connect(socket: Socket, hello: Hello, options: WriterLinkOptions): Promise<WriterLink> {
     const link = new WriterLink(socket, options)
     socket.write(encodeFrame(JSON.stringify({ hello })))
-    const timeout = setTimeout(() => socket.destroy(), WELCOME_TIMEOUT_MS)
+    const cancel = loopTimeout(() => socket.destroy(new Error('it does not answer')), WELCOME_TIMEOUT_MS)
     try {
       await link.#welcome.promise
       return link
     } finally {
-      clearTimeout(timeout)
+      cancel()
     }
   }
 
@@ -226,7 +231,7 @@ export class WriterLink {
   #close(): void {
     this.#end()
     clearInterval(this.#silence)
-    this.#welcome.reject(new Error('the writer cannot be reached'))
+    this.#welcome.reject(new Error('the writer cannot be reached', { cause: this.#error }))
     const given = [...this.#outstanding]
     this.#outstanding.clear()
     for (const [id, outstanding] of given) {

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { CommandRouter } from '../../src/forwarding/command-router.ts'
-import { WriterElection } from '../../src/forwarding/writer-election.ts'
+import { WriterElection, type WriterElectionOptions } from '../../src/forwarding/writer-election.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
 import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 import { echo, echoCommand, executorOf, presentRefusal, type Runs, resultOf } from './link-fixture.ts'
 
@@ -29,29 +30,41 @@ interface Candidate {
   /** Types of the events that the writer has shared. */
   readonly events: string[]
   readonly warnings: string[]
+  readonly notes: string[]
   readonly failures: string[]
 }
 
+interface CandidateOptions extends Partial<Pick<WriterElectionOptions, 'network'>> {
+  readonly version?: string
+}
+
 /** An instance whose executor answers with what `run` makes of a command. */
-function candidate(t: Test, { serviceUrl }: TestDatabase, folder: string, run: Runs['run']): Candidate {
+function candidate(
+  t: Test,
+  { serviceUrl }: TestDatabase,
+  folder: string,
+  run: Runs['run'],
+  { network = null, version = 'v' }: CandidateOptions = {},
+): Candidate {
   const executor = executorOf(run)
   const router = new CommandRouter(executor, async () => true)
   const events: string[] = []
   const warnings: string[] = []
+  const notes: string[] = []
   const failures: string[] = []
   const election = new WriterElection({
     url: serviceUrl,
     folder,
-    network: null,
+    network,
     router,
-    serve: { executor, version: 'v', verbsFor: () => new Map([[echo.name, echo]]), presentRefusal },
+    serve: { executor, version, verbsFor: () => new Map([[echo.name, echo]]), presentRefusal },
     terms: () => null,
     onEvents: (shared) => events.push(...shared.map(({ type }) => type)),
-    log: { info: () => {}, warn: (_fields, message) => warnings.push(message) },
+    log: { info: (_fields, message) => notes.push(message), warn: (_fields, message) => warnings.push(message) },
     failureLog: { failed: (error) => failures.push(String(error)), succeeded: () => failures.push('none') },
   })
   t.teardown(() => election.stop())
-  return { election, router, events, warnings, failures }
+  return { election, router, events, warnings, notes, failures }
 }
 
 const at = (position: number) => (command: Parameters<Runs['run']>[0]) => Promise.resolve(resultOf(command, position))
@@ -180,6 +193,37 @@ test('an instance that can listen nowhere leaves the lock to another, and writes
   await other.election.stop()
   await until(async () => (await sessionsWithLock(database)) === 0)
   t.notOk(deaf.election.isWriter)
+})
+
+test('why a writer is not followed is logged once while it lasts, and once when it is over', async (t) => {
+  const host = '127.0.0.1'
+  const key = 'a key for forwarding that is long enough'
+  const elsewhere = async (own: string) => ({ network: { host, port: await reservePort(), key: own } })
+  const cases = [
+    ['the writer cannot be reached', {}, {}],
+    ['the writer has another FORWARD_KEY', await elsewhere(key), await elsewhere(`${key}!`)],
+    ['the writer runs another version', await elsewhere(key), { ...(await elsewhere(key)), version: 'w' }],
+  ] as const
+  for (const [reason, writers, others] of cases) {
+    const database = await testDatabase()
+    const writer = candidate(t, database, makeFolder(t), at(1), writers)
+    writer.election.start()
+    await until(() => writer.election.isWriter)
+    const other = candidate(t, database, makeFolder(t), at(2), others)
+    other.election.start()
+    const warning = `${reason}; this instance writes itself`
+    await until(() => other.warnings.includes(warning))
+    const attempts = other.failures.length
+    await until(() => other.failures.length >= attempts + 2)
+    t.same(other.notes, [])
+    await writer.election.stop()
+    await until(() => other.election.isWriter)
+    t.equal(other.warnings.filter((logged) => logged === warning).length, 1, reason)
+    // A busy machine may also let a welcome come late.
+    t.ok(other.warnings.length === 1 || reason !== 'the writer cannot be reached')
+    t.same(other.notes, ['this instance is the writer'])
+    await other.election.stop()
+  }
 })
 
 test('an instance that cannot advertise itself gives up lock and socket, and tries again', async (t) => {
