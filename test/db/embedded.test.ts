@@ -15,9 +15,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { findBinaries } from '../../src/db/cluster/binaries.ts'
+import { prepareCluster } from '../../src/db/cluster/cluster.ts'
+import { startAndConnect } from '../../src/db/cluster/cluster-lock.ts'
 import { DataDirInUse, openEmbedded } from '../../src/db/cluster/embedded.ts'
 import { leaseEmbedded } from '../../src/db/cluster/lease.ts'
-import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
+import { childrenOf, findPostmaster } from '../../src/db/cluster/postmaster.ts'
 import { chooseRunner } from '../../src/db/cluster/run-as.ts'
 import { connect } from '../../src/db/connect.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
@@ -34,6 +36,8 @@ import {
   startClusterOwner,
 } from '../harness/postgres/embedded.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
+import { startService } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
 const root = process.geteuid?.() === 0
@@ -222,6 +226,35 @@ test('a PostgreSQL that hangs', { skip: onlyInFullRun }, async (t) => {
       t.same(await queryRows(embedded.serviceUrl, 'select 1 as one'), [{ one: 1 }])
     }),
   ])
+})
+
+test('a PostgreSQL that hangs keeps no service from ending', { skip: onlyInFullRun }, async (t) => {
+  for (const [what, suspended] of [
+    ['all of it', (postmaster: number) => [postmaster, ...childrenOf(postmaster)]],
+    ['its first process', (postmaster: number) => [postmaster]],
+  ] as const) {
+    await t.test(`when it stops: ${what}`, async (t) => {
+      const dataDir = newDataDir(t)
+      const service = await startService(t, { DATA_DIR: dataDir }, await reservePort())
+      for (const pid of suspended(pidOf(dataDir))) process.kill(pid, 'SIGSTOP')
+      service.kill('SIGTERM')
+      t.equal(await service.exited, 0)
+      t.match(service.output(), 'embedded PostgreSQL answers nobody; ending it')
+      t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+    })
+  }
+
+  await t.test('when it starts', async (t) => {
+    const cluster = await prepareCluster(newDataDir(t))
+    const stop = new AbortController()
+    const start = async (port: number): Promise<void> => {
+      await cluster.start(port)
+      process.kill(cluster.running()?.pid ?? 0, 'SIGSTOP')
+      stop.abort(new Error('ended by SIGTERM'))
+    }
+    await t.rejects(startAndConnect({ ...cluster, start }, stop), { message: 'ended by SIGTERM' })
+    t.equal(cluster.running(), null)
+  })
 })
 
 test('a start that fails leaves no PostgreSQL', { skip: onlyInFullRun }, async (t) => {

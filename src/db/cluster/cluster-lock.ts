@@ -49,6 +49,8 @@ export async function ensureRunning(
 
 const MAX_STARTS = 10
 const REPORT_INTERVAL_MS = 5_000
+/** For one that was started here and that nobody has used yet. */
+const ABANDON_TIMEOUT_SECONDS = 3
 
 export interface StartOptions {
   readonly log?: Log
@@ -79,6 +81,7 @@ export async function startAndConnect(
         if (cluster.running() === null) starts += 1
         const { port, started } = await ensureRunning(cluster, null)
         startedByUs ||= started
+        signal?.throwIfAborted()
         if (started) writeAddresses(cluster, port)
         return { port, client: await connectOwner(cluster, port), started: startedByUs }
       } catch (error) {
@@ -90,7 +93,7 @@ export async function startAndConnect(
     }
   } catch (error) {
     const process = cluster.running()
-    if (startedByUs) await cluster.stop().catch(() => cluster.kill())
+    if (startedByUs) await cluster.stop(ABANDON_TIMEOUT_SECONDS).catch(() => cluster.kill())
     throw signal?.aborted ? error : withWhereabouts(error, cluster, process)
   } finally {
     clearInterval(report)

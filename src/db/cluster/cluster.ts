@@ -21,8 +21,11 @@ export interface Cluster {
    * Throws a StartError; then trying again may help.
    */
   start(port: number): Promise<void>
-  /** Ends all sessions, shuts down and waits until it is down. Does nothing when it is not running. */
-  stop(): Promise<void>
+  /**
+   * Ends all sessions, shuts down and waits until it is down, two minutes by default. Does nothing when it is not running.
+   * Throws when it is not down by then.
+   */
+  stop(timeoutSeconds?: number): Promise<void>
   /** Ends all its processes, as a crash of the machine would: for one that does not answer. */
   kill(): void
   password(role: Role): string
@@ -96,20 +99,10 @@ export async function prepareCluster(dataDir: string, installed?: Binaries): Pro
         throw new StartError(`PostgreSQL did not start: ${output || String(error)}`, { cause: error })
       }
     },
-    stop: async () => {
+    stop: async (timeoutSeconds = STOP_TIMEOUT_SECONDS) => {
       if (findPostmaster(path) === null) return
       try {
-        await runner.run(binaries.pg_ctl, [
-          'stop',
-          '-s',
-          '-w',
-          '-t',
-          `${STOP_TIMEOUT_SECONDS}`,
-          '-m',
-          'fast',
-          '-D',
-          path,
-        ])
+        await runner.run(binaries.pg_ctl, ['stop', '-s', '-w', '-t', `${timeoutSeconds}`, '-m', 'fast', '-D', path])
       } catch (error) {
         // Another process stopped it in the meantime.
         if (findPostmaster(path) !== null) throw error

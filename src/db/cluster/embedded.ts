@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { errorCode } from '../../config/error-code.ts'
 import { connect } from '../connect.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import {
@@ -42,17 +43,20 @@ const HANDOVER_TIMEOUT_MS = 500
 /** How often a new session is opened to see whether PostgreSQL answers, and how long that may take on a busy machine. */
 const PING_INTERVAL_MS = 10_000
 const PING_TIMEOUT_MS = 20_000
+/** As `PING_TIMEOUT_MS`, once the service is asked to stop. */
+const LAST_PING_TIMEOUT_MS = 4_000
 
 /**
  * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its owner was killed. It listens on
  * 127.0.0.1 only. Until `stop`, a PostgreSQL that dies, or is alive and answers nobody, is started again on the same
- * port.
+ * port. One that answers nobody when `signal` is aborted is ended within seconds, as it would keep whoever waits for it from
+ * stopping.
  *
  * Throws a DataDirInUse when another process owns the data directory, and an Error that says what to do when
  * PostgreSQL cannot be run here; then none that this call started is left.
  */
 export async function openEmbedded(dataDir: string, options: StartOptions = {}): Promise<Embedded> {
-  const { log = console } = options
+  const { log = console, signal } = options
   const cluster = await prepareCluster(dataDir)
   const { port, client } = await lockCluster(cluster, options)
   try {
@@ -119,6 +123,20 @@ export async function openEmbedded(dataDir: string, options: StartOptions = {}):
     }
   }
 
+  const endIfSilent = async (): Promise<void> => {
+    try {
+      const client = await connect(ownerUrl, 'economy supervision', { timeoutMs: LAST_PING_TIMEOUT_MS })
+      void client.end()
+    } catch (err) {
+      const running = cluster.running()
+      // Whatever has a code was said by PostgreSQL, or by the system where none listens.
+      if (running === null || errorCode(err) !== undefined) return
+      stopping.abort()
+      log.warn({ pid: running.pid, log: cluster.log, err }, 'embedded PostgreSQL answers nobody; ending it')
+      cluster.kill()
+    }
+  }
+
   const shutDown = async (): Promise<void> => {
     stopping.abort()
     await restarting
@@ -135,6 +153,7 @@ export async function openEmbedded(dataDir: string, options: StartOptions = {}):
   }
 
   watch(client)
+  signal?.addEventListener('abort', () => void endIfSilent(), { once: true })
   return {
     ownerUrl,
     serviceUrl: cluster.url('economy_service', port),

@@ -38,7 +38,8 @@ export function killProcesses(cluster: string): void {
   }
 }
 
-function childrenOf(parent: number): number[] {
+/** The processes that a process has started; none where the system does not list them. */
+export function childrenOf(parent: number): number[] {
   if (!existsSync('/proc/self/stat')) return []
   return readdirSync('/proc')
     .map(Number)
