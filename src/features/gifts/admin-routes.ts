@@ -33,7 +33,8 @@ export function giftAdminRoutes(app: App, services: Services): void {
         body: DefineDecoration,
         description:
           'What was sent before stays as it was drawn and paid. Absent fields stay as they are. A price that makes what ' +
-          'lies in all bags worth more by more than the limit for bag becomes a proposal (202).',
+          'lies in all bags worth more by more than the limit for bag becomes a proposal (202), of the price alone: a body that changes ' +
+          'something else, too, is 422 then.',
         refusals: verbs.defineDecoration.refusals,
         response: { 200: dataOf(DefinedDecoration), 202: dataOf(ProposalRecord) },
       },

@@ -16,6 +16,10 @@ export const giftMessages = {
   needs_name: { en: 'A new gift needs a name.', ar: 'يجب تحديد اسم للهدية الجديدة.' },
   needs_kind: { en: 'A new gift needs a kind.', ar: 'يجب تحديد نوع الهدية الجديدة.' },
   needs_price: { en: 'A new gift needs a price.', ar: 'يجب تحديد سعر للهدية الجديدة.' },
+  price_alone: {
+    en: 'A price that a colleague has to approve is changed alone: send the other changes without it.',
+    ar: 'السعر الذي يجب أن يوافق عليه أحد زملائك يُغيَّر وحده: أرسل التغييرات الأخرى من دونه.',
+  },
   odds_of_standard: { en: 'A standard gift has no odds.', ar: 'لا يجوز تحديد احتمالات للهدية العادية.' },
   needs_odds: { en: 'A lucky gift must have odds.', ar: 'يجب تحديد احتمالات لهدية الحظ.' },
   total_weight: {

@@ -12,7 +12,7 @@ import type { VerbTerms } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
-import { defineDecoration, priceChange } from './catalogue/define-decoration.ts'
+import { defineDecoration, priceAlone, priceChange } from './catalogue/define-decoration.ts'
 import { definedDecoration, sendResult } from './presenters.ts'
 import { sendGift } from './send.ts'
 
@@ -65,8 +65,9 @@ const namedDefineDecoration = nameCoveredVerb('define-decoration', DefineDecorat
   describe: ({ decoration_id }) => ({ action: 'price_raise', subject: `decoration:${decoration_id}`, reason: null }),
   grant: priceChange,
   terms: priceNow,
-  // Its maker saw the version of then; what is approved is the change of the price.
-  proposable: (_state, { expected: _expected, ...input }) => ({ input, notPaid: [], rowCount: 1 }),
+  // The price is all that a colleague sees, and so all that is approved.
+  proposable: (_state, { decoration_id, price }) => ({ input: { decoration_id, price }, notPaid: [], rowCount: 1 }),
+  proposalError: priceAlone,
 })
 
 function priceNow(state: State, { decoration_id }: { readonly decoration_id: number }): Terms {

@@ -52,6 +52,8 @@ export function limited<Input, Answer, Codes extends readonly string[]>(
         // The last one, as results refer to the first.
         return [...events, { type: 'approval-limit-used', data: { maker, amounts }, movements: [] }]
       }
+      const error = call.proposalError(state, context)
+      if (error !== null) return error
       const { action, subject, reason } = call.description
       const { input: proposed, notPaid, rowCount } = call.proposable(state)
       const data = {

@@ -56,6 +56,8 @@ export interface CoveredVerb<Input, Answer, Codes extends readonly string[] = re
   readonly terms?: (state: State, input: Input) => Terms
   /** Where not all of the input is proposed. */
   readonly proposable?: (state: State, input: Input) => Proposable<Input>
+  /** Why it cannot be proposed, though it may be done within the limits. */
+  readonly proposalError?: (state: State, input: Input, context: Context) => Refusal | null
 }
 
 /** A covered verb with its input. */
@@ -68,10 +70,12 @@ export interface CoveredCall {
   grant(state: State): Grant | null
   terms(state: State): Terms
   proposable(state: State): Proposable<unknown>
+  /** Null where it can be proposed. */
+  proposalError(state: State, context: Context): Refusal | null
 }
 
 export const coveredCall = <Input, Answer>(
-  { verb, describe, movements, grant, terms, proposable }: CoveredVerb<Input, Answer>,
+  { verb, describe, movements, grant, terms, proposable, proposalError }: CoveredVerb<Input, Answer>,
   input: Input,
 ): CoveredCall => ({
   description: describe(input),
@@ -83,6 +87,7 @@ export const coveredCall = <Input, Answer>(
   grant: (state) => grant?.(state, input) ?? null,
   terms: (state) => terms?.(state, input) ?? {},
   proposable: (state) => proposable?.(state, input) ?? { input, notPaid: [], rowCount: 1 },
+  proposalError: (state, context) => proposalError?.(state, input, context) ?? null,
 })
 
 /** The call that a proposal asks for; null when this version has no such verb, or it does not accept the input any more. */

@@ -364,7 +364,12 @@ test('proposals', async (t) => {
     await decideProposal(ben, dataOf(await bag(5)).id, 'approve')
     t.match(await put({ price: 1, image_path: 'i.png' }), { status: 200 }, 'what lies in bags is worth less')
     const { etag } = (await ben('GET', gift)).headers
-    const raised = await put({ price: 1_000_000_000 }, { 'if-match': etag })
+    const whole = { name: 'H', kind: 'standard', price: 1_000_000_000, image_path: 'i.png' }
+    t.match(await put({ ...whole, image_path: 'x.png' }), {
+      status: 422,
+      body: { code: 'validation_failed', errors: { price: [/is changed alone/] } },
+    })
+    const raised = await put(whole, { 'if-match': etag })
     t.match(raised, {
       status: 202,
       body: {
@@ -392,11 +397,12 @@ test('proposals', async (t) => {
     const approved = await approve({ version: dataOf(changed).version })
     t.match(approved, { status: 200, body: { data: { status: 'approved' } } }, 'less lies in bags now')
     t.equal(await priceOf(), 1_000_000_000)
-    t.equal(dataOf(await ben('GET', gift)).image_path, 'j.png')
-    t.same((await verifyDatabase(database)).findings, [])
-    const twice = dataOf(await put({ price: 2_000_000_000 }))
+    t.equal(dataOf(await ben('GET', gift)).image_path, 'j.png', 'what was changed meanwhile stays')
+    const twice = dataOf(await put({ price: 2_000_000_000, image_path: 'j.png' }))
+    t.match(await put({ image_path: 'k.png' }), { status: 200 })
     await decideProposal(ben, dataOf(await put({ price: 2_000_000_000 })).id, 'approve')
     t.match(await decideProposal(ben, twice.id, 'approve'), { status: 422, body: { code: 'nothing_to_do' } })
+    t.same((await verifyDatabase(database)).findings, [])
     await operator('POST', `${path(twice.id)}/reject`, { version: twice.version })
   })
 

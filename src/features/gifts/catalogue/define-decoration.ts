@@ -5,7 +5,7 @@ import type { Grant } from '../../../ledger/rules/covered-verb.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
-import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { type Context, isRefusal, type Refusal, refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { bagTotals, totalInBags } from '../bag/bag.ts'
 import { MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, parseOdds, returnToPlayer, totalWeight } from '../lucky/odds.ts'
 import { giftMessages } from '../messages.ts'
@@ -97,6 +97,13 @@ export function priceChange(state: State, { decoration_id, price }: DefineDecora
     before,
     quantity,
   }
+}
+
+/** Refuses (`validation_failed`) to change anything besides the price: only the price needs approval. */
+export function priceAlone(state: State, input: DefineDecoration, context: Context): Refusal | null {
+  const rest = defineDecoration.decide(state, { ...input, price: undefined }, context)
+  if (isRefusal(rest)) return rest
+  return rest.length === 0 ? null : refuse('validation_failed', { price: [giftMessages.price_alone] })
 }
 
 function requireDecoration(state: State, id: number): Decoration {
