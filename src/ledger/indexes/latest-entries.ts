@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
+import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from './index-lag.ts'
 import { type AccountEntry, indexedSql, isAt, isFoundBetween, selectEntries } from './index-reads.ts'
 import { BLOCK_EVENTS, baseOf } from './index-rows.ts'
 
@@ -29,6 +29,8 @@ export interface LatestEntries {
   readonly entries: readonly NumberedEntry[]
   /** How far the index is; where that is too far behind for all the rest to be searched, what the entries end with. */
   readonly indexed: number
+  /** Whether newer ones that were asked for are left out, as the index is too far behind. */
+  readonly isCut: boolean
 }
 
 interface Block {
@@ -72,7 +74,15 @@ export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery):
       .toSorted((a, b) => compare(b, a))
       .slice(0, limit),
     indexed: end < wanted ? end : indexed,
+    isCut: end < wanted,
   }
+}
+
+/** As `readLatestEntries`. Throws `IndexLagExceeded` instead of leaving newer ones out. */
+export async function readAllLatestEntries(db: Kysely<Tables>, query: LatestQuery): Promise<readonly NumberedEntry[]> {
+  const { entries, indexed, isCut } = await readLatestEntries(db, query)
+  if (isCut) throw new IndexLagExceeded(`the last movements of ${query.accounts.join()} can be read up to ${indexed}`)
+  return entries
 }
 
 /** Blocks newest first, enough for the page; cursor and head of the same moment. */

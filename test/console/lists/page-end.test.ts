@@ -49,6 +49,12 @@ test('while the indexes are far behind, pages that need them show what they cove
     t.match(html, 'temporarily unavailable', query)
   }
 
+  for (const file of ['', '/export.csv', '/export.jsonl', '/export.json']) {
+    const { status } = await browser.get(`/console/users/1/history${file}?at=${head}`)
+    t.equal(status, 500, `history${file}: never without its newest rows`)
+    t.equal((await browser.get(`/console/users/1/history${file}?at=${INDEXED}`)).status, 200, file)
+  }
+
   await indexUpTo(database, head)
   for (const page of pages) t.notMatch((await browser.get(page)).html, note, page)
 })

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { explainBalance } from '../../../src/audit/reports/explain.ts'
 import { readStatement } from '../../../src/audit/reports/statement.ts'
 import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
-import { type Place, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
+import { type Place, readAllLatestEntries, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { isFullRun } from '../../harness/long-tests.ts'
@@ -49,7 +49,7 @@ test('wherever the index ends, reads answer what all events say', async (t) => {
       const before = oneOf(4) === 1 ? null : { position: oneOf(head + 1), number: oneOf(4) - 1 }
       const limit = oneOf(60)
       const { entries, ...rest } = await readLatestEntries(db, { accounts: several, numbered, before, limit })
-      t.same(rest, { indexed })
+      t.same(rest, { indexed, isCut: false })
       const expected = numberedIn(all, numbered)
         .filter(({ account }) => several.includes(account))
         .filter(({ position, number }) =>
@@ -94,8 +94,12 @@ test('of what is not indexed, the first 5,000 events are searched', async (t) =>
   const accounts = ['user:1:diamonds', 'user:2:diamonds']
   const all = numberedIn(movementsOf(await readLedger(database)), accounts)
   const expectEntries = async (before: Place | null, end: number, indexed: number) => {
-    const latest = await readLatestEntries(db, { accounts, numbered: accounts, before, limit: 100 })
+    const query = { accounts, numbered: accounts, before, limit: 100 }
+    const latest = await readLatestEntries(db, query)
     t.equal(latest.indexed, indexed)
+    if (latest.isCut) await t.rejects(readAllLatestEntries(db, query), { name: 'IndexLagExceeded' })
+    else t.same(await readAllLatestEntries(db, query), latest.entries)
+    t.equal(latest.isCut, end < (before === null ? head : before.position - 1))
     t.same(
       latest.entries.map(({ type: _type, at: _at, ...entry }) => entry),
       all.filter(({ account, position }) => accounts.includes(account) && position <= end).toReversed(),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { type NumberedEntry, type Place, readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
+import { type NumberedEntry, type Place, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { readBalancesAt } from './balances-at.ts'
 import { type NamedHold, readHoldsAt } from './holds-at.ts'
 
@@ -35,10 +35,10 @@ export async function readAccountPage(
   { first, last, before, limit }: AccountQuery,
 ): Promise<AccountPage> {
   const from = before ?? { position: last + 1, number: 0 }
-  const [balances, holds, { entries }] = await Promise.all([
+  const [balances, holds, entries] = await Promise.all([
     readBalancesAt(db, [account], last),
     readHoldsAt(db, [account], last),
-    readLatestEntries(db, { accounts: [account], numbered: [account], before: from, limit: limit + 1 }),
+    readAllLatestEntries(db, { accounts: [account], numbered: [account], before: from, limit: limit + 1 }),
   ])
   const balance = balances.get(account) ?? 0n
   const within = entries.filter(({ position }) => position >= first)

@@ -55,13 +55,18 @@ const after = (account: string): string => `${account}\u0001`
 
 /** The accounts that had movements by a position. Throws `IndexLagExceeded`. */
 export async function listAccounts(db: Kysely<Tables>, query: AccountListQuery): Promise<AccountList> {
+  const { upTo, sort } = query
+  const { rows } = await sql<Ends>`
+    select position as head, ${indexedSql} as indexed from ledger_head`.execute(db)
+  const { head, indexed } = rows[0] ?? { head: 0, indexed: 0 }
+  // Before the names are read, as the index may have caught up after them.
+  if (upTo - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed}, before ${upTo}`)
   const prefixes = prefixesOf(query)
   const { names, next } =
-    query.sort === 'account' ? await namesInOrder(db, query, prefixes) : await namesByBalance(db, query, prefixes)
-  const [balances, holds] = await Promise.all([
-    readBalancesAt(db, names, query.upTo),
-    readHoldsAt(db, names, query.upTo),
-  ])
+    sort === 'account'
+      ? await namesInOrder(db, query, prefixes)
+      : await namesByBalance(db, query, prefixes, { head, indexed })
+  const [balances, holds] = await Promise.all([readBalancesAt(db, names, upTo), readHoldsAt(db, names, upTo)])
   const held = Map.groupBy(holds, ({ account }) => account)
   const accounts = names.map((account) => ({
     account,
@@ -90,6 +95,12 @@ const isNumbered = (kind: Holder): boolean => numberedKinds.some((one) => one ==
 /** What names of a kind begin with when they begin with a text, too. */
 const beginning = (kind: string, text: string): readonly string[] =>
   text.startsWith(kind) ? [text] : kind.startsWith(text) ? [kind] : []
+
+/** Where the ledger ends, and where its indexes do. */
+interface Ends {
+  readonly head: number
+  readonly indexed: number
+}
 
 interface Names {
   readonly names: readonly string[]
@@ -140,7 +151,7 @@ async function stepFrom(db: Kysely<Tables>, from: string, end: string, most: num
       where s.step < ${most}
     ), unindexed as (
       select unnest(debit || credit) collate "C" as account from ledger_events
-      where position > ${indexedSql} and position <= least(${upTo}, ${indexedSql} + ${MAX_UNINDEXED_EVENTS})
+      where position > ${indexedSql} and position <= ${upTo}
     )
     select account, bool_or(is_there) as is_there
     from (
@@ -156,11 +167,8 @@ async function namesByBalance(
   db: Kysely<Tables>,
   { currency, sort, cursor, limit, upTo }: AccountListQuery,
   prefixes: readonly string[],
+  { head, indexed }: Ends,
 ): Promise<Names> {
-  const { rows: bounds } = await sql<{ head: number; indexed: number }>`
-    select position as head, ${indexedSql} as indexed from ledger_head`.execute(db)
-  const { head = 0, indexed = 0 } = bounds[0] ?? {}
-  if (upTo - indexed > MAX_UNINDEXED_EVENTS) throw new IndexLagExceeded(`the index ends at ${indexed}, before ${upTo}`)
   const isBefore = sort === 'largest' ? sql`<` : sql`>`
   const order = sort === 'largest' ? sql`desc` : sql`asc`
   const isRecent = head - upTo <= MAX_UNDONE_EVENTS

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { currencies as allCurrencies } from '../../../../schema/account.ts'
 import { CurrencyName } from '../../../../schema/operator.ts'
 import { decodeCursor, encodeCursor } from '../../../http/pages.ts'
-import { type NumberedEntry, readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
+import { type NumberedEntry, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
 import { amountCell, formatWord, textCell, timeCell, wordCell } from '../../frame/cells/cells.ts'
 import { accountCell, accountPath, eventCell } from '../../frame/cells/links.ts'
@@ -57,7 +57,7 @@ const history: List<typeof filters, NumberedEntry> = {
     const accounts = currency === undefined ? numbered : [account('user', user, currency)]
     const [position = at + 1, number = 0] = cursor === null ? [] : decodeCursor(cursor, 2)
     const before = { position, number }
-    const { entries } = await readLatestEntries(db, { accounts, numbered, before, limit: limit + 1 })
+    const entries = await readAllLatestEntries(db, { accounts, numbered, before, limit: limit + 1 })
     const rows = entries.slice(0, limit)
     const last = rows.at(-1)
     const next = entries.length > limit && last !== undefined ? encodeCursor([last.position, last.number]) : null
