@@ -19,9 +19,9 @@ export const DecideProposal = named(
   Type.Object({
     version: Type.Optional(
       Type.String({
-        title: 'up to 100 printable ASCII characters',
+        title: 'up to 200 printable ASCII characters',
         description: 'that of the proposal that was read; or its ETag as If-Match. One of the two',
-        maxLength: 100,
+        maxLength: 200,
         pattern: '^[ -~]*$',
       }),
     ),

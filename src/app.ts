@@ -127,7 +127,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     done()
   })
   parts.metrics.watchRequests(app)
-  if (parts.isVoid !== undefined) refuseAll(app, parts.isVoid)
+  if (parts.isVoid !== undefined) refuseAll(app, parts.isVoid, parts.allowedOrigins)
   parts.metrics.eventLoopLag.watch(app, log)
   handleMalformedRequests(app)
   limitPipelining(app)

@@ -1,12 +1,25 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientPrefixes } from './prefixes.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, DELETE'
 const ALLOWED_HEADERS =
-  'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger'
-const EXPOSED_HEADERS = 'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, ETag'
+  'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger, X-Request-Id'
+const EXPOSED_HEADERS = 'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, X-Request-Id, ETag'
 
 /** How long a browser may remember the answer to a preflight. */
 const MAX_AGE_SECONDS = 600
+
+/** Whether a request is a preflight from one of these origins for a client route. */
+export function isPreflight({ method, url, headers }: FastifyRequest, origins: readonly string[]): boolean {
+  const { origin, 'access-control-request-method': requestedMethod } = headers
+  return (
+    method === 'OPTIONS' &&
+    requestedMethod !== undefined &&
+    origin !== undefined &&
+    origins.includes(origin) &&
+    clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
+  )
+}
 
 /**
  * Lets pages of these origins call the routes of a scope and read every response, errors included. Never with cookies:
@@ -14,12 +27,9 @@ const MAX_AGE_SECONDS = 600
  */
 export function allowOrigins(scope: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
-  const allowed = new Set(origins)
 
   scope.addHook('onRequest', (request, reply, done) => {
-    const { origin, 'access-control-request-method': requestedMethod } = request.headers
-    const isPreflight = request.method === 'OPTIONS' && requestedMethod !== undefined
-    if (!isPreflight || origin === undefined || !allowed.has(origin)) return done()
+    if (!isPreflight(request, origins)) return done()
     reply
       .code(204)
       .headers({
@@ -34,7 +44,7 @@ export function allowOrigins(scope: FastifyInstance, origins: readonly string[])
   scope.addHook('onSend', (request, reply, _payload, done) => {
     const { origin } = request.headers
     reply.header('vary', withOrigin(reply))
-    if (origin !== undefined && allowed.has(origin)) {
+    if (origin !== undefined && origins.includes(origin)) {
       reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS })
     }
     done()

@@ -23,7 +23,8 @@ test('pages of an allowed origin read every response of a client route', async (
         statusCode: status,
         headers: {
           'access-control-allow-origin': origin,
-          'access-control-expose-headers': 'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, ETag',
+          'access-control-expose-headers':
+            'Retry-After, Idempotency-Replayed, X-Ledger-Position, X-Ledger, X-Request-Id, ETag',
           vary: 'Origin',
         },
       },
@@ -45,11 +46,24 @@ test('a preflight is answered before the gate and the token', async (t) => {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
       'access-control-allow-headers':
-        'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger',
+        'Authorization, Content-Type, Accept-Language, Idempotency-Key, Client-Type, Client-Version, X-Ledger-Position, X-Ledger, X-Request-Id',
       'x-ledger-position': '0',
       vary: 'Origin',
     })
   }
+})
+
+test('while nothing is answered any more, pages read that, too', async (t) => {
+  const { app } = await createMinimalApp(t, { allowedOrigins: [origin], isVoid: () => true })
+  const unavailable = { statusCode: 500, body: /"code":"unavailable"/ }
+  for (const url of ['/api/v1/things', '/v1/things', '/v1/nothing']) {
+    t.match(await app.inject({ method: 'OPTIONS', url, headers: preflight }), { statusCode: 204 }, url)
+    const response = await app.inject({ url, headers: { ...bearer(token()), origin } })
+    t.match(response, { ...unavailable, headers: { 'access-control-allow-origin': origin, vary: 'Origin' } }, url)
+  }
+  const others = { ...preflight, origin: 'https://other.example.com' }
+  t.match(await app.inject({ method: 'OPTIONS', url: '/v1/things', headers: others }), unavailable)
+  t.match(await app.inject({ method: 'OPTIONS', url: '/admin/v1/things', headers: preflight }), unavailable)
 })
 
 test('other origins and other routes get no permission', async (t) => {

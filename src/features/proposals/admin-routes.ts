@@ -105,9 +105,10 @@ export function proposalAdminRoutes(
     documentation: { readonly operationId: string; readonly summary: string; readonly description: string },
   ): void => {
     const { refusals } = verb
+    const errorData = refusals.includes('proposal_changed') ? { 412: ProposalRecord } : {}
     app.post(
       `/proposals/:id/${action}`,
-      { schema: { ...documentation, tags, params, body, refusals, response } },
+      { schema: { ...documentation, tags, params, body, refusals, errorData, response } },
       (request, reply) => {
         const { version, note = null } = request.body ?? {}
         const versions = shownVersions(request, version)
@@ -134,12 +135,11 @@ export function proposalAdminRoutes(
 }
 
 /**
- * The versions that a decision names, in its body and as If-Match, each once; none where it names none, or where its
- * If-Match says any or one of several.
+ * The versions that a decision names, in its body and as If-Match, each once; none where it names none, or where one of
+ * the two says any or one of several.
  */
 function shownVersions({ headers }: Pick<FastifyRequest, 'headers'>, version: string | undefined): string[] {
-  const match = headers['if-match']
-  if (match !== undefined && (match.trim() === '*' || match.includes(','))) return []
-  const tag = match?.trim().replace(/^"(.*)"$/, '$1')
-  return [...new Set([version, tag].flatMap((one) => (one === undefined || one === '*' ? [] : [one])))]
+  const tag = headers['if-match']?.trim().replace(/^"(.*)"$/, '$1')
+  const named = [version, tag].flatMap((one) => (one === undefined || one === '' ? [] : [one]))
+  return named.some((one) => one === '*' || one.includes(',')) ? [] : [...new Set(named)]
 }

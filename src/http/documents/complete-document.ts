@@ -50,7 +50,7 @@ const isMutable = (value: unknown): value is MutableJson => isJson(value)
 /** Responses of the checks that run before the operation, and its own refusals by status. */
 function addErrors(
   operation: MutableJson,
-  { operationId, checks, refusals, isWrite, hasParams, hasInput }: OperationDetails,
+  { operationId, checks, refusals, errorData, isWrite, hasParams, hasInput }: OperationDetails,
   schemas: DocumentSchemas,
   statusOf: RefusalStatusOf,
 ): void {
@@ -63,7 +63,7 @@ function addErrors(
   if (isWrite && refusals !== null) codes.add('idempotency_key_reused')
   const byStatus = Map.groupBy(codes, (code) => (code === 'forbidden' ? 403 : statusOf(code)))
   const own = [...byStatus].map(
-    ([status, list]) => [status, errorResponse(status, list, operationId, schemas)] as const,
+    ([status, list]) => [status, errorResponse(status, list, errorData[status], operationId, schemas)] as const,
   )
   operation['responses'] = {
     ...responsesOfChecks(checks),

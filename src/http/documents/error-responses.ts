@@ -133,24 +133,25 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   422: 'The request does not match its schema, or a business rule refuses it: see code, and errors by field',
 }
 
-/** The error response of an operation with these codes. */
+/** The error response of an operation with these codes, of which some have `data`. */
 export const errorResponse = (
   status: number,
   codes: readonly string[],
+  data: TSchema | undefined,
   operationId: string,
   schemas: DocumentSchemas,
-): Json => ({
-  description: DESCRIPTIONS[status] ?? '',
-  content: errorContent(codes, codes.length === 1 ? `${codes[0]}_code` : `${operationId}_${status}_code`, schemas),
-})
+): Json => {
+  const list = codes.length === 1 ? `${codes[0]}_code` : `${operationId}_${status}_code`
+  return { description: DESCRIPTIONS[status] ?? '', content: errorContent(codes, list, schemas, data) }
+}
 
-const errorContent = (codes: readonly string[], list: string, schemas: DocumentSchemas): Json => ({
-  'application/json': {
-    schema: {
-      allOf: [schemas.convertSchema(ErrorBody), schemas.convertSchema(Type.Object({ code: codeList(list, codes) }))],
-    },
-  },
-})
+function errorContent(codes: readonly string[], list: string, schemas: DocumentSchemas, data?: TSchema): Json {
+  const code = codeList(list, codes)
+  const own = Type.Object(data === undefined ? { code } : { code, data: Type.Optional(data) })
+  return {
+    'application/json': { schema: { allOf: [schemas.convertSchema(ErrorBody), schemas.convertSchema(own)] } },
+  }
+}
 
 const codeLists = new Map<string, TSchema>()
 

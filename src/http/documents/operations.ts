@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { clientPrefixes } from '../prefixes.ts'
 import { type DocumentSchemas, isJson } from './document-schemas.ts'
@@ -7,6 +8,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The codes that the route's business rules refuse with, for the documents: those of its verb, or of its reads. */
     refusals?: readonly string[]
+    /** What errors have in `data`, by status: how what was to be changed is now. */
+    errorData?: Readonly<Record<number, TSchema>>
     /** Clients may call the route without a token. */
     needsNoToken?: true
   }
@@ -19,6 +22,7 @@ export interface OperationDetails {
   readonly checks: Checks | null
   readonly isWrite: boolean
   readonly refusals: readonly string[] | null
+  readonly errorData: Readonly<Record<number, TSchema>>
   readonly hasParams: boolean
   readonly hasInput: boolean
 }
@@ -33,7 +37,7 @@ export function describeOperation(
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
   const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
   const isWrite = route.method !== 'GET'
-  const { refusals = null, needsNoToken = false, ...shown } = schema
+  const { refusals = null, errorData = {}, needsNoToken = false, ...shown } = schema
   const answersNotModified = isJson(schema.response) && 304 in schema.response
   const headers = {
     ...(isChecked && isWrite && idempotencyHeader),
@@ -61,6 +65,7 @@ export function describeOperation(
     checks: isChecked ? { isClients, takesBody: isWrite, needsToken: !needsNoToken } : null,
     isWrite,
     refusals,
+    errorData,
     hasParams: schema.params !== undefined,
     hasInput: isWrite || schema.querystring !== undefined,
   }

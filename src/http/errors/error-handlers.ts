@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { languageOf } from '../../language/request-language.ts'
+import { isPreflight } from '../cors.ts'
 import { type RequestLog, skipRequestLog } from '../observability/logging.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { clientPrefixes } from '../prefixes.ts'
@@ -20,10 +21,13 @@ export function handleErrors(
 /** Where operators see how the process is. */
 const SERVICE_PATHS: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics']
 
-/** While `holds`, every request but those of operators is answered with 500 `unavailable`, without a line in the log. */
-export function refuseAll(app: FastifyInstance, holds: () => boolean): void {
+/**
+ * While `holds`, every request but those of operators is answered with 500 `unavailable`, without a line in the log, which
+ * pages of these origins may read.
+ */
+export function refuseAll(app: FastifyInstance, holds: () => boolean, origins: readonly string[]): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (!holds() || SERVICE_PATHS.includes(request.routeOptions.url)) return done()
+    if (!holds() || SERVICE_PATHS.includes(request.routeOptions.url) || isPreflight(request, origins)) return done()
     skipRequestLog(request)
     sendError(request, reply, unavailable())
   })

@@ -7,7 +7,7 @@ export const arabicForms: ReadonlyMap<string, string> = new Map([
   ['1 to 200, default 50', 'من 1 إلى 200، وهي 50 إن لم تُحدَّد'],
   ['1 to 32 of 0-9 A-Z a-z _ -', 'من 1 إلى 32 حرفًا من 0-9 وA-Z وa-z و_ و-'],
   ['64 of 0-9 a-f', '64 حرفًا من 0-9 وa-f'],
-  ['up to 100 printable ASCII characters', 'بما لا يزيد على 100 حرف من حروف ASCII القابلة للطباعة'],
+  ['up to 200 printable ASCII characters', 'بما لا يزيد على 200 حرف من حروف ASCII القابلة للطباعة'],
   ['16 of 0-9 a-f', '16 حرفًا من 0-9 وa-f'],
   ['32 of 0-9 a-f', '32 حرفًا من 0-9 وa-f'],
   ['lucky, returnable or standard', 'lucky أو returnable أو standard'],

@@ -122,6 +122,7 @@ interface Options
       | 'tokenRules'
       | 'sessions'
       | 'isReady'
+      | 'isVoid'
       | 'docs'
       | 'assetDir'
       | 'allowedOrigins'

@@ -51,6 +51,17 @@ test('every success says in words what it is', async (t) => {
   )
 })
 
+test('clients can read what a changed proposal would do now', async (t) => {
+  const { paths } = Object(await openapiDocument())
+  const { post } = paths['/admin/v1/proposals/{id}/approve']
+  t.match(post.responses['412'].content['application/json'].schema, {
+    allOf: [
+      { $ref: '#/components/schemas/ErrorBody' },
+      { properties: { data: { $ref: '#/components/schemas/Proposal' } } },
+    ],
+  })
+})
+
 test('the page for integrators names every event of the socket', (t) => {
   const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((list) => Object.keys(list))
   const named = section('Events of the socket').replaceAll('`-', '`roulette-wheel-')
