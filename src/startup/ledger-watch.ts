@@ -28,6 +28,8 @@ import type { Database } from './database.ts'
 import { runAsSystem } from './system.ts'
 
 const CHECK_INTERVAL_MS = 1_000
+/** For all that is asked on one connection: the executor and the end of the process wait for it. */
+const CONFIRM_TIMEOUT_MS = 5_000
 /** How long a start waits for another instance to say that the ledger's new database is right. */
 const OTHERS_TIMEOUT_MS = 10_000
 const OTHERS_INTERVAL_MS = 250
@@ -157,7 +159,7 @@ export class LedgerWatch {
   }
 
   async #confirm(): Promise<void> {
-    const client = await connect(this.#database.url, NAME)
+    const client = await connect(this.#database.url, NAME, { signal: AbortSignal.timeout(CONFIRM_TIMEOUT_MS) })
     try {
       const seen = this.#seen
       const end = await readLedgerEnd(queryOf(client), seen?.position ?? null)

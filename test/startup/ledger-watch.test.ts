@@ -14,6 +14,7 @@ import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watc
 import { seededLedger } from '../audit/seed-ledger.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { proxy } from '../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
@@ -23,6 +24,8 @@ interface Host {
   readonly start: (env?: Readonly<Record<string, string>>) => Promise<string | null>
 }
 
+const LOST = 'b'.repeat(64)
+const coin = { holder: 'user', id: 1, user_id: 1, currency: 'coins', amount: 1, reason: 'test' } as const
 const silent = pino({ level: 'silent' })
 
 async function opened(
@@ -165,11 +168,29 @@ test('nothing is written through a connection to a standby, or to a server that 
   await watch.assertLedger(ask(database))
   await t.rejects(watch.assertLedger(ask(database, { here: null })), { name: 'DatabaseIsStandby' })
   await t.rejects(
-    watch.assertLedger(ask(other, { ledger: 'b'.repeat(64) })),
+    watch.assertLedger(ask(other, { ledger: LOST })),
     new Unavailable('another server answers than the one of the ledger'),
   )
   t.equal(watch.noticed.aborted, false)
   await watch.assertLedger(ask(database))
+})
+
+test('a server that falls silent while it says where the ledger ends is not waited for', async (t) => {
+  const database = await seededLedger()
+  const writers = await proxy(t, database.serviceUrl)
+  const { watch } = await opened(t, database, temporaryFolder(t))
+  const writer = createTestExecutor(t, writers.url, {}, () => {}, watch.assertLedger)
+  const confirmers = await proxy(t, database.serviceUrl)
+  const other = await opened(t, { ...database, serviceUrl: confirmers.url }, temporaryFolder(t))
+  for (const route of [writers, confirmers]) route.silenceAt('ledger_end')
+  const lost: Query = async () => ({ rows: [{ ledger_end: JSON.stringify({ ledger: LOST, here: {} }) }] })
+  await Promise.all([
+    t.rejects(writer.run(credit, coin, { actor: 'staff:ann' }), new Unavailable('the database cannot be reached')),
+    t.rejects(other.watch.assertLedger(lost), /Connection terminated/),
+  ])
+  t.same([writers.silenced, confirmers.silenced], [1, 1])
+  t.equal((await writer.run(credit, coin, { actor: 'staff:ann' })).reply.status, 200)
+  await Promise.all([writer.executor.close(), other.close()])
 })
 
 /** A row with the end of a ledger, of which parts are replaced. */
@@ -180,7 +201,6 @@ function edited(row: object, change: object): object {
 
 test('what another ledger says is not taken for what was seen', async (t) => {
   const [database, other] = [await seededLedger(), await seededLedger()]
-  const coin = { holder: 'user', id: 1, user_id: 1, currency: 'coins', amount: 1, reason: 'test' } as const
   for (const [{ serviceUrl }, times] of [
     [database, 1],
     [other, 2],

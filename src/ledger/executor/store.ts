@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { loopTimeout } from '../../db/loop-timeout.ts'
 import type { Micros } from '../rules/time.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
 import type { Query } from '../storage/lost-commits.ts'
@@ -14,6 +15,8 @@ import type { RecentKeyFilter } from './recent-key-filter.ts'
 import { RowCache } from './row-cache.ts'
 import * as sql from './statements.ts'
 import { assertTransition, type Transitions } from './transitions.ts'
+
+const ASSERT_TIMEOUT_MS = 3_000
 
 /** The limit of the row cache, in rows of weight 1: those take 90 to 350 bytes each. */
 const MAX_KEPT_WEIGHT = 130_000
@@ -112,17 +115,19 @@ export class Store {
     this.#keptTables = tables.filter(({ source }) => source === 'ledger')
   }
 
-  /** Throws when the database cannot be reached within 3 seconds, and what `assertLedger` throws. */
+  /**
+   * Throws when the database cannot be reached, or says nothing for 3 seconds, and what `assertLedger` throws. During a
+   * failover the second connection may lead to another server than the first: it is asserted, too.
+   */
   static async connect(
     url: string,
     tables: readonly RowTable[],
     recentKeys: RecentKeyFilter,
     assertLedger: AssertLedger = async () => {},
   ): Promise<Store> {
-    const writer = await PipelinedConnection.connect(url, 'ledger writer')
+    const writer = await connectTo(url, 'ledger writer', assertLedger)
     try {
-      await assertLedger(async (statement) => firstOf(await writer.query([statement])))
-      return new Store(writer, await PipelinedConnection.connect(url, 'ledger reader'), tables, recentKeys)
+      return new Store(writer, await connectTo(url, 'ledger reader', assertLedger), tables, recentKeys)
     } catch (error) {
       writer.cut()
       throw error
@@ -353,6 +358,21 @@ export class Store {
       if (source === 'profile' && rows.changed(projection).length > 0) return true
     }
     return false
+  }
+}
+
+async function connectTo(url: string, name: string, assertLedger: AssertLedger): Promise<PipelinedConnection> {
+  const connection = await PipelinedConnection.connect(url, name)
+  // Nobody else could cut it: the executor has no store yet.
+  const cancel = loopTimeout(() => connection.cut(), ASSERT_TIMEOUT_MS)
+  try {
+    await assertLedger(async (statement) => firstOf(await connection.query([statement])))
+    return connection
+  } catch (error) {
+    connection.cut()
+    throw error
+  } finally {
+    cancel()
   }
 }
 

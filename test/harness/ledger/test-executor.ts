@@ -5,6 +5,7 @@ import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import { command, type Presenter } from '../../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { Executor, type Limits, type Observer } from '../../../src/ledger/executor/executor.ts'
+import type { AssertLedger } from '../../../src/ledger/executor/store.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
 import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
@@ -43,6 +44,7 @@ export function createTestExecutor(
   url: string,
   limits: Partial<Limits> = {},
   onCommitted: (events: readonly StoredEvent[]) => void = () => {},
+  assertLedger: AssertLedger = async () => {},
 ): TestExecutor {
   const bugs: unknown[] = []
   const failures: unknown[] = []
@@ -63,7 +65,7 @@ export function createTestExecutor(
     bug: (error) => bugs.push(error),
     failed: (error) => failures.push(error),
   }
-  const executor = new Executor({ url, tables, evolve, observer, limits })
+  const executor = new Executor({ url, tables, evolve, observer, assertLedger, limits })
   t.teardown(() => executor.close())
   let requests = 0
   const run: TestExecutor['run'] = (verb, input, { actor = 'system', key } = {}) => {

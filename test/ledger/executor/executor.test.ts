@@ -239,14 +239,6 @@ test('a column that a later version adds is ignored', async (t) => {
   }
 })
 
-const giftCommand = () =>
-  command(
-    send,
-    roseGift,
-    { actor: 'user:1', requestId: 'r', idempotency: null },
-    { presentResult: () => ({ status: 200, body: '' }), presentRefusal: () => ({ status: 422, body: '' }) },
-  )
-
 test('an observer that throws cannot make a committed command look failed', async (t) => {
   const database = await testDatabase()
   await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
@@ -258,7 +250,12 @@ test('an observer that throws cannot make a committed command look failed', asyn
   const observer = { committed: throws, bug: throws, failed }
   const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
   t.teardown(() => executor.close())
-  const run = () => executor.run(giftCommand())
+  const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
+  const presenter = {
+    presentResult: () => ({ status: 200, body: '' }),
+    presentRefusal: () => ({ status: 422, body: '' }),
+  }
+  const run = () => executor.run(command(send, roseGift, cause, presenter))
   const settled = await Promise.all([run(), run()])
   t.same(statuses(settled), { 200: 2 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
@@ -274,16 +271,13 @@ test('a standby is asked again with each command, on a new connection, and is no
     connections += 1
     if (connections < 3) throw new DatabaseIsStandby('the database is a standby')
   }
-  const observer = { committed: () => {}, bug: () => {}, failed: () => {} }
-  const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer, assertLedger })
-  t.teardown(() => executor.close())
-  const run = () => executor.run(giftCommand())
+  const one = createTestExecutor(t, database.serviceUrl, {}, () => {}, assertLedger)
   for (const attempt of [1, 2]) {
-    await t.rejects(run(), { name: 'DatabaseIsStandby' })
+    await t.rejects(one.run(send, roseGift), { name: 'DatabaseIsStandby' })
     t.equal(connections, attempt)
-    t.equal(executor.stalledMs, 0)
+    t.equal(one.executor.stalledMs, 0)
   }
-  t.match(await run(), { reply: { status: 200 } })
+  t.match(await one.run(send, roseGift), { reply: { status: 200 } })
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {
