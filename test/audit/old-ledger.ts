@@ -13,11 +13,14 @@ const begin = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15,
 export const oldMonth = begin.toISOString().slice(0, 7)
 
 /** A ledger of some time ago; `more` adds to what is in it. */
-export async function oldLedger(more?: (own: More, database: TestDatabase) => Promise<void>): Promise<TestDatabase> {
+export async function oldLedger(
+  more?: (own: More, database: TestDatabase) => Promise<void>,
+  begun: Date = begin,
+): Promise<TestDatabase> {
   const database = await seededLedger(more)
   const [{ age } = { age: null }] = await queryRows(
     database,
-    `select '${begin.toISOString()}' - min(at) as age from ledger_events`,
+    `select '${begun.toISOString()}' - min(at) as age from ledger_events`,
   )
   await tamper(
     database,

@@ -3,9 +3,8 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { type Example, exampleFiles, readStoredExamples, resolveExample } from '../../src/http/documents/examples.ts'
-import { authorizationAs, createDemoApp } from '../harness/app/demo-app.ts'
+import { authorizationAs } from '../harness/app/demo-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { documentedRoutes } from '../harness/http/documented-routes.ts'
 import { encodeToken, hs256, nowSeconds } from '../harness/http/tokens.ts'
@@ -15,13 +14,13 @@ import { startPrism } from '../harness/process/prism.ts'
 import { type Exchange, startPrismCheck } from '../harness/process/prism-check.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
+import { createExampleApp } from '../http/documents/example-app.ts'
 
 // A validator that others wrote finds nothing wrong with requests, answers and the document. Every other journey sends its
 // requests through it, too, in `npm run test:full`.
 
 const run = promisify(execFile)
 const skip = onlyInFullRun
-const { slices } = await loadSlices()
 const JWT_SECRET = 'a secret that is only for tests, and long enough'
 
 test('the journey of a client runs through Prism', { skip }, async (t) => {
@@ -70,7 +69,7 @@ test('the check of the journeys finds what differs from a document', { skip }, a
 
 for (const file of exampleFiles()) {
   test(`the examples of ${basename(file.pathname)} run through Prism`, { skip }, async (t) => {
-    const { app } = await createDemoApp(t, slices, basename(file.pathname) === 'proposals.json')
+    const { app } = await createExampleApp(t, file)
     const upstream = await app.listen({ host: '127.0.0.1', port: 0 })
     const document = Object(await (await fetch(`${upstream}/docs/json`)).json())
     const { origin } = await startPrism(t, document, upstream)

@@ -9,7 +9,7 @@ type Scalar = string | number
 const Parameters = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))
 const GivenParameters = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Reference]))
 
-/** A request on the demo data with the response that was recorded. */
+/** A request with the response that was recorded on the demo data; that of closings, on a ledger of January 2026. */
 const StoredExample = Type.Object({
   operation: Type.String({ minLength: 1 }),
   /** What it shows, in a few words; no two of an operation are the same. */
@@ -32,7 +32,7 @@ export type Example = Omit<StoredExample, 'params'> & { readonly params?: Static
 
 const folder = new URL('../../../schema/examples/', import.meta.url)
 
-/** The files of examples, each recorded from its first entry to its last on the demo data. */
+/** The files of examples, each recorded from its first entry to its last. */
 export const exampleFiles = (): readonly URL[] =>
   readdirSync(folder)
     .sort()

@@ -1,4 +1,5 @@
 import { loadDemo } from '../../../src/demo/load.ts'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
@@ -8,18 +9,22 @@ import { createTestApp, readDb, type TestApp } from './test-app.ts'
 type Test = Parameters<typeof createTestApp>[0]
 
 /**
- * A service in this process with the demo data; with `isLimited`, everything that staff move waits for a colleague, and
- * two credits by ben do.
+ * A service in this process with the demo data; with `isLimited`, everything that staff move waits for a colleague, two
+ * credits by ben do, room 1 has its share of a gift, and user 1 has three such gifts in the bag.
  */
 export async function createDemoApp(t: Test, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
   const approvalLimits = isLimited ? {} : null
   const created = await createTestApp(t, slices, { approvalLimits })
   await created.ledger.runOk(genesis, testOpening)
   await loadDemo(created.ledger.executor, readDb(t, created.database))
-  for (const amount of isLimited ? [2_500, 40] : []) {
+  if (!isLimited) return created
+  for (const amount of [2_500, 40]) {
     const move = { currency: 'diamonds', amount, reason: 'winner of the week' }
     await created.staff('ben')('POST', '/admin/v1/users/1/credits', move)
   }
+  const gift = { u_id: 1, decoration_id: 1, user_id: [2], quantity: 100, room_id: 1 }
+  await created.user(1)('POST', '/api/v1/instant-send', gift)
+  await created.ledger.runOk(addBagItems, { user_id: 1, decoration_id: 1, quantity: 3, reason: 'prize of the week' })
   return created
 }
 
