@@ -156,6 +156,7 @@ test('the check of draws compares them with the odds and reports those that do n
     findings: [],
     observations: [],
     lucky: [{ decoration_id: 2, draws: 5 }],
+    unannounced: 2,
   })
   const reading = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
   const forged = async function* () {

@@ -43,7 +43,7 @@ const formatTest = ({ p, degrees, statistic }: FrequencyTest): string => {
 }
 const formatPercent = (share: number): string => `${(share * 100).toFixed(4)}%`
 
-function formatReport({ lucky, spins }: DrawReport): string[] {
+function formatReport({ lucky, unannounced, spins }: DrawReport): string[] {
   return [
     ...lucky.flatMap(({ odds_hash, decoration_id, rows, ...test }) => [
       `gift ${decoration_id}, odds ${odds_hash}: ${formatCount(test.draws)} draws, ${formatTest(test)}`,
@@ -57,6 +57,7 @@ function formatReport({ lucky, spins }: DrawReport): string[] {
         [0, 1, 2, 3],
       ),
     ]),
+    `draws that were not announced: ${formatCount(unannounced)}`,
     ...spins.map(
       ({ players, places, ...test }) =>
         `${formatCount(test.draws)} spins among ${players} players, ${formatTest(test)}: ` +

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
-import { paidAmounts } from '../../../src/audit/verify/draws/draw-observer.ts'
+import { drawColumns } from '../../../src/audit/verify/draws/draw-observer.ts'
 import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
 import { evolveWithMovements } from '../../../src/domain.ts'
 import { showChains } from '../../../src/features/fairness/choose-seed.ts'
@@ -38,7 +38,7 @@ test('a draw that the rules reject makes no later draw a finding', async (t) => 
       const isForged = wrong && event === last && event.type === 'gift-drawn'
       checks.check(
         isForged ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
-        paidAmounts(event.movements),
+        drawColumns(event.entry),
         replay.state,
       )
       // No draw is folded into the rows.
@@ -52,10 +52,12 @@ test('a draw that the rules reject makes no later draw a finding', async (t) => 
 test('a draw says its incarnation, and whether its chain was announced', async (t) => {
   const database = await seededLedger(async (inner, database) => {
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
+    const sendFrom = (sender_id: number) => runOk(send, { ...gift, caller_id: sender_id, sender_id, receiver_ids: [1] })
+    await sendFrom(2)
+    await sendFrom(2)
     await runOk(credit, { user_id: 3, currency: 'diamonds', amount: 100, reason: 'test' })
     await runOk(showChains(testChains), { user_id: 3 })
-    for (const sender_id of [2, 2, 3])
-      await runOk(send, { ...gift, caller_id: sender_id, sender_id, receiver_ids: [1] })
+    await sendFrom(3)
   })
   const events = await eventsOf(database)
   const draws = events.filter(({ type }) => type === 'gift-drawn')
@@ -66,7 +68,7 @@ test('a draw says its incarnation, and whether its chain was announced', async (
     for (const event of events) {
       const isForged = event.position === at && event.type === 'gift-drawn'
       const checked = isForged ? { ...event, data: { ...event.data, ...change } } : event
-      checks.check(checked, paidAmounts(event.movements), replay.state)
+      checks.check(checked, drawColumns(event.entry), replay.state)
       replay.fold(event, event.movements)
     }
     return faults
@@ -77,7 +79,8 @@ test('a draw says its incarnation, and whether its chain was announced', async (
     { data: { sender_id: 2, k: 2, announced: true } },
     { data: { sender_id: 3, k: 1, announced: true } },
   ])
-  const [, second, third] = draws.slice(-3).map(({ position }) => position)
+  const [first, second, third] = draws.slice(-3).map(({ position }) => position)
+  t.same(faultsWith({ announced: true }, first), ['chain 2-1 was opened by the send itself'])
   t.same(faultsWith({ announced: false }, second), ['chain 2-1 was announced before the send'])
   t.same(faultsWith({ announced: false }, third), ['chain 3-1 was announced before the send'])
   t.same(faultsWith({ incarnation: OTHER_INCARNATION }, second), [

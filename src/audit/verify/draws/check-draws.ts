@@ -5,7 +5,7 @@ import { rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type DrawObserver, paidAmounts } from './draw-observer.ts'
+import { type DrawObserver, drawColumns } from './draw-observer.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
@@ -32,6 +32,8 @@ export interface DrawReport {
   readonly events: number
   readonly faults: readonly DrawFault[]
   readonly lucky: readonly OddsFrequencies[]
+  /** Lucky draws whose chains were opened by the sends themselves. */
+  readonly unannounced: number
   readonly spins: readonly SpinFrequencies[]
 }
 
@@ -48,6 +50,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   const faults: DrawFault[] = []
   const tables = new Map<string, OddsCounts>()
   const spins = new Map<number, number[]>()
+  let unannounced = 0
   const tableOf = (hash: string): OddsCounts | undefined => {
     let table = tables.get(hash)
     if (table === undefined) {
@@ -60,7 +63,8 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   }
   const observer: DrawObserver = {
     onFault: (position, message) => void faults.push({ position, message }),
-    onLuckyDraw(hash, r) {
+    onLuckyDraw(hash, r, announced) {
+      if (!announced) unannounced += 1
       const table = tableOf(hash)
       if (table === undefined) return
       const row = rowForNumber(table.odds, r)
@@ -77,8 +81,8 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   for await (const page of pages) {
     for (const entry of page) {
       const event = parseStoredEvent(entry)
-      const paid = paidAmounts(event.movements)
-      for (const check of checks) check.check(event, paid, replay.state)
+      const columns = drawColumns(entry)
+      for (const check of checks) check.check(event, columns, replay.state)
       replay.fold(event, event.movements)
       events += 1
     }
@@ -94,6 +98,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
       }))
       return { odds_hash, decoration_id, ...testFrequencies(rows), rows }
     }),
+    unannounced,
     spins: [...spins]
       .sort(([a], [b]) => a - b)
       .map(([players, counts]): SpinFrequencies => {

@@ -8,15 +8,15 @@ import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
+import type { DrawColumns, DrawObserver } from './draw-observer.ts'
 
 interface CheckedChain {
   /** The last link, as hex; before the first one the commitment. */
   readonly link: string
   /** How many links there were. */
   readonly k: number
-  /** The position up to which a send may say that it opened the chain itself; 0 where the chain was announced before. */
-  readonly openedUpTo: number
+  /** The event that opened a chain which was not announced before, until a draw has followed it. */
+  readonly opening: { readonly position: number; readonly requestId: string } | null
 }
 
 /**
@@ -32,17 +32,17 @@ export class LuckyChecks {
   }
 
   /** `state`: replayed from the events before this one. */
-  check(event: EventWithoutMovements, moved: PaidAmounts, state: State): void {
+  check(event: EventWithoutMovements, columns: DrawColumns, state: State): void {
     const addFault = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'decoration-defined':
         checkOdds(event.data, addFault)
         break
       case 'lucky-chain-opened':
-        this.#checkChain(event.data, event.position, state, addFault)
+        this.#checkChain(event.data, event.position, columns, state, addFault)
         break
       case 'gift-drawn':
-        this.#checkDraw(event.data, event.position, moved, state, addFault)
+        this.#checkDraw(event.data, event.position, columns, state, addFault)
         break
     }
   }
@@ -50,6 +50,7 @@ export class LuckyChecks {
   #checkChain(
     data: EventData<'lucky-chain-opened'>,
     position: number,
+    { requestId }: DrawColumns,
     state: State,
     addFault: (message: string) => void,
   ): void {
@@ -63,13 +64,14 @@ export class LuckyChecks {
     if (running !== undefined && commitment !== running.next_commitment) {
       addFault(`chain ${chain} was announced with the commitment ${running.next_commitment}, not ${commitment}`)
     }
-    this.#chains.set(user_id, { link: commitment, k: 0, openedUpTo: running === undefined ? position + 1 : 0 })
+    const opening = running === undefined ? { position, requestId } : null
+    this.#chains.set(user_id, { link: commitment, k: 0, opening })
   }
 
   #checkDraw(
     data: EventData<'gift-drawn'>,
     position: number,
-    moved: PaidAmounts,
+    columns: DrawColumns,
     state: State,
     addFault: (message: string) => void,
   ): void {
@@ -89,9 +91,13 @@ export class LuckyChecks {
     } = data
     const running = runningChain(state, sender_id)
     const before = this.#chains.get(sender_id)
-    this.#chains.set(sender_id, { link, k, openedUpTo: 0 })
+    this.#chains.set(sender_id, { link, k, opening: null })
     checkIncarnation(incarnation, state, addFault)
-    if (!announced && position > (before?.openedUpTo ?? 0)) addFault(`chain ${chain} was announced before the send`)
+    const opening = before?.opening
+    const isOpenedHere = opening?.position === position - 1 && opening.requestId === columns.requestId
+    if (announced === isOpenedHere) {
+      addFault(`chain ${chain} ${isOpenedHere ? 'was opened by the send itself' : 'was announced before the send'}`)
+    }
     if (running === undefined) return addFault(`user ${sender_id} has no chain`)
     if (chain !== chainId(sender_id, running.number)) addFault(`chain ${chain} is not the user's current chain`)
     if (client_seed !== running.client_seed)
@@ -117,9 +123,9 @@ export class LuckyChecks {
         addFault(`order ${i} drew ${order.r} and wins ${order.reward}, expected ${r} and ${reward}`)
       }
       won += order.reward
-      this.#observer.onLuckyDraw(odds_hash, r)
+      this.#observer.onLuckyDraw(odds_hash, r, announced)
     }
-    const paid = moved.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
+    const paid = columns.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) addFault(`the orders win ${won} diamonds, but ${paid} were paid`)
   }
 }

@@ -5,7 +5,7 @@ import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
+import type { DrawColumns, DrawObserver } from './draw-observer.ts'
 
 /**
  * Recomputes every spin, event by event: the winner from the committed seed and the entries, and the payment of the
@@ -19,7 +19,7 @@ export class SpinChecks {
   }
 
   /** `state`: replayed from the events before this one. */
-  check(event: EventWithoutMovements, moved: PaidAmounts, state: State): void {
+  check(event: EventWithoutMovements, columns: DrawColumns, state: State): void {
     const addFault = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'roulette-created':
@@ -28,14 +28,14 @@ export class SpinChecks {
         if (event.data.incarnation !== incarnationIn(state)) addFault(`its incarnation is ${event.data.incarnation}`)
         break
       case 'roulette-finished':
-        this.#checkSpin(event.data, moved, state, addFault)
+        this.#checkSpin(event.data, columns, state, addFault)
         break
     }
   }
 
   #checkSpin(
     data: EventData<'roulette-finished'>,
-    moved: PaidAmounts,
+    columns: DrawColumns,
     state: State,
     addFault: (message: string) => void,
   ): void {
@@ -58,7 +58,7 @@ export class SpinChecks {
     if (data.prize !== prize || data.fee !== pot - prize) {
       addFault(`the prize is ${data.prize} and the fee ${data.fee}, expected ${prize} and ${pot - prize}`)
     }
-    const paid = moved.amountMoved(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
+    const paid = columns.amountMoved(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
     if (paid !== data.prize) addFault(`the prize is ${data.prize} coins, but ${paid} were paid`)
     this.#observer.onSpin(entries.length, r)
   }
