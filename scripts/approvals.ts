@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import type { ApprovalLimits } from '../schema/proposal-events.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
+import { localStaffName } from '../src/audit/with-executor.ts'
+import { withLedger } from '../src/audit/with-ledger.ts'
 import { formatApprovals, LIMITS_FORM, parseLimits } from '../src/config/approvals.ts'
 import { setApprovals } from '../src/features/proposals/set-approvals.ts'
 import { command } from '../src/ledger/executor/command.ts'
-import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
-async function set(
-  state: 'on' | 'off',
-  given: ApprovalLimits | undefined,
-  { env, out, interrupted }: Invocation,
-): Promise<void> {
+async function set(state: 'on' | 'off', given: ApprovalLimits | undefined, invocation: Invocation): Promise<void> {
+  const { env, out, interrupted } = invocation
   if ((state === 'on') !== (given !== undefined)) {
     throw new Error(state === 'on' ? `limits are missing: ${LIMITS_FORM}` : 'off has no limits')
   }
@@ -23,7 +21,9 @@ async function set(
     presentRefusal: () => ({ status: 422, body: '' }),
   }
   await withDatabase(env, interrupted, ({ url }) =>
-    withExecutor(url, (executor) => executor.run(command(setApprovals, { limits }, cause, presenter))),
+    withLedger(writerOf(url, invocation), (executor) =>
+      executor.run(command(setApprovals, { limits }, cause, presenter)),
+    ),
   )
   out(`${formatApprovals(limits)}: every instance and command line obeys with its next command\n`)
 }

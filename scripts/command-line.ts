@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander'
+import type { LedgerWriter } from '../src/audit/with-ledger.ts'
 import { stopSignal } from '../src/startup/signals.ts'
 
 /** What a command line is given: by its process, or by a test that calls it as a function. */
@@ -23,6 +24,13 @@ export function processInvocation(): Invocation {
     interrupted: stopSignal('The command'),
   }
 }
+
+/** The command line as one that writes the ledger in the database at this address. */
+export const writerOf = (url: string, { env, err }: Invocation): LedgerWriter => ({
+  url,
+  env,
+  remark: (text) => err(`${text}\n`),
+})
 
 /** Runs a command with these arguments and prints its error. Answers the exit code: 0, or 1 for any error. */
 export async function runCommandLine(name: string, { args, out, err }: Invocation, command: Command): Promise<number> {

@@ -1,27 +1,28 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { withDatabase } from '../src/audit/database.ts'
-import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
+import { localStaffName } from '../src/audit/with-executor.ts'
+import { withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
-import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',
   withdrawal_open: 'a withdrawal request of this user is open; reject it or mark it as transferred first',
 }
 
-async function forgetUser(url: string, user: number, { out }: Invocation): Promise<void> {
+async function forgetUser(url: string, user: number, invocation: Invocation): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = queryBuilder(pool)
   const { notifier } = await loadSlices()
   try {
-    const { records, devices, rooms, replies } = await withExecutor(url, (executor) =>
+    const { records, devices, rooms, replies } = await withLedger(writerOf(url, invocation), (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
     )
-    out(
+    invocation.out(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
         `memberships ended: ${rooms}, stored replies redacted: ${replies}\n`,
     )

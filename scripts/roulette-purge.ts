@@ -3,7 +3,8 @@ import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
+import { localStaffName } from '../src/audit/with-executor.ts'
+import { withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import {
@@ -15,7 +16,7 @@ import {
 import { purgedGames } from '../src/features/roulette/presenters.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
-import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 interface Options {
   /** Minutes. */
@@ -30,11 +31,8 @@ const presenter: Presenter<PurgeResult> = {
 }
 
 /** Purges and answers the number of skipped games. */
-async function purgeOldGames(
-  url: string,
-  { olderThan, dryRun }: Options,
-  { out, interrupted }: Invocation,
-): Promise<number> {
+async function purgeOldGames(url: string, { olderThan, dryRun }: Options, invocation: Invocation): Promise<number> {
+  const { out, interrupted } = invocation
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = queryBuilder(pool)
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
@@ -42,7 +40,7 @@ async function purgeOldGames(
   let coins = 0
   let skippedCount = 0
   try {
-    await withExecutor(url, async (executor) => {
+    await withLedger(writerOf(url, invocation), async (executor) => {
       for (let after = 0; ; ) {
         interrupted.throwIfAborted()
         const candidates = await openGamesOlderThan(db, olderThan, after, MAX_PURGED_GAMES)

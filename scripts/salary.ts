@@ -5,7 +5,8 @@ import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { localStaffName, withExecutor } from '../src/audit/with-executor.ts'
+import { localStaffName } from '../src/audit/with-executor.ts'
+import { withLedger } from '../src/audit/with-ledger.ts'
 import { readInputFile } from '../src/config/read-input-file.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
@@ -18,7 +19,7 @@ import { registerCovered } from '../src/features/proposals/verbs.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
 import type { Refusal } from '../src/ledger/rules/verb.ts'
-import { type Invocation, processInvocation, runCommandLine } from './command-line.ts'
+import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 interface Options {
   readonly period: string
@@ -30,11 +31,8 @@ interface Options {
 const MAX_COMMAND_ROWS = 200
 
 /** Pays the deposits of a file and prints a line for each row. Answers how many were refused. */
-async function paySalaries(
-  url: string,
-  { period, file, dryRun }: Options,
-  { out, interrupted }: Invocation,
-): Promise<number> {
+async function paySalaries(url: string, { period, file, dryRun }: Options, invocation: Invocation): Promise<number> {
+  const { out, interrupted } = invocation
   const dry_run = dryRun === true
   const counts = { paid: 0, already: 0, refused: 0, proposed: 0 }
   const report = (outcome: keyof typeof counts, line: string): void => {
@@ -59,7 +57,7 @@ async function paySalaries(
       `--file ${file} has ${valid.length} deposits; while approvals are on a file is one proposal, which holds ${MAX_FILE_DEPOSITS} at most: split it`,
     )
   }
-  await withExecutor(url, async (executor) => {
+  await withLedger(writerOf(url, invocation), async (executor) => {
     for (let i = 0; i < valid.length; i += commandRows) {
       // Safe between two commands: running the file again pays only those who were not paid.
       interrupted.throwIfAborted()

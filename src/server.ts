@@ -30,6 +30,7 @@ import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { executeRecordingWriters } from './http/reads/read-sources.ts'
+import { LedgerWentBack } from './ledger/executor/failures.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
@@ -61,10 +62,15 @@ import { createVault } from './vault/vault.ts'
 const VERSION_DIGITS = 8
 
 /**
- * Starts everything; each part registers with `cleanUp`. Resolves to a signal that is aborted once commits were lost.
- * Throws early when `stop` is aborted.
+ * Starts everything; each part registers with `cleanUp`. `noticed` is aborted once commits were lost, maybe before this
+ * throws. Throws early when `stop` is aborted.
  */
-async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<AbortSignal> {
+async function start(
+  config: Config,
+  stop: AbortSignal,
+  noticed: AbortController,
+  cleanUp: AsyncDisposableStack,
+): Promise<void> {
   const sampler = new LogSampler()
   const log = createLogger(config.logLevel, undefined, sampler)
   cleanUp.defer(() => sampler.flush())
@@ -82,7 +88,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
-  const watch = await openLedgerWatch(database, config, log, cleanUp)
+  const watch = await openLedgerWatch(database, config, noticed, log, cleanUp)
   const appState = await startAppStatus(database, log, cleanUp)
   let election: WriterElection | undefined
   const share = (events: readonly StoredEvent[]): void => {
@@ -193,8 +199,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metricsToken: config.metricsToken,
     log,
     metrics,
-    isReady: async () => !watch.noticed.aborted && (await isReady()),
-    isVoid: () => watch.noticed.aborted,
+    isReady: async () => !noticed.signal.aborted && (await isReady()),
+    isVoid: () => noticed.signal.aborted,
     docs: config.docs,
     publicUrl: () => address.url,
     assetDir: config.assetDir,
@@ -211,7 +217,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   })
   address.setPort(await listen(app, config, cleanUp))
   // Sockets are sent away before what may wait for the database.
-  watch.noticed.addEventListener('abort', () => void app.close(), { once: true })
+  noticed.signal.addEventListener('abort', () => void app.close(), { once: true })
   election = await createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
   // First of all on the way out: another instance becomes the writer while this one finishes its requests.
   cleanUp.defer(() => void election?.resign())
@@ -240,7 +246,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()
-  return watch.noticed
 }
 
 /**
@@ -249,19 +254,25 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
  */
 async function run(stop: AbortSignal): Promise<boolean> {
   const cleanUp = new AsyncDisposableStack()
+  const noticed = new AbortController()
   let runsAgain = false
   let timeout: NodeJS.Timeout | undefined
   try {
     const config = loadConfig(process.env)
-    const noticed = await start(config, stop, cleanUp)
-    await Promise.race([aborted(stop), aborted(noticed)])
-    if (noticed.aborted) {
+    await start(config, stop, noticed, cleanUp).catch((error: unknown) => {
+      // Once commits were lost, what fails in a start only follows from it.
+      if (!noticed.signal.aborted) throw error
+    })
+    await Promise.race([aborted(stop), aborted(noticed.signal)])
+    if (noticed.signal.aborted) {
       timeout = endInTime('The service')
       runsAgain = config.onLostCommits === 'recover'
       if (!runsAgain) process.exitCode = 1
     }
   } catch (error) {
-    if (!stop.aborted) fail(error)
+    // Another instance has noticed it during this start: the next one says what was lost, or begins an incarnation.
+    if (error instanceof LedgerWentBack) runsAgain = true
+    else if (!stop.aborted) fail(error)
   }
   await cleanUp.disposeAsync().catch(fail)
   clearTimeout(timeout)

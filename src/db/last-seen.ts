@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { errorCode } from '../config/error-code.ts'
@@ -42,11 +42,20 @@ export async function readLastSeen(file: string): Promise<LastSeen | null> {
   }
 }
 
-/** Replaces the file, which only its owner may read. */
+/** Whether one was seen after another on the same ledger. */
+export const isLater = (one: LastSeen, other: LastSeen): boolean =>
+  one.ledger === other.ledger &&
+  (one.incarnation === other.incarnation ? one.position > other.position : one.began_at > other.began_at)
+
+/** Replaces the file, which only its owner may read: who owns the folder, where root runs a command line. */
 export async function writeLastSeen(file: string, seen: LastSeen): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(temporary, `${JSON.stringify(seen)}\n`, { flag: 'wx', mode: PRIVATE_FILE })
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(dirname(file))
+      await chown(temporary, uid, gid)
+    }
     await rename(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true })

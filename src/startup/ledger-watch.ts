@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientBase } from 'pg'
 import type { Logger } from 'pino'
-import { withExecutor } from '../audit/with-executor.ts'
-import type { Config } from '../config/config.ts'
-import { newIncarnation } from '../config/keys.ts'
+import { compareAtStart, recordLoss } from '../audit/compare-at-start.ts'
+import type { Watch } from '../audit/with-executor.ts'
+import type { LostCommitsConfig } from '../config/lost-commits.ts'
 import { makeFolder } from '../config/make-folder.ts'
 import { connect } from '../db/connect.ts'
 import { FailureLog } from '../db/failure-log.ts'
-import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
+import { isLater, type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
 import { SingleFlight } from '../db/single-flight.ts'
 import { DatabaseIsStandby, LedgerWentBack, Unavailable } from '../ledger/executor/failures.ts'
 import type { AssertLedger } from '../ledger/executor/store.ts'
@@ -15,29 +13,19 @@ import { hashEvent, type StoredEvent } from '../ledger/storage/event-hash.ts'
 import {
   type Comparison,
   compareWithSeen,
-  type LedgerEnd,
-  type LostCommits,
+  describeLoss,
   type Query,
+  queryOf,
   readLedgerEnd,
-  recordLostCommits,
   saveHome,
+  seenAt,
 } from '../ledger/storage/lost-commits.ts'
-import { recordRestore } from '../ledger/storage/record-restore.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
-import { runAsSystem } from './system.ts'
 
 const CHECK_INTERVAL_MS = 1_000
 /** For all that is asked on one connection: the executor and the end of the process wait for it. */
 const CONFIRM_TIMEOUT_MS = 5_000
-/** How long a start waits for another instance to say that the ledger's new database is right. */
-const OTHERS_TIMEOUT_MS = 10_000
-const OTHERS_INTERVAL_MS = 250
-const NAME = 'economy ledger watch'
-/** Why nothing can be recorded: this instance alone is out of date. */
-const OTHERWISE = { another: 'its first event is another one', restored: 'an incarnation has begun since' } as const
-
-type WatchConfig = Pick<Config, 'dataDir' | 'ledgerSchema' | 'databaseSynchronous' | 'onLostCommits'>
 
 /**
  * Compares the ledger with what this instance has seen of it: whenever the executor connects, and every second. Seen is what
@@ -45,7 +33,7 @@ type WatchConfig = Pick<Config, 'dataDir' | 'ledgerSchema' | 'databaseSynchronou
  *
  * Once commits were lost, `noticed` is aborted, and everything that this process holds in memory is void.
  */
-export class LedgerWatch {
+export class LedgerWatch implements Watch {
   readonly #database: Pick<Database, 'url' | 'subscriberPool'>
   readonly #isSynchronous: boolean
   readonly #consequence: string
@@ -53,7 +41,7 @@ export class LedgerWatch {
   readonly #log: Logger
   readonly #failures: FailureLog
   readonly #fileFailures: FailureLog
-  readonly #noticed = new AbortController()
+  readonly #noticed: AbortController
   readonly #confirming = new SingleFlight(() => this.#confirm())
   readonly #checking = new SingleFlight(() => this.#check())
   /** Null: the ledger was empty. */
@@ -63,8 +51,9 @@ export class LedgerWatch {
 
   constructor(
     database: Pick<Database, 'url' | 'subscriberPool'>,
-    config: WatchConfig,
+    config: LostCommitsConfig,
     seen: LastSeen | null,
+    noticed: AbortController,
     log: Logger,
   ) {
     this.#database = database
@@ -72,6 +61,7 @@ export class LedgerWatch {
     this.#consequence = config.onLostCommits === 'stop' ? 'ends' : 'starts again'
     this.#file = lastSeenFile(config.dataDir, config.ledgerSchema)
     this.#seen = seen
+    this.#noticed = noticed
     this.#log = log
     this.#failures = new FailureLog(
       log,
@@ -98,9 +88,7 @@ export class LedgerWatch {
   }
 
   /** These events were committed here, and are being answered. */
-  committed(events: readonly StoredEvent[]): void {
-    this.#see(events.at(-1))
-  }
+  readonly committed = (events: readonly StoredEvent[]): void => this.#see(events.at(-1))
 
   /** Begins to follow the ledger and to look at it every second. */
   async start(tail: Pick<Tail, 'subscribe'>): Promise<void> {
@@ -159,18 +147,21 @@ export class LedgerWatch {
   }
 
   async #confirm(): Promise<void> {
-    const client = await connect(this.#database.url, NAME, { signal: AbortSignal.timeout(CONFIRM_TIMEOUT_MS) })
+    const client = await connect(this.#database.url, 'economy ledger watch', {
+      signal: AbortSignal.timeout(CONFIRM_TIMEOUT_MS),
+    })
     try {
       const seen = this.#seen
       const end = await readLedgerEnd(queryOf(client), seen?.position ?? null)
       const found = compareWithSeen(end, seen, this.#isSynchronous)
       if (found.is === 'unknown' || found.is === 'here') return
       this.#noticed.abort()
-      const reason = 'reason' in found ? found.reason : OTHERWISE[found.is]
+      const reason = 'reason' in found ? found.reason : 'an incarnation has begun since'
       const { text, ...positions } = describeLoss(end, seen, reason)
       this.#log.error(positions, `${text}. This instance answers nothing any more and ${this.#consequence}`)
-      if (end.lost !== null || !('reason' in found)) return
-      await record(client, end, seen, found.reason).catch((err: unknown) =>
+      // Otherwise this instance alone is out of date.
+      if (end.lost !== null || (found.is !== 'back' && found.is !== 'unseen')) return
+      await recordLoss(client, end, seen, reason).catch((err: unknown) =>
         this.#log.warn({ err }, 'that commits were lost could not be recorded; other instances notice it themselves'),
       )
     } finally {
@@ -184,9 +175,8 @@ export class LedgerWatch {
     if (seen === null || seen === this.#kept || this.noticed.aborted) return
     try {
       // Another instance with the same folder may be ahead.
-      if (!isLater(await readLastSeen(this.#file), seen)) {
-        await writeLastSeen(this.#file, seen)
-      }
+      const before = await readLastSeen(this.#file)
+      if (before === null || !isLater(before, seen)) await writeLastSeen(this.#file, seen)
       this.#kept = seen
       this.#fileFailures.succeeded(this)
     } catch (error) {
@@ -196,12 +186,13 @@ export class LedgerWatch {
 }
 
 /**
- * Compares the ledger with what an instance with this DATA_DIR has seen last, and begins an incarnation where commits were
- * lost and ON_LOST_COMMITS says `recover`. Throws an Error that says what to do where they were, or may have been.
+ * Begins to watch the ledger, once it was compared with what was seen of it with this DATA_DIR; throws as `compareAtStart`.
+ * `noticed` is aborted once commits were lost.
  */
 export async function openLedgerWatch(
   database: Pick<Database, 'url' | 'subscriberPool'>,
-  config: WatchConfig,
+  config: LostCommitsConfig,
+  noticed: AbortController,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<LedgerWatch> {
@@ -210,99 +201,7 @@ export async function openLedgerWatch(
   } catch {
     // Where nothing can be kept, `keep` says so.
   }
-  const client = await connect(database.url, NAME)
-  try {
-    const before = await readLastSeen(lastSeenFile(config.dataDir, config.ledgerSchema))
-    const watch = new LedgerWatch(database, config, await seenAtStart(database.url, client, before, config, log), log)
-    cleanUp.defer(() => watch.stop())
-    return watch
-  } finally {
-    await client.end()
-  }
-}
-
-async function seenAtStart(
-  url: string,
-  client: ClientBase,
-  before: LastSeen | null,
-  config: WatchConfig,
-  log: Logger,
-): Promise<LastSeen | null> {
-  const query = queryOf(client)
-  const othersUntil = performance.now() + OTHERS_TIMEOUT_MS
-  for (;;) {
-    const end = await readLedgerEnd(query, before?.position ?? null)
-    const seen = before?.ledger === end.ledger ? before : null
-    const found = compareWithSeen(end, seen, config.databaseSynchronous)
-    switch (found.is) {
-      case 'unknown':
-        return seen ?? seenAt(end)
-      case 'here':
-        if (found.hasMoved) await saveHome(query)
-        return seenAt(end)
-      case 'another':
-      case 'restored':
-        return seenAt(end)
-      case 'unseen':
-        if (performance.now() < othersUntil && (await isAnotherAlive(client))) {
-          await sleep(OTHERS_INTERVAL_MS)
-          continue
-        }
-    }
-    const { reason } = found
-    const { text } = describeLoss(end, seen, reason)
-    if (config.onLostCommits === 'stop') {
-      // Where nothing was seen here, other instances may know that nothing is missing.
-      if (found.is === 'back' && end.lost === null) await record(client, end, seen, reason)
-      throw new Error(`${text}. Stop all instances and run npm run after-restore: only then can the service start.`)
-    }
-    const { incarnation, position, hash } = end.lost ?? (await record(client, end, seen, reason))
-    const last_known = position === null || hash === null ? null : { position, hash }
-    await withExecutor(url, (executor) => runAsSystem(executor, recordRestore, { incarnation, reason, last_known }))
-    log.warn({ incarnation }, `${text}; a new incarnation has begun`)
-  }
-}
-
-/** Whether another instance has said a moment ago that it is there. */
-async function isAnotherAlive(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query(`select from instances where seen_at > now() - interval '30 seconds' limit 1`)
-  return rows.length > 0
-}
-
-async function record(client: ClientBase, end: LedgerEnd, seen: LastSeen | null, reason: string): Promise<LostCommits> {
-  if (end.incarnation === null) throw new Error('the ledger is empty')
-  const next = newIncarnation()
-  return await recordLostCommits(client, { incarnation: end.incarnation, next, reason, last_known: seen })
-}
-
-const queryOf =
-  (client: ClientBase): Query =>
-  (statement) =>
-    client.query<object>({ ...statement })
-
-/** The end of the ledger as something seen; null when the ledger is empty. */
-const seenAt = ({ ledger, incarnation, began_at, position, hash }: LedgerEnd): LastSeen | null =>
-  ledger === null || incarnation === null || began_at === null
-    ? null
-    : { ledger, incarnation, began_at, position, hash }
-
-const isLater = (one: LastSeen | null, other: LastSeen): boolean =>
-  one?.ledger === other.ledger &&
-  (one.incarnation === other.incarnation ? one.position > other.position : one.began_at > other.began_at)
-
-/** From where to where the ledger went back, as far as that is known. */
-function describeLoss(
-  { lost, position, hash_there }: LedgerEnd,
-  seen: LastSeen | null,
-  reason: string,
-): { readonly text: string; readonly from: number | null; readonly to: number } {
-  const from = lost?.position ?? seen?.position ?? null
-  const to = lost?.ended_at ?? position
-  const path =
-    from !== null && to < from
-      ? `went back from position ${from} to ${to}`
-      : lost === null && seen !== null && seen.hash !== hash_there
-        ? `went back from position ${from} to one before it`
-        : `may have gone back to position ${to}`
-  return { text: `The ledger ${path}: ${reason}`, from, to }
+  const watch = new LedgerWatch(database, config, await compareAtStart(database.url, config, log), noticed, log)
+  cleanUp.defer(() => watch.stop())
+  return watch
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import type { EventData, EventType } from '../../schema/events.ts'
@@ -18,7 +18,7 @@ import { bearer } from '../harness/app/minimal-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { testIncarnation } from '../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
-import type { TestDatabase } from '../harness/postgres/test-database.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
@@ -159,6 +159,20 @@ test('a ledger that went back begins an incarnation, and what is known to be los
   t.match(again, { code: 0, out: /how much is lost is not known here\n/ })
   t.match(again.out, 'erased after')
   t.equal((await endOf(database)).position, end + 2)
+})
+
+test('a ledger that is gone is replaced by no other', async (t) => {
+  const seeded = await restoredLedger()
+  const { folder, end } = await dataDirOf(t, seeded)
+  const empty = await testDatabase()
+  const env = { ...keys, DATABASE_URL: empty.serviceUrl, DATA_DIR: folder }
+  const file = join(folder, fileName('last-seen'))
+  t.match(await runHere(runAfterRestore, env, []), {
+    code: 1,
+    out: `The ledger went back from position ${end + 3} to 0: its database is empty. Restore a backup and run npm run after-restore; if another ledger is meant, remove ${file}.\n`,
+  })
+  rmSync(file)
+  t.match(await runHere(runAfterRestore, env, []), { code: 0, out: /^The ledger has no event/ })
 })
 
 test('nothing is recorded on a ledger that is not what it was, or while the service runs', async (t) => {

@@ -22,8 +22,14 @@ export async function callCommandLine(
   let err = ''
   const code = await main({
     args,
-    // Command lines that write never use the standby.
-    env: { LEDGER_SCHEMA: testSchema, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl, ...env },
+    // Command lines that write never use the standby. No instance has seen a ledger in this DATA_DIR.
+    env: {
+      LEDGER_SCHEMA: testSchema,
+      DATABASE_URL: url,
+      DATABASE_READ_URL: unreachableUrl,
+      DATA_DIR: '/dev/null',
+      ...env,
+    },
     out: (text) => {
       out += text
       onOut(text, () => interruption.abort(new Error('ended by SIGINT')))

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
@@ -41,7 +41,13 @@ async function opened(
   cleanUp.defer(() => subscriberPool.end())
   try {
     return {
-      watch: await openLedgerWatch({ url, subscriberPool }, loadConfig({ DATA_DIR, ...env }), silent, cleanUp),
+      watch: await openLedgerWatch(
+        { url, subscriberPool },
+        loadConfig({ DATA_DIR, ...env }),
+        new AbortController(),
+        silent,
+        cleanUp,
+      ),
       close,
     }
   } catch (error) {
@@ -77,8 +83,6 @@ test('a start on a ledger that ends before what was seen is refused, or begins a
   if (seen === null) throw new Error('nothing was kept')
   t.equal(await one.start(), null, 'a plain restart')
   const two = host(t, database)
-  await writeLastSeen(two.file, { ...seen, position: 5, hash: 'a'.repeat(64), ledger: 'b'.repeat(64) })
-  t.equal(await two.start(), null, 'another ledger was seen')
   writeFileSync(two.file, '')
   t.equal(await two.start(), null, 'a damaged file')
   t.same(await readLastSeen(two.file), seen)
@@ -140,14 +144,31 @@ test('a start on another timeline needs what was seen, and that no commit can be
   t.equal((await lostOn(database)).length, 1)
 })
 
-test('an empty ledger is another one, whatever was seen', async (t) => {
-  const empty = host(t, await testDatabase())
+test('a lost ledger is replaced by no other before somebody says so', async (t) => {
   const seeded = host(t, await seededLedger())
   t.equal(await seeded.start(), null)
   const seen = await readLastSeen(seeded.file)
-  if (seen !== null) await writeLastSeen(empty.file, seen)
-  t.equal(await empty.start(), null)
-  t.ok(existsSync(empty.file))
+  if (seen === null) throw new Error('nothing was kept')
+  for (const [database, before, gone] of [
+    [await testDatabase(), seen, `from position ${seen.position} to 0: its database is empty`],
+    [
+      await seededLedger(),
+      { ...seen, ledger: 'b'.repeat(64), position: 5, hash: 'a'.repeat(64) },
+      'from position 5 to one before it: its database has another ledger',
+    ],
+  ] as const) {
+    const one = host(t, database)
+    await writeLastSeen(one.file, before)
+    const refusal =
+      `Error: The ledger went back ${gone}. ` +
+      `Restore a backup and run npm run after-restore; if another ledger is meant, remove ${one.file}.`
+    t.equal(await one.start(), refusal)
+    t.equal(await one.start(recover), refusal, 'there is nothing to recover')
+    t.same(await readLastSeen(one.file), before)
+    t.same(await lostOn(database), [])
+    rmSync(one.file)
+    t.equal(await one.start(), null)
+  }
 })
 
 test('nothing is written through a connection to a standby, or to a server that is not the ledger’s', async (t) => {

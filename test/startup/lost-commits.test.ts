@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { readLastSeen } from '../../src/db/last-seen.ts'
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
 import { seededLedger } from '../audit/seed-ledger.ts'
@@ -8,6 +10,7 @@ import { verifyDatabase } from '../audit/verify-database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { nowSeconds } from '../harness/http/tokens.ts'
 import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
@@ -116,6 +119,74 @@ test('every instance ends when the ledger went back, and none starts before that
     t.match(refused.output(), 'run npm run after-restore')
   }
 })
+
+/** What an instance exposes as a metric. */
+async function metric({ origin }: ServiceProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${origin}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+test('an instance that forwards its commands notices what it answered for the writer', async (t) => {
+  const { database, route, goBack } = await restorable(t)
+  const [dataDir, FORWARD_KEY] = [temporaryFolder(t), 'a key that instances share, for tests']
+  const network = async () => ({ FORWARD_ADDRESS: `127.0.0.1:${await reservePort()}`, FORWARD_KEY })
+  const writer = await start(t, { DATABASE_URL: route.url, DATA_DIR: temporaryFolder(t), ...(await network()) })
+  await until(async () => (await metric(writer, 'ledger_is_writer')) === 1)
+  const other = await start(t, { DATABASE_URL: route.url, DATA_DIR: dataDir, ...(await network()) })
+  await until(async () => (await metric(writer, 'ledger_forwarding_instances')) === 1)
+  const answered = Math.max(...(await sendGifts(other, 3)))
+  t.equal(await metric(other, 'ledger_forwarded_commands_total'), 3)
+  await until(async () => (await readLastSeen(join(dataDir, 'last-seen')))?.position === answered)
+
+  writer.kill('SIGKILL')
+  await writer.exited
+  await goBack()
+  t.equal(await other.exited, 1)
+  t.match(errorsOf(other), [`The ledger went back from position ${answered} to ${await headOf(database)}: `])
+})
+
+/** What happens to a start once a statement of it waits for a lock; ends with that lock. */
+const lossesDuringStart = {
+  'this instance notices it': [
+    'lock table app_modes in access exclusive mode',
+    'update ledger_home set timeline = timeline + 5',
+  ],
+  'another one has noticed it': [
+    'select from ledger_head for update',
+    `insert into lost_commits (one, incarnation, reason, ended_at, noticed_at)
+     select 1, '${'d'.repeat(32)}', 'another instance noticed it', position, now() from ledger_head`,
+  ],
+} as const
+
+for (const [what, [lock, loss]] of Object.entries(lossesDuringStart)) {
+  for (const mode of ['recover', 'stop'] as const) {
+    const skip = mode === 'stop' && onlyInFullRun
+    test(`commits are lost during a start with ON_LOST_COMMITS=${mode}: ${what}`, { skip }, async (t) => {
+      const database = await seededLedger()
+      const client = await connect(database.ownerUrl, 'test')
+      t.teardown(() => client.end())
+      await client.query(`begin; ${lock}`)
+      const env = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t), ON_LOST_COMMITS: mode }
+      const starting = start(t, env)
+      const waiting = `select from pg_locks l join pg_stat_activity a using (pid)
+                       where not l.granted and a.datname = current_database()`
+      await until(async () => (await queryRows(database, waiting)).length > 0)
+      await client.query(`${loss}; commit`)
+      const service = await starting
+      if (mode === 'stop') {
+        t.equal(await service.exited, 1)
+        t.match(service.output(), /The ledger may have gone back to position \d+: /)
+        return
+      }
+      await until(() => service.output().includes('a new incarnation has begun'))
+      await until(async () => (await fetch(`${service.origin}/readyz`).catch(() => null))?.status === 200)
+      const restores = await queryRows(database, `select from ledger_events where type = 'ledger-restored'`)
+      t.equal(restores.length, 1)
+      service.kill('SIGTERM')
+      t.equal(await service.exited, 0)
+    })
+  }
+}
 
 test('with ON_LOST_COMMITS=recover an instance begins an incarnation and forgets what it had', async (t) => {
   const { database, earlier, route, goBack } = await restorable(t)

@@ -1,27 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import type { Checkpoint } from '../../../schema/finance.ts'
-import { newIncarnation } from '../../config/keys.ts'
 import { connect } from '../../db/connect.ts'
 import { type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { WriterLock } from '../../forwarding/writer-lock.ts'
-import { command } from '../../ledger/executor/command.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import {
   compareWithSeen,
   type LedgerEnd,
-  type Query,
+  queryOf,
   readLedgerEnd,
-  recordLostCommits,
   saveHome,
+  seenAt,
 } from '../../ledger/storage/lost-commits.ts'
-import { recordRestore } from '../../ledger/storage/record-restore.ts'
+import { beginIncarnation } from '../begin-incarnation.ts'
 import type { Terminal } from '../commands/terminal.ts'
 import { formatReport } from '../commands/verify.ts'
+import { lossMessage, recordLoss } from '../compare-at-start.ts'
 import type { Check } from '../finding.ts'
 import { verify } from '../verify/verify.ts'
-import { localStaffName, withExecutor } from '../with-executor.ts'
+import { localStaffName } from '../with-executor.ts'
 import { findLostExports, readLostEvents } from './lost-events.ts'
 import { whatToDo } from './what-to-do.ts'
 
@@ -59,32 +57,34 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
   closing.defer(() => lock.close())
   const client = await connect(parts.url, 'after restore')
   closing.defer(() => client.end())
-  const query: Query = (statement) => client.query<object>({ ...statement })
+  const query = queryOf(client)
   if (!(await lock.tryAcquire()))
     throw new Error('The service runs, or the database is a standby: stop or promote it first.')
   const seen = await readLastSeen(parts.seenFile)
   const end = await readLedgerEnd(query, seen?.position ?? null)
+  const found = compareWithSeen(end, seen, false)
+  if (found.is === 'another') {
+    parts.terminal.line(lossMessage(end, seen, found, parts.seenFile))
+    return false
+  }
   if (end.incarnation === null) {
     parts.terminal.line('The ledger has no event: the service begins it.')
     return true
   }
   if (!(await isSound(parts, end))) return false
 
-  const found = compareWithSeen(end, seen, false)
-  const isSeenHere = seen !== null && seen.ledger === end.ledger && found.is !== 'restored'
-  const known = await printLoss(parts, client, end, isSeenHere ? seen : null)
+  const known = await printLoss(parts, client, end, found.is === 'restored' ? null : seen)
   const reason = 'reason' in found ? found.reason : REASON
   const last_known = known === undefined ? null : { position: known.position, hash: known.hash }
-  const noticed = { incarnation: end.incarnation, next: newIncarnation(), reason, last_known }
-  const lost = end.lost ?? (await recordLostCommits(client, noticed))
-  await record(parts.url, { incarnation: lost.incarnation, reason, last_known })
+  const lost = end.lost ?? (await recordLoss(client, end, last_known, reason))
+  if (lost === null) throw new Error('An instance has begun an incarnation meanwhile.')
+  await beginIncarnation(parts.url, localStaffName(), { incarnation: lost.incarnation, reason, last_known })
   await saveHome(query)
-  const now = await readLedgerEnd(query, null)
-  if (now.ledger === null || now.began_at === null) throw new Error('the ledger has no event')
-  const { ledger, began_at, position, hash } = now
-  await writeLastSeen(parts.seenFile, { ledger, incarnation: lost.incarnation, began_at, position, hash })
+  const now = seenAt(await readLedgerEnd(query, null))
+  if (now === null) throw new Error('the ledger has no event')
+  await writeLastSeen(parts.seenFile, now)
   parts.terminal.line(
-    `recorded at position ${position}: the incarnation ${lost.incarnation} has begun, the service may start`,
+    `recorded at position ${now.position}: the incarnation ${now.incarnation} has begun, the service may start`,
   )
   return true
 }
@@ -137,16 +137,4 @@ async function timeOfEnd(client: ClientBase): Promise<string> {
     `select (${microsOf('at')})::text as at from ledger_events order by position desc limit 1`,
   )
   return isoMicros(Number(rows[0]?.at))
-}
-
-async function record(url: string, input: Parameters<typeof recordRestore.reads>[0]): Promise<void> {
-  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
-  const presenter = {
-    presentResult: () => ({ status: 200, body: '' }),
-    presentRefusal: ({ refusal }: { readonly refusal: string }) => ({ status: 422, body: refusal }),
-  }
-  await withExecutor(url, async (executor) => {
-    const { reply } = await executor.run(command(recordRestore, input, cause, presenter))
-    if (reply.status !== 200) throw new Error(reply.body)
-  })
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { ClientBase } from 'pg'
 import type { LastSeen } from '../../db/last-seen.ts'
 import { microsOf } from '../../db/micros-of.ts'
@@ -10,31 +12,43 @@ import type { Statement } from './row-table.ts'
 // that lacked them. What is here tells whether that happened, and records it, so that nothing is written on such a ledger
 // before `ledger-restored`.
 
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
 /** A database cluster, and which of its lives: a restore and a promotion begin another timeline. */
-export interface Home {
+const Home = Type.Object({
   /** What `initdb` made up; copies of the cluster have the same. */
-  readonly system: string
-  readonly timeline: number
-}
+  system: Type.String(),
+  timeline: Type.Integer(),
+})
+type Home = Static<typeof Home>
 
 /** What was recorded when somebody noticed that commits were lost. */
 export type LostCommits = RowOf<typeof lostCommits>
 
-/** The end of the ledger as a database has it, and where the database is. */
-export interface LedgerEnd {
-  readonly position: number
-  readonly hash: string
+const LedgerEnd = Type.Object({
+  position: Type.Integer(),
+  hash: Type.String(),
   /** The hash of the first event; null on an empty ledger, as `incarnation` and `began_at`. */
-  readonly ledger: string | null
-  readonly incarnation: string | null
-  readonly began_at: number | null
+  ledger: nullable(Type.String()),
+  incarnation: nullable(Type.String()),
+  began_at: nullable(Type.Integer()),
   /** The hash at the position that was asked for. */
-  readonly hash_there: string | null
+  hash_there: nullable(Type.String()),
   /** Where the ledger's incarnation lives, if that was said, and where this is; null on a standby, which cannot tell. */
-  readonly home: Home | null
-  readonly here: Home | null
-  readonly lost: Pick<LostCommits, 'incarnation' | 'reason' | 'position' | 'hash' | 'ended_at'> | null
-}
+  home: nullable(Home),
+  here: nullable(Home),
+  lost: nullable(
+    Type.Object({
+      incarnation: Type.String(),
+      reason: Type.String(),
+      position: nullable(Type.Integer()),
+      hash: nullable(Type.String()),
+      ended_at: Type.Integer(),
+    }),
+  ),
+})
+/** The end of the ledger as a database has it, and where the database is. */
+export type LedgerEnd = Static<typeof LedgerEnd>
 
 /** Runs a statement and answers the rows, whose values may be text. */
 export type Query = (statement: Statement) => Promise<{ readonly rows: readonly object[] }>
@@ -44,7 +58,12 @@ const HERE = `case when pg_is_in_recovery() then null else json_build_object(
     'system', (select system_identifier::text from pg_control_system()),
     'timeline', ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint) end`
 
-/** Reads the end of the ledger, and the hash at a position. */
+export const queryOf =
+  (client: Pick<ClientBase, 'query'>): Query =>
+  (statement) =>
+    client.query<object>({ ...statement })
+
+/** Reads the end of the ledger, and the hash at a position. Throws where an answer has another form. */
 export async function readLedgerEnd(query: Query, position: number | null): Promise<LedgerEnd> {
   const { rows } = await query({
     name: 'ledger end',
@@ -62,8 +81,9 @@ export async function readLedgerEnd(query: Query, position: number | null): Prom
   })
   const text: unknown = Reflect.get(rows[0] ?? {}, 'ledger_end')
   if (typeof text !== 'string') throw new Error('the ledger has no head')
-  // The statement builds this form.
-  return JSON.parse(text) as LedgerEnd
+  const end: unknown = JSON.parse(text)
+  if (!Value.Check(LedgerEnd, end)) throw new Error('the end of the ledger has another form than this version knows')
+  return end
 }
 
 /** Says that the ledger's incarnation lives in the database that answers. */
@@ -85,8 +105,8 @@ export type Comparison =
   | { readonly is: 'unknown' }
   /** An incarnation has begun since that was seen: commits were lost, and that is dealt with. */
   | { readonly is: 'restored' }
-  /** The ledger is empty or has another first event: what was seen says nothing of it. */
-  | { readonly is: 'another' }
+  /** The ledger is empty or has another first event: what was seen is not on it, and never was. */
+  | { readonly is: 'another'; readonly reason: string }
   /** Its database is another now, and nothing is known of what the ledger had. */
   | { readonly is: 'unseen'; readonly reason: string }
   /** Commits were lost, or may be. */
@@ -99,7 +119,8 @@ export type Comparison =
 export function compareWithSeen(end: LedgerEnd, seen: LastSeen | null, isSynchronous: boolean): Comparison {
   const { here, home, lost } = end
   if (seen !== null && seen.ledger !== end.ledger) {
-    return { is: here === null && end.ledger === null ? 'unknown' : 'another' }
+    if (end.ledger !== null) return { is: 'another', reason: 'its database has another ledger' }
+    return here === null ? { is: 'unknown' } : { is: 'another', reason: 'its database is empty' }
   }
   const isFormer = seen !== null && seen.incarnation !== end.incarnation && seen.began_at < (end.began_at ?? 0)
   if (here === null) return { is: isFormer ? 'restored' : 'unknown' }
@@ -122,6 +143,29 @@ export function compareWithSeen(end: LedgerEnd, seen: LastSeen | null, isSynchro
   return isFormer ? { is: 'restored' } : { is: 'here', hasMoved }
 }
 
+/** The end of the ledger as something seen; null when the ledger is empty. */
+export const seenAt = ({ ledger, incarnation, began_at, position, hash }: LedgerEnd): LastSeen | null =>
+  ledger === null || incarnation === null || began_at === null
+    ? null
+    : { ledger, incarnation, began_at, position, hash }
+
+/** From where to where the ledger went back, as far as that is known. */
+export function describeLoss(
+  { lost, position, hash_there }: LedgerEnd,
+  seen: LastSeen | null,
+  reason: string,
+): { readonly text: string; readonly from: number | null; readonly to: number } {
+  const from = lost?.position ?? seen?.position ?? null
+  const to = lost?.ended_at ?? position
+  const path =
+    from !== null && to < from
+      ? `went back from position ${from} to ${to}`
+      : lost === null && seen !== null && seen.hash !== hash_there
+        ? `went back from position ${from} to one before it`
+        : `may have gone back to position ${to}`
+  return { text: `The ledger ${path}: ${reason}`, from, to }
+}
+
 const describe = ({ system, timeline }: Home): string => `timeline ${timeline} of system ${system}`
 
 const TIMEOUTS = `set statement_timeout = '10s'; set lock_timeout = '8s'`
@@ -129,8 +173,8 @@ const TIMEOUTS = `set statement_timeout = '10s'; set lock_timeout = '8s'`
 /**
  * Records that commits were lost, unless somebody has: from then on nothing is written until `recordRestore` begins the
  * incarnation that the record names, which is `next` unless there was a record. Waits for a running commit. The ledger
- * lives in the database of `client` from now on. Throws when the ledger's incarnation is not `incarnation`, and so has begun
- * since.
+ * lives in the database of `client` from now on. Null, and nothing is recorded, when the ledger's incarnation is not
+ * `incarnation`, and so has begun since.
  */
 export async function recordLostCommits(
   client: Pick<ClientBase, 'query'>,
@@ -145,8 +189,8 @@ export async function recordLostCommits(
     readonly reason: string
     readonly last_known: Pick<LastSeen, 'position' | 'hash'> | null
   },
-): Promise<LostCommits> {
-  const query: Query = (statement) => client.query<object>({ ...statement })
+): Promise<LostCommits | null> {
+  const query = queryOf(client)
   try {
     await client.query(
       `${TIMEOUTS}; begin isolation level read committed read write; select from ledger_head for update`,
@@ -161,12 +205,13 @@ export async function recordLostCommits(
       [next, reason, known?.position ?? null, known?.hash ?? null, incarnation],
     )
     const [lost] = rows
-    if (lost === undefined) throw new Error('the ledger has begun another incarnation since')
-    await saveHome(query)
-    // Batches that were decided before fail. Not by gen_random_uuid(), which Citus refuses in an update.
-    await client.query('update ledger_head set batch = $1::uuid', [randomUUID()])
+    if (lost !== undefined) {
+      await saveHome(query)
+      // Batches that were decided before fail. Not by gen_random_uuid(), which Citus refuses in an update.
+      await client.query('update ledger_head set batch = $1::uuid', [randomUUID()])
+    }
     await client.query('commit')
-    return lost
+    return lost ?? null
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error

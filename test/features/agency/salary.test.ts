@@ -240,7 +240,7 @@ test('a process that is killed has paid what it printed', { skip: onlyInFullRun 
   writeFileSync(file, salaryFile(...many.map((id) => `${id},1.5,0`)))
   const args = ['--period', '2026-10', '--file', file]
   const script = join(import.meta.dirname, '../../../scripts/salary.ts')
-  const env = { ...process.env, DATABASE_URL: database.serviceUrl }
+  const env = { ...process.env, DATABASE_URL: database.serviceUrl, DATA_DIR: '/dev/null' }
   const killed = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   killed.stdout.on('data', (text: Buffer) => {
     if (text.includes('paid ')) killed.kill('SIGKILL')

@@ -73,14 +73,25 @@ test('a ledger is compared with what was seen on it', (t) => {
       true,
       { is: 'back' },
     ],
-    ['another ledger', end, { ...seen, ledger: hashOf('2') }, false, { is: 'another' }],
-    ['an empty ledger', empty, seen, false, { is: 'another' }],
+    ['another ledger', end, { ...seen, ledger: hashOf('2') }, false, { is: 'another', reason: /another ledger/ }],
+    ['an empty ledger', empty, seen, false, { is: 'another', reason: /is empty/ }],
+    ['an empty standby', { ...empty, here: null }, seen, false, { is: 'unknown' }],
     ['an empty ledger, and nothing was seen', empty, null, false, { is: 'here', hasMoved: true }],
     ['a standby', { ...end, here: null, position: 4, hash_there: null }, seen, false, { is: 'unknown' }],
   ] as const) {
     t.match(compareWithSeen(found, before, isSynchronous), expected, what)
   }
   t.end()
+})
+
+test('an end of another form is not taken for one', async (t) => {
+  const answering =
+    (answer: unknown): Query =>
+    async () => ({ rows: [{ ledger_end: JSON.stringify(answer) }] })
+  t.same(await readLedgerEnd(answering(end), 5), end)
+  for (const wrong of [{ ...end, position: '9' }, { ...end, here: { system: '7' } }, { ...end, lost: {} }, null]) {
+    await t.rejects(readLedgerEnd(answering(wrong), 5), /another form/)
+  }
 })
 
 test('nothing is written from when lost commits are recorded until an incarnation begins', async (t) => {
@@ -109,9 +120,14 @@ test('nothing is written from when lost commits are recorded until an incarnatio
     reason: 'a test',
     last_known: { position: 9, hash: hashOf('9') },
   }
-  await t.rejects(recordLostCommits(client, { ...noticed, incarnation: 'f'.repeat(32) }), /another incarnation since/)
+  const record = async (fields: Partial<typeof noticed>) => {
+    const lost = await recordLostCommits(client, { ...noticed, ...fields })
+    if (lost === null) throw new Error('another incarnation has begun')
+    return lost
+  }
+  t.equal(await recordLostCommits(client, { ...noticed, incarnation: 'f'.repeat(32) }), null, 'it has begun another')
   await pay(one, 'still')
-  const lost = await recordLostCommits(client, noticed)
+  const lost = await record({})
   t.match(lost, { one: 1, incarnation: noticed.next, reason: 'a test', position: 9, hash: hashOf('9'), ended_at: 6 })
   t.match(
     await recordLostCommits(client, { ...noticed, next: 'e'.repeat(32), reason: 'again', last_known: null }),
@@ -131,7 +147,7 @@ test('nothing is written from when lost commits are recorded until an incarnatio
   t.match(await pay(), { reply: { status: 200 }, position: 8 })
   t.match(await pay(two, 'second'), { reply: { status: 200 }, position: 9 })
   t.equal((await readLedgerEnd(query, null)).lost, null)
-  const again = await recordLostCommits(client, { ...noticed, incarnation: lost.incarnation, next: 'e'.repeat(32) })
+  const again = await record({ incarnation: lost.incarnation, next: 'e'.repeat(32) })
   await t.rejects(two.runOk(recordRestore, { ...noticed, incarnation: lost.incarnation }), wentBack)
   t.match(
     (await readLedgerEnd(query, null)).lost,

@@ -8,6 +8,7 @@ import { closingSteps, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../feat
 import { isMonth } from '../../../features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
 import { command } from '../../../ledger/executor/command.ts'
+import type { Executor } from '../../../ledger/executor/executor.ts'
 import { findKey, requireSigner } from '../../checkpoint/checkpoint-key.ts'
 import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
@@ -19,7 +20,8 @@ import type { StepState } from '../../closings/step-state.ts'
 import { dataDirOf } from '../../database.ts'
 import { readRuns } from '../../runs/run-rows.ts'
 import { StoppedBy } from '../../runs/run-verification.ts'
-import { localStaffName, withExecutor } from '../../with-executor.ts'
+import { localStaffName } from '../../with-executor.ts'
+import { withLedger } from '../../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from '../command.ts'
 
 export const closeMonthCommand: RegisterCommand = (audit, running) =>
@@ -27,7 +29,12 @@ export const closeMonthCommand: RegisterCommand = (audit, running) =>
     .command('close-month')
     .description('runs all steps of closing a month, keeps their files in DATA_DIR/closings, and records the closing')
     .argument('<month>', 'YYYY-MM', parseMonth)
-    .action((month: string, flags: object) => running((context) => run(context, month))(flags))
+    .action((month: string, flags: object) =>
+      running((context) => {
+        const writer = { url: context.serviceUrl, env: context.env, remark: context.terminal.remark }
+        return withLedger(writer, (executor) => run(context, month, executor))
+      })(flags),
+    )
 
 function parseMonth(text: string): string {
   if (!isMonth(text)) throw new InvalidArgumentError('Expected a month, such as 2026-10.')
@@ -35,7 +42,11 @@ function parseMonth(text: string): string {
 }
 
 /** Answers how many steps failed; the month is recorded only when none did. */
-async function run({ env, serviceUrl, terminal, signal }: CommandContext, month: string): Promise<number> {
+async function run(
+  { env, serviceUrl, terminal, signal }: CommandContext,
+  month: string,
+  executor: Executor,
+): Promise<number> {
   const db = queryBuilder(openPool(serviceUrl, { max: 2, application_name: 'audit' }))
   let lock: MonthLock | null = null
   try {
@@ -75,7 +86,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, month:
     ended.throwIfAborted()
     // Read again: the ledger may have been restored meanwhile.
     const request = await readClosingRequest(db, folder, await readMonthBooks(db, month), signer)
-    const position = await record(serviceUrl, request, madeBy)
+    const position = await record(executor, request, madeBy)
     terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
     return 0
   } finally {
@@ -94,23 +105,22 @@ const findingLines = (state: StepState): readonly string[] =>
       })
 
 /** Records the closing next to the instances of the service; answers the position of its event. */
-const record = (url: string, request: RecordClosing, actor: string): Promise<number> =>
-  withExecutor(url, async (executor) => {
-    let position = 0
-    const { reply } = await executor.run(
-      command(
-        recordClosing,
-        request,
-        { actor, requestId: randomUUID(), idempotency: null },
-        {
-          presentResult: ({ closing_id }) => {
-            position = closing_id
-            return { status: 201, body: '' }
-          },
-          presentRefusal: (refusal) => ({ status: 422, body: refusalResponseOf(refusal).message.en }),
+async function record(executor: Executor, request: RecordClosing, actor: string): Promise<number> {
+  let position = 0
+  const { reply } = await executor.run(
+    command(
+      recordClosing,
+      request,
+      { actor, requestId: randomUUID(), idempotency: null },
+      {
+        presentResult: ({ closing_id }) => {
+          position = closing_id
+          return { status: 201, body: '' }
         },
-      ),
-    )
-    if (reply.status !== 201) throw new Error(reply.body)
-    return position
-  })
+        presentRefusal: (refusal) => ({ status: 422, body: refusalResponseOf(refusal).message.en }),
+      },
+    ),
+  )
+  if (reply.status !== 201) throw new Error(reply.body)
+  return position
+}
