@@ -24,7 +24,7 @@ export interface Config {
   readonly databaseReadUrl: string | null
   /** Whether no answered commit can be missing on a server that takes the place of `databaseUrl`'s. */
   readonly databaseSynchronous: boolean
-  /** What to do when commits were lost: end, or begin an incarnation and go on. */
+  /** What to do when commits were lost: end, or begin an incarnation and continue. */
   readonly onLostCommits: 'stop' | 'recover'
   /** The schema of the ledger in that database, which may hold others. */
   readonly ledgerSchema: string

@@ -41,13 +41,6 @@ export const sharedRefusals = {
         'و500 دولة، و500 باقة امتيازات، و2,000 وكيل شحن، و2,000 مدير أعمال.',
     },
   },
-  version_required: {
-    status: 428,
-    message: {
-      en: 'The version of the proposal that was read is required: as version, or its ETag as If-Match.',
-      ar: 'يجب ذكر إصدار الاقتراح الذي تمت قراءته: في الحقل version أو قيمة ETag الخاصة به في If-Match.',
-    },
-  },
   user_forgotten: {
     status: 422,
     message: { en: 'The data of this user was erased.', ar: 'حُذفت بيانات هذا المستخدم.' },

@@ -34,7 +34,7 @@ test('the catalogue of the console', async (t) => {
       t.equal(page.status, 200)
       t.match(page.html, text)
     }
-    t.match(textOf((await fin.get('/console/catalogue')).html), 'One operator alone changes the catalogue')
+    t.match(textOf((await fin.get('/console/catalogue')).html), 'One operator alone changes the rest of the catalogue')
   })
 
   await t.test('a gift is reviewed, created, changed from what to what, and saved once', async (t) => {

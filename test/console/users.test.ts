@@ -113,10 +113,13 @@ test('users on the console', async (t) => {
 
   await t.test('flags change as the review says, and not over what a colleague changed', async (t) => {
     const address = '/console/users/3/flags'
-    t.match(text(await ok(browser.get(address))), /One operator alone changes the catalogue, flags of users/)
+    t.match(
+      text(await ok(browser.get(address))),
+      /One operator alone changes the rest of the catalogue, flags of users/,
+    )
     const review = `${address}?review=1&charging_agent=1&business_manager=0&allow_receive_withdraw_requests=0`
     const page = await ok(browser.get(review))
-    t.match(text(page), /One operator alone changes the catalogue, flags of users/)
+    t.match(text(page), /One operator alone changes the rest of the catalogue, flags of users/)
     const fields = formOf(page)
     t.same(Object.keys(fields).toSorted(), ['_csrf', 'charging_agent', 'expects', 'key'], 'what changes alone is sent')
     await operator('PUT', '/admin/v1/users/3', { business_manager: 1 })

@@ -49,7 +49,7 @@ test('the wait ends with one sentence that names the variable and the reason', a
   }
 })
 
-test('a start goes on once its database answers', async (t) => {
+test('a start continues once its database answers', async (t) => {
   const { serviceUrl } = await testDatabase()
   const away = await proxy(t, serviceUrl)
   await away.down()

@@ -4,7 +4,6 @@ import type { Progress } from '../ledger-scan.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'
 import { ensureFolderId, locationOf } from './folder.ts'
-import { NO_FINDINGS } from './step-findings.ts'
 import { beginStep, endStep, readStep, recordStepProgress } from './step-rows.ts'
 import type { StepState } from './step-state.ts'
 import type { StepOptions, StepOutcome } from './step-task.ts'
@@ -75,7 +74,7 @@ async function run(id: string, step: ClosingStep, given: StepOptions): Promise<S
     db,
     id,
     outcome === undefined
-      ? { state: 'failed', result: null, files: [], ...NO_FINDINGS, error: messageOf(failure, given.signal) }
+      ? { state: 'failed', result: null, files: [], error: messageOf(failure, given.signal) }
       : { ...outcome, state: outcome.passed ? 'done' : 'failed', error: null },
   )
   if (stoppedBy !== null) onStop(stoppedBy)

@@ -52,6 +52,3 @@ export class StepFindings {
     return { passed: this.#found.size === 0, findings: [...this.#found.values()], hasMoreFindings: this.#hasMore }
   }
 }
-
-/** Of a step that has no findings with ids. */
-export const NO_FINDINGS = { findings: [], hasMoreFindings: false } as const

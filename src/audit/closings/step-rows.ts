@@ -136,7 +136,7 @@ type EndedStep = Pick<BegunStep, 'state' | 'result' | 'files' | 'error'> &
 export async function endStep(
   db: Kysely<Tables>,
   runId: string,
-  { state, result, files, findings, hasMoreFindings, error }: EndedStep,
+  { state, result, files, findings = [], hasMoreFindings = false, error }: EndedStep,
 ): Promise<string | null> {
   const { rows } = await sql<{ stopped_by: string | null }>`
     update closing_steps

@@ -52,9 +52,10 @@ export interface StepOutcome {
   /** False when it found something, also what was acknowledged. */
   readonly passed: boolean
   readonly result: StepResult
-  readonly findings: readonly FoundByStep[]
-  /** Whether there are findings that are neither listed nor acknowledged. */
-  readonly hasMoreFindings: boolean
+  /** Left out by a step that has no findings with ids. */
+  readonly findings?: readonly FoundByStep[]
+  /** Whether there are findings that are neither listed nor acknowledged. Default: no. */
+  readonly hasMoreFindings?: boolean
   readonly files: readonly MadeFile[]
 }
 

@@ -1,6 +1,4 @@
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type Kysely, sql } from 'kysely'
-import { LimitedAmounts } from '../../../schema/proposal-events.ts'
 import { isNameWord } from '../../../schema/search.ts'
 import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { micros } from '../../db/queries/micros.ts'
@@ -8,6 +6,7 @@ import type { Tables } from '../../db/tables.ts'
 import { isMonth } from '../../features/closings/month.ts'
 import { findClosing } from '../../features/closings/reads.ts'
 import { parseOrderId } from '../../features/gifts/send.ts'
+import { parseProposed } from '../../features/proposals/reads.ts'
 import { findPeople, personById } from '../../features/users/reads.ts'
 import { folded } from '../../language/folded.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
@@ -220,8 +219,6 @@ async function gameText(db: Kysely<Tables>, id: number): Promise<string> {
     : joined(`${amountText('coins', BigInt(row.game_price))} a place`, row.name || `room ${row.room_id}`, row.status)
 }
 
-const limitedAmounts = TypeCompiler.Compile(LimitedAmounts)
-
 async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
   const row = await db
     .selectFrom('proposals')
@@ -229,10 +226,10 @@ async function proposalText(db: Kysely<Tables>, id: number): Promise<string> {
     .where('proposal_id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return ''
-  const { action, subject, amounts, status } = row
-  const sums: unknown = JSON.parse(amounts)
-  if (!limitedAmounts.Check(sums)) throw new Error(`proposal ${id} has the amounts ${amounts}`)
-  return joined(wordsOf(action), ...sums.map(({ limit, amount }) => amountText(limit, BigInt(amount))), subject, status)
+  const { subject, status } = row
+  const { action, amounts } = parseProposed({ id, ...row })
+  const sums = amounts.map(({ limit, amount }) => amountText(limit, BigInt(amount)))
+  return joined(wordsOf(action), ...sums, subject, status)
 }
 
 /** By the beginning of a name, among all gifts, of which there are few (`MAX_DECORATIONS`); by number only where named. */

@@ -48,13 +48,13 @@ export function deedCell(deed: Deed): Cell {
 /** What a proposal asks for: `Credit 229.50 dollars to Carmen (3)`. */
 export function deedText(deed: Deed & ProposedAmounts): string {
   const whom = subjectCell(deed).text
-  const { text } = amountOf(deed)
+  const { text } = proposedAmountCell(deed)
   switch (deed.action) {
     case 'credit':
-      return `Credit ${text} ${currencyOf(deed).text} to ${whom}`
+      return `Credit ${text} ${proposedCurrencyCell(deed).text} to ${whom}`
     case 'debit':
     case 'room_debit':
-      return `Debit ${text} ${currencyOf(deed).text} from ${whom}`
+      return `Debit ${text} ${proposedCurrencyCell(deed).text} from ${whom}`
     case 'salary_file':
       return `Deposit the ${whom}`
     case 'bag':
@@ -70,13 +70,13 @@ interface ProposedAmounts {
   readonly amounts: readonly LimitedAmount[]
 }
 
-/** What a proposal asks for; nothing where it moves several currencies, which `currencyOf` shows. */
-export function amountOf({ amounts: [only, ...others] }: ProposedAmounts): Cell {
+/** What a proposal asks for; nothing where it moves several currencies, which `proposedCurrencyCell` shows. */
+export function proposedAmountCell({ amounts: [only, ...others] }: ProposedAmounts): Cell {
   return only === undefined || others.length > 0 ? textCell(null) : amountCell(only.limit, only.amount)
 }
 
 /** The currency of what a proposal asks for; where it moves several, each with its sum. */
-export function currencyOf({ amounts }: ProposedAmounts): Cell {
+export function proposedCurrencyCell({ amounts }: ProposedAmounts): Cell {
   const [only, ...others] = amounts
   if (only === undefined) return textCell(null)
   if (others.length === 0) return wordCell(only.limit)
@@ -85,6 +85,10 @@ export function currencyOf({ amounts }: ProposedAmounts): Cell {
   )
 }
 
-/** An amount of what a limit names, negative where it is taken from somebody. */
-export const limitedAmountCell = (action: ProposalAction, limit: string, amount: number): Cell =>
-  amountCell(limit, action === 'debit' || action === 'room_debit' ? -amount : amount)
+/** As `proposedAmountCell`, negative where it is taken from somebody. */
+export function signedAmountCell({ action, amounts }: Pick<Deed, 'action'> & ProposedAmounts): Cell {
+  const isTaken = action === 'debit' || action === 'room_debit'
+  return proposedAmountCell({
+    amounts: isTaken ? amounts.map(({ limit, amount }) => ({ limit, amount: -amount })) : amounts,
+  })
+}

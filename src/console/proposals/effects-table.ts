@@ -94,7 +94,7 @@ export function effectsTable(
 const unitsCell = (currency: string, value: Effect['before']): Cell => amountCell(currency, unitsOf(currency, value))
 
 /** In the smallest unit: dollars come with cents, everything else in ones. */
-export function unitsOf(currency: string, value: Effect['before']): bigint {
+function unitsOf(currency: string, value: Effect['before']): bigint {
   const text = String(typeof value === 'object' ? value.rawJSON : value)
   if (!isDollars(currency)) return BigInt(text)
   const [whole = '0', cents = ''] = text.replace('-', '').split('.')

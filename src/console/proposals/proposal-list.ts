@@ -7,15 +7,15 @@ import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import { endingTimeSql } from '../../features/proposals/reads.ts'
+import { endingTimeSql, parseProposed } from '../../features/proposals/reads.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import { codeCell, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
 import { actorCell } from '../frame/cells/links.ts'
 import type { List } from '../lists/list.ts'
-import { amountOf, currencyOf, subjectCell } from './deed.ts'
-import { type ProposedDeed, parseDeed } from './read-deeds.ts'
+import { proposedAmountCell, proposedCurrencyCell, subjectCell } from './deed.ts'
+import type { ProposedDeed } from './read-deeds.ts'
 
 const filters = Type.Object({
   /** Open where it is left out. */
@@ -53,9 +53,9 @@ export const proposalList: List<typeof filters, Row> = {
       name: 'amount',
       title: 'Amount',
       isNumber: true,
-      cell: amountOf,
+      cell: proposedAmountCell,
     },
-    { name: 'currency', title: 'Currency', cell: currencyOf },
+    { name: 'currency', title: 'Currency', cell: proposedCurrencyCell },
     { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
     { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
     { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
@@ -99,7 +99,7 @@ export const proposalList: List<typeof filters, Row> = {
     )
     const end = page.at(-1)
     return {
-      rows: page.map((row) => ({ ...row, ...parseDeed(row), name: names.get(row.subject) })),
+      rows: page.map((row) => ({ ...row, ...parseProposed(row), name: names.get(row.subject) })),
       next: rows.length > limit && end !== undefined ? encodeCursor([end.id]) : null,
     }
   },

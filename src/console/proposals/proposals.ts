@@ -5,9 +5,9 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'
 import { readApprovalLimits } from '../../features/proposals/reads.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { ApprovalLimits } from '../../ledger/rules/covered-verb.ts'
-import { readHolderNames } from '../accounts/holder-names.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { act, actFields, expectsField, isConflict } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
@@ -29,13 +29,13 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { staffOf } from '../session/session-check.ts'
-import { amountOf, currencyOf, deedText, subjectCell } from './deed.ts'
-import { effectsTable, unitsOf } from './effects-table.ts'
+import { deedText, proposedAmountCell, proposedCurrencyCell, subjectCell } from './deed.ts'
+import { effectsTable } from './effects-table.ts'
 import { grantedFacts } from './granted-facts.ts'
 import { partPages, SHOWN_ROWS } from './part-pages.ts'
 import { proposalList, proposalToneOf } from './proposal-list.ts'
 import { type Decision, readDecision } from './read-decision.ts'
-import type { ProposedDeed } from './read-deeds.ts'
+import { type ProposedDeed, readDeeds } from './read-deeds.ts'
 import { readProposal } from './read-proposal.ts'
 import { unpaidTable } from './unpaid-table.ts'
 
@@ -111,12 +111,9 @@ export const proposalPages: ConsolePages = (scope, services) => {
   ): Promise<FastifyReply> => {
     const proposal = await readProposal(request, services, id)
     const { reports: db } = await services.reads.reportsFor(request)
-    const names = await readHolderNames(db, [proposal.subject])
-    const amounts = proposal.amounts.map(({ currency, amount }) => ({
-      limit: currency,
-      amount: Number(unitsOf(currency, amount)),
-    }))
-    const data: NamedProposal = { ...proposal, amounts, name: names.get(proposal.subject) }
+    const deed = (await readDeeds(db, [id])).get(id)
+    if (deed === undefined) throw notFound()
+    const data: NamedProposal = { ...proposal, ...deed }
     const { role, sub } = staffOf(request)
     const isOpen = data.status === 'open'
     const isMaker = data.maker === `staff:${sub}`
@@ -130,13 +127,13 @@ export const proposalPages: ConsolePages = (scope, services) => {
       heldAt,
     )
     const { not_paid: unpaid } = data
-    const deed = deedText(data)
+    const asked = deedText(data)
     return sendPage(request, reply, proposalTemplate, {
-      title: `Proposal ${id}: ${deed}`,
+      title: `Proposal ${id}: ${asked}`,
       status: refused === null ? 200 : refused.status,
       data: {
         id,
-        deed,
+        deed: asked,
         facts: factsOf(data, granted, decision),
         effects: effectsTable(data, effects, holds),
         hasMoreEffects: data.rows_count > 1 && effects.length === SHOWN_ROWS,
@@ -195,8 +192,8 @@ function factsOf(
     ['Status', statusCell(status, proposalToneOf(status))],
     ['Action', wordCell(action)],
     ['For', subjectCell(proposal)],
-    ['Amount', amountOf(proposal)],
-    ['Currency', currencyOf(proposal)],
+    ['Amount', proposedAmountCell(proposal)],
+    ['Currency', proposedCurrencyCell(proposal)],
     ...granted,
     ...(action === 'salary_file' ? [['Rows', numberCell(proposal.rows_count)] as const] : []),
     ['Reason', textCell(reason)],

@@ -1,8 +1,7 @@
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
-import { LimitedAmounts, ProposalAction } from '../../../schema/proposal-events.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
+import { parseProposed } from '../../features/proposals/reads.ts'
 import type { LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { Deed } from './deed.ts'
@@ -11,21 +10,6 @@ export interface ProposedDeed extends Deed {
   /** The proposal's. */
   readonly id: number
   readonly amounts: readonly LimitedAmount[]
-}
-
-const actions = TypeCompiler.Compile(ProposalAction)
-const limitedAmounts = TypeCompiler.Compile(LimitedAmounts)
-
-/** Action and amounts of a row of the table. */
-export function parseDeed(row: { readonly id: number; readonly action: string; readonly amounts: string }): {
-  readonly action: ProposalAction
-  readonly amounts: readonly LimitedAmount[]
-} {
-  const { id, action } = row
-  const amounts: unknown = JSON.parse(row.amounts)
-  if (!actions.Check(action)) throw new Error(`proposal ${id} has the action ${action}`)
-  if (!limitedAmounts.Check(amounts)) throw new Error(`proposal ${id} has the amounts ${row.amounts}`)
-  return { action, amounts }
 }
 
 /** What proposals ask for, by id. */
@@ -43,5 +27,5 @@ export async function readDeeds(
     db,
     found.map(({ subject }) => subject),
   )
-  return new Map(found.map((row) => [row.id, { ...row, ...parseDeed(row), name: names.get(row.subject) }]))
+  return new Map(found.map((row) => [row.id, { ...row, ...parseProposed(row), name: names.get(row.subject) }]))
 }

@@ -25,7 +25,7 @@ import {
 import { accountPath, eventCell, eventPath, userPath } from '../frame/cells/links.ts'
 import type { List, ListRequest, ListRows } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
-import { deedCell, limitedAmountCell } from '../proposals/deed.ts'
+import { deedCell, proposedAmountCell, proposedCurrencyCell, signedAmountCell } from '../proposals/deed.ts'
 import { type ProposedDeed, readDeeds } from '../proposals/read-deeds.ts'
 
 const Filters = Type.Object({
@@ -52,8 +52,8 @@ export const actList = (vault: Vault): List<typeof Filters, Row> => ({
     { name: 'staff', title: 'Who', cell: ({ sub }) => textCell(sub, addressWith('/console/staff', { sub })) },
     { name: 'act', title: 'What', cell: actCell },
     { name: 'about', title: 'About', cell: aboutCell },
-    { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).cell },
-    { name: 'currency', title: 'Currency', cell: (row) => wordCell(amountOf(row).currency) },
+    { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).amount },
+    { name: 'currency', title: 'Currency', cell: (row) => amountOf(row).currency },
     { name: 'reason', title: 'Reason or note', cell: ({ reasonOrNote }) => textCell(reasonOrNote) },
     { name: 'event', title: 'Event', cell: ({ entry }) => eventCell(entry.position) },
   ],
@@ -198,31 +198,21 @@ function accountIn({ movements }: StaffAct['entry']): string | null {
 
 const limitUse = TypeCompiler.Compile(eventTypes['approval-limit-used'].data)
 
-/** Of an act about one amount: negative where the system takes it. */
-function amountOf({ entry, fields, proposal }: Row): { readonly cell: Cell; readonly currency: string | null } {
-  const none = { cell: amountCell('coins', null), currency: null }
-  if (proposal !== null) {
-    const { action, amounts } = proposal
-    const [only, ...others] = amounts
-    if (only === undefined || others.length > 0) return none
-    return { cell: limitedAmountCell(action, only.limit, only.amount), currency: only.limit }
-  }
+/** What an act is about, negative where the system takes it, and its currency; nothing where it moves several amounts. */
+function amountOf({ entry, fields, proposal }: Row): { readonly amount: Cell; readonly currency: Cell } {
+  if (proposal !== null) return { amount: signedAmountCell(proposal), currency: proposedCurrencyCell(proposal) }
   if (entry.type === 'approval-limit-used' && limitUse.Check(fields)) {
-    const [use, ...others] = fields.amounts
-    if (use === undefined || others.length > 0) return none
-    return { cell: amountCell(use.limit, use.amount), currency: use.limit }
+    return { amount: proposedAmountCell(fields), currency: proposedCurrencyCell(fields) }
   }
-  if (entry.type === 'card-granted') return { cell: numberCell(1), currency: 'cards' }
+  if (entry.type === 'card-granted') return { amount: numberCell(1), currency: wordCell('cards') }
   if (entry.type === 'bag-items-added') {
     const { quantity } = fields
-    return { cell: numberCell(typeof quantity === 'number' ? quantity : null), currency: 'bag' }
+    return { amount: numberCell(typeof quantity === 'number' ? quantity : null), currency: wordCell('bag') }
   }
   const [movement, ...others] = entry.movements
-  if (movement === undefined || others.length > 0) return none
+  if (movement === undefined || others.length > 0) return { amount: textCell(null), currency: textCell(null) }
   const { debit, credit, amount } = movement
   const currency = currencyOf(debit)
-  return {
-    cell: amountCell(currency, isSystem(credit) && !isSystem(debit) ? -amount : amount),
-    currency,
-  }
+  const signed = isSystem(credit) && !isSystem(debit) ? -amount : amount
+  return { amount: amountCell(currency, signed), currency: wordCell(currency) }
 }

@@ -97,7 +97,7 @@ export function giftRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listBag',
         summary: 'Gifts that the caller owns and can send without paying',
-        description: 'Answered whole. A gift is sent from it by `is_from_bag` of POST /instant-send.',
+        description: 'Answered whole. A gift is sent from it by `is_bag` of POST /instant-send.',
         tags: ['gifts'],
         response: { 200: dataOf(Type.Array(BagItem)) },
       },

@@ -24,7 +24,7 @@ export interface DecideProposal {
 export type Approval = { readonly decided: PreviewedProposal } | { readonly changed: PreviewedProposal }
 
 /**
- * Does what an open proposal shows, as its maker, by the rules of the verb that it names: exactly that, save rows of a file
+ * Does what an open proposal shows, as its maker, by the rules of the verb that it names: exactly that, except rows of a file
  * that cannot be paid any more. Where the catalogue has changed what it would do, it does nothing, and the proposal stays
  * open with what it would do now. Refusals: `not_found`, `own_proposal`, `version_required`, `proposal_closed`,
  * `precondition_failed` (another version), then those of its plan, which leave the proposal as it is.

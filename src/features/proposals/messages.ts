@@ -6,6 +6,10 @@ export const proposalMessages = {
     en: 'You made this proposal: a colleague has to approve it.',
     ar: 'أنت من قدّم هذا الاقتراح، ويجب أن يوافق عليه أحد زملائك.',
   },
+  version_required: {
+    en: 'The version of the proposal that was read is required: as version, or its ETag as If-Match.',
+    ar: 'يجب ذكر إصدار الاقتراح الذي تمت قراءته: في الحقل version أو قيمة ETag الخاصة به في If-Match.',
+  },
   proposal_closed: { en: 'This proposal is closed.', ar: 'هذا الاقتراح مغلق.' },
   proposal_changed: {
     en: 'This proposal would do something else now than what was shown. Nothing was done: read it again.',

@@ -23,6 +23,7 @@ export const proposalsModel: Model = {
   tables,
   refusals: {
     own_proposal: { status: 403, message: proposalMessages.own_proposal },
+    version_required: { status: 428, message: proposalMessages.version_required },
     proposal_closed: { status: 422, message: proposalMessages.proposal_closed },
     proposal_changed: { status: 412, message: proposalMessages.proposal_changed },
     nothing_to_do: { status: 422, message: proposalMessages.nothing_to_do },

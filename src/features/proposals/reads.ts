@@ -1,4 +1,6 @@
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { LimitedAmounts, ProposalAction } from '../../../schema/proposal-events.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
@@ -49,7 +51,7 @@ export interface ProposalPage {
 
 /**
  * Proposals with a status (undefined: all) before an id (null: from the newest), newest first. A page ends early when its
- * proposals are large. Open ones are shown with what they would do now, save salary files, which are shown as they were
+ * proposals are large. Open ones are shown with what they would do now, except salary files, which are shown as they were
  * proposed and without effects: nothing of their rows is read. One past its time is `expired`.
  */
 export async function findProposals(
@@ -119,6 +121,21 @@ export async function findEffects(
     const grant = changes.length === 0 ? call?.grant(state) : null
     return { effects: effectsFrom(page, grant ?? null, state), hasMore: changes.length > first + limit }
   })
+}
+
+const actions = TypeCompiler.Compile(ProposalAction)
+const limitedAmounts = TypeCompiler.Compile(LimitedAmounts)
+
+/** Action and amounts of a row of the table, which has both as text. */
+export function parseProposed(row: { readonly id: number; readonly action: string; readonly amounts: string }): {
+  readonly action: ProposalAction
+  readonly amounts: readonly LimitedAmount[]
+} {
+  const { id, action } = row
+  const amounts: unknown = JSON.parse(row.amounts)
+  if (!actions.Check(action)) throw new Error(`proposal ${id} has the action ${action}`)
+  if (!limitedAmounts.Check(amounts)) throw new Error(`proposal ${id} has the amounts ${row.amounts}`)
+  return { action, amounts }
 }
 
 /** How many proposals wait for a decision. */

@@ -39,14 +39,14 @@ export function describeOperation(
   const isWrite = route.method !== 'GET'
   const { refusals = null, errorData = {}, needsNoToken = false, ...shown } = schema
   const answersNotModified = isJson(schema.response) && 304 in schema.response
+  const takesVersion = refusals?.includes('precondition_failed') === true
   const headers = {
     ...(isChecked && isWrite && idempotencyHeader),
     ...(isChecked && isClients && !isWrite && positionHeader),
     ...(answersNotModified && etagHeader),
-    ...(refusals?.includes('precondition_failed') === true && matchHeader),
-    ...(refusals?.includes('precondition_failed') === true &&
-      !refusals.includes('version_required') &&
-      noneMatchHeader),
+    ...(takesVersion && matchHeader),
+    // A POST that takes a version is about what exists.
+    ...(takesVersion && route.method !== 'POST' && noneMatchHeader),
   }
   const description = withCost(shown.description, route.config?.cost)
   const described = {

@@ -70,7 +70,7 @@ export class Subscriptions {
   }
 
   /**
-   * The user is no longer a member of a room as of a position: what came before is sent, save of a replay that is under
+   * The user is no longer a member of a room as of a position: what came before is sent, except of a replay that is under
    * way, then `unsubbed`, and nothing after. To be called before a message after the position is delivered.
    */
   leaveRoom(roomId: number, position: number): void {

@@ -49,7 +49,7 @@ test('after a restore the next chain has a number that the ledger does not name,
   t.end()
 })
 
-test('draws go on after a restore, and verify and rebuild agree', async (t) => {
+test('draws continue after a restore, and verify and rebuild agree', async (t) => {
   const database = await seededLedger()
   const { runOk, run, bugs, failures } = createTestExecutor(t, database.serviceUrl)
   const gift = { caller_id: 1, sender_id: 1, decoration_id: 2, receiver_ids: [3], quantity: 1, room: 9 }

@@ -3,7 +3,6 @@ import { csvText } from '../../csv.ts'
 import { formatAmount, formatDecimal } from '../../format.ts'
 import { type AccountTotals, CurrencyTotals, isBalanced, readAccountTotals } from '../../reports/account-totals.ts'
 import { HashedFile, writeHashed } from '../hashed-file.ts'
-import { NO_FINDINGS } from '../step-findings.ts'
 import { tableOf } from '../step-state.ts'
 import type { StepWork } from '../step-task.ts'
 
@@ -58,7 +57,6 @@ export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, co
   ])
   return {
     passed: wrong.length === 0,
-    ...NO_FINDINGS,
     result: tableOf(
       wrong.length === 0 ? 'Every currency sums to zero.' : `Not zero: ${wrong.join(', ')}.`,
       ['currency', 'kind', 'balance', 'accounts'],
@@ -77,7 +75,6 @@ export const houseAccountsStep: StepWork = async ({ first, last, folder }, db, c
   const file = await writeHashed(folder, 'house-accounts.csv', ACCOUNTS_HEADER + house.map(accountLine).join(''))
   return {
     passed: true,
-    ...NO_FINDINGS,
     result: tableOf(
       `${house.length} accounts of the house and of issuance.`,
       ['account', ...COLUMNS],

@@ -6,7 +6,6 @@ import { formatJsonLine } from '../../export/jsonl.ts'
 import { readEntries } from '../../export/read-entries.ts'
 import { type JournalSink, writeJournal } from '../../export/write-journal.ts'
 import { HashedFile } from '../hashed-file.ts'
-import { NO_FINDINGS } from '../step-findings.ts'
 import { type MadeFile, tableOf } from '../step-state.ts'
 import type { StepWork } from '../step-task.ts'
 
@@ -31,7 +30,6 @@ export const exportStep: StepWork = async ({ url, month, first, last, folder }, 
   const files = [await entries.close(), await events.close(), ...(await journals.close())]
   return {
     passed: true,
-    ...NO_FINDINGS,
     result: tableOf(`${(last - first + 1).toLocaleString('en')} events in ${files.length} files.`, [], []),
     files,
   }

@@ -3,7 +3,6 @@ import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { readEntries } from '../../export/read-entries.ts'
 import { formatAmount, formatDecimal } from '../../format.ts'
 import { writeHashed } from '../hashed-file.ts'
-import { NO_FINDINGS } from '../step-findings.ts'
 import { tableOf } from '../step-state.ts'
 import type { StepWork } from '../step-task.ts'
 
@@ -53,7 +52,6 @@ export const openWithdrawalsStep: StepWork = async ({ url, last, folder }, _db, 
   const approved = requests.filter(({ status }) => status === 'approved').length
   return {
     passed: true,
-    ...NO_FINDINGS,
     result: tableOf(
       `${requests.length - approved} pending, ${approved} approved and not yet transferred.`,
       ['withdrawal', 'status', 'user', 'target', 'currency', 'amount', 'requested_at'],

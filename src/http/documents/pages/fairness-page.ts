@@ -39,7 +39,7 @@ skipped, and <code>0000000000000007</code> gives 7.</p>
 
 <h2 id="lg1">Lucky gifts: lg1</h2>
 <p><b>Before.</b> Each user has chains of 256 secrets, called <code>{user id}-1</code>, <code>{user id}-2</code> and so on;
-after commits were lost the number goes on above all that the ledger names, and only chains of the new incarnation draw.
+after commits were lost the number continues above all that the ledger names, and only chains of the new incarnation draw.
 Each secret is the SHA-256 of the one that is used after it, and the hash of the first one is the chain's
 <code>commitment</code>. <code>GET /api/v1/fairness/lucky</code> answers the commitment of the current chain and that of
 the next one. Store both before sending: the commitments of ended chains are not listed. The client seed is the user's id
