@@ -7,7 +7,7 @@ import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../../
 import { openPool } from '../../src/db/pool.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
-import type { Query } from '../../src/ledger/storage/lost-commits.ts'
+import type { LedgerEnd, Query } from '../../src/ledger/storage/lost-commits.ts'
 import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
 import type { Subscriber } from '../../src/ledger/subscriptions/tail.ts'
 import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watch.ts'
@@ -204,7 +204,18 @@ test('a server that falls silent while it says where the ledger ends is not wait
   const confirmers = await proxy(t, database.serviceUrl)
   const other = await opened(t, { ...database, serviceUrl: confirmers.url }, temporaryFolder(t))
   for (const route of [writers, confirmers]) route.silenceAt('ledger_end')
-  const lost: Query = async () => ({ rows: [{ ledger_end: JSON.stringify({ ledger: LOST, here: {} }) }] })
+  const end: LedgerEnd = {
+    position: 1,
+    hash: LOST,
+    ledger: LOST,
+    incarnation: 'c'.repeat(32),
+    began_at: 0,
+    hash_there: null,
+    home: null,
+    here: { system: '7', timeline: 1 },
+    lost: null,
+  }
+  const lost: Query = async () => ({ rows: [{ ledger_end: JSON.stringify(end) }] })
   await Promise.all([
     t.rejects(writer.run(credit, coin, { actor: 'staff:ann' }), new Unavailable('the database cannot be reached')),
     t.rejects(other.watch.assertLedger(lost), /Connection terminated/),
