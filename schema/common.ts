@@ -22,8 +22,9 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
  */
 export const TEXT_FORM = 'x-text-form'
 
-/** Whether anything can be seen: blanks, and characters of no width alone, say nothing. */
-export const isVisible = (text: string): boolean => /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(text)
+/** Whether anything can be seen: blanks, such as Braille's, and characters that fonts do not draw say nothing. */
+export const isVisible = (text: string): boolean =>
+  /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(text)
 
 /** Lone surrogates, and the embeddings and overrides that could reorder the text around them. */
 const NEVER_IN_TEXT = '\\ud800-\\udfff\\u202a-\\u202e'

@@ -1,8 +1,11 @@
 import { isVisible } from '../../../schema/common.ts'
 import { foldCase } from '../../language/folded.ts'
 
-/** One line without what could reorder the text around it; `.` and `..` would mean a folder in a path. */
-const NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
+/**
+ * One line without what could reorder the text around it, or would be seen by nobody: two names that look alike would let
+ * one person approve what is his own. `.` and `..` would mean a folder in a path.
+ */
+const NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u202a-\u202e]{1,100}$/u
 
 /** As many UTF-16 units as a name may have: normalising a longer text of marks alone would take long. */
 const MAX_UNITS = 300

@@ -88,6 +88,8 @@ test('modes and releases', async (t) => {
       ['android', '2.1', null, noUpdate],
       ['android', '2.1.0', null, noUpdate],
       ['android', '2.10', null, noUpdate],
+      ['android', '\u200f٢.١٠ (٤)', null, noUpdate],
+      ['android', '1.5\u00a0(4)', null, update(false)],
       ['Android', '1.0', null, update(true)],
       ['ios', null, null, update(false, 'en', '3')],
       ['ios', '2.9', 'ar', update(false, 'ar', '3')],
@@ -100,9 +102,13 @@ test('modes and releases', async (t) => {
       const some = given.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]))
       const query = new URLSearchParams(some).toString()
       const name = JSON.stringify([type, version, language])
-      t.same(await ask('/api/v1/app-status', Object.fromEntries(some)), [200, body], name)
+      // Node reads a header's bytes as Latin-1.
+      const headers = some.map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const)
+      t.same(await ask('/api/v1/app-status', Object.fromEntries(headers)), [200, body], name)
       t.same(await ask(`/v1/app-status/?${query}`), [200, body], `${name}, in the query`)
     }
+    const latin1 = { 'client-type': 'android', 'client-version': '2.1\u00a0(4)' }
+    t.same(await ask('/v1/app-status', latin1), [200, noUpdate], 'a byte that is no UTF-8')
     const old = { 'client-type': 'android', 'client-version': '1' }
     t.same(
       await ask('/v1/app-status?lang=ar', { ...old, 'accept-language': 'en' }),

@@ -85,7 +85,17 @@ test('a required text has a visible character, wherever one is required', async 
   ]
   const faults: string[] = []
   for (const [field, method, url, body] of requests) {
-    for (const text of [' ', '\u00a0', '\u3000', '\ufeff', '\u200b', ' \u2060\u00ad ', '\u2068\u2069', '\u200e']) {
+    for (const text of [
+      ' ',
+      '\u00a0',
+      '\u3000',
+      '\ufeff',
+      '\u200b',
+      ' \u2060\u00ad ',
+      '\u2068\u2069',
+      '\u200e',
+      '\u3164\ufe0f\u2800',
+    ]) {
       const answer = await operator(method, url, body(text))
       const errors = Object(Object(answer.body).errors)
       if (answer.status !== 422 || errors[field]?.[0] !== 'The text must have a visible character.')

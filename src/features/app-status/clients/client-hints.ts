@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { ClientType } from '../../../../schema/events.ts'
 import { headerValue, queryValue, type RequestHints } from '../../../language/request-language.ts'
 import type { Client } from '../access-policy.ts'
@@ -11,7 +12,14 @@ export const clientTypeIn = ({ headers, query }: RequestHints): string | null =>
 
 /** `Client-Version` as sent, in a header or in the query; null when it is missing. */
 export const clientVersionIn = ({ headers, query }: RequestHints): string | null =>
-  headerValue(headers[VERSION]) ?? queryValue(query, VERSION)
+  asUtf8(headerValue(headers[VERSION])) ?? queryValue(query, VERSION)
+
+/** Phones write digits of any script, which Node reads byte by byte; what is no UTF-8 stays as it was read. */
+function asUtf8(header: string | null): string | null {
+  if (header === null) return null
+  const bytes = Buffer.from(header, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : header
+}
 
 /** The client of a type and version; null when both are missing. */
 export function toClient(type: string | null, version: string | null): Client | null {
