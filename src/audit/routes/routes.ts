@@ -129,7 +129,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'takeCheckpoint',
         summary: 'A signed statement of where the ledger ends, to be kept elsewhere',
-        description: 'It is the same until the ledger goes on. POST makes one and records that it was made.',
+        description: 'It is the same until the next event. POST makes one and records that it was made.',
         tags,
         response: { 200: dataOf(Checkpoint) },
       },

@@ -1,12 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { EventData, EventType } from '../../../schema/events.ts'
+import { decorations } from '../../features/gifts/catalogue/decoration.ts'
 import { priceChange } from '../../features/gifts/catalogue/define-decoration.ts'
 import { type Proposal, proposalContents, proposals } from '../../features/proposals/proposal.ts'
 import { plainActor } from '../../http/auth/staff-name.ts'
+import { storedName } from '../../language/names.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { EventWithoutMovements, Movement } from '../../ledger/rules/event.ts'
 import type { State } from '../../ledger/rules/state.ts'
+import { hasValues } from '../../ledger/rules/stored-values.ts'
 
 /** By whom, and in which request, an event was caused, and what it moved. */
 interface Origin {
@@ -108,6 +111,9 @@ export class ProposalChecks {
     const { valid_days } = proposal.terms
     if (event.type === 'card-granted' && event.data.valid_days !== valid_days) {
       this.#addFault(position, `proposal ${proposal_id} is of cards of ${valid_days} days`)
+    }
+    if (event.type === 'decoration-defined' && changesMoreThanPrice(event.data, state)) {
+      this.#addFault(position, `proposal ${proposal_id} is of the price of gift ${event.data.decoration_id} alone`)
     }
     addChanges(approved, event, movements, state)
     approved.missing -= 1
@@ -211,6 +217,12 @@ const effectTypes = {
 } as const satisfies Readonly<Record<Proposal['action'], EventType>>
 
 const makerFault = (maker: string, actor: string): string => `its maker is ${maker}, but its actor ${actor}`
+
+function changesMoreThanPrice(data: EventData<'decoration-defined'>, state: State): boolean {
+  const { price: _price, approval: _approval, name, ...others } = data
+  const before = state.get(decorations, String(data.decoration_id))
+  return before === undefined || !hasValues(before, { ...others, ...storedName(name) })
+}
 
 /** Adds what an event of the effect moved. Cards and gifts in bags are in no account, and counted as if they were. */
 function addChanges(

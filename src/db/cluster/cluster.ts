@@ -17,7 +17,7 @@ export interface Cluster {
   /** The running PostgreSQL of this cluster, whoever started it; null when there is none. */
   running(): Postmaster | null
   /**
-   * Starts it on 127.0.0.1 and waits until it takes connections, but not for long: one that recovers goes on by itself.
+   * Starts it on 127.0.0.1 and waits until it takes connections, but not for long: one that recovers continues by itself.
    * Throws a StartError; then trying again may help.
    */
   start(port: number): Promise<void>

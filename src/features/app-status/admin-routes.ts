@@ -31,7 +31,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       schema: {
         operationId: 'setAppMode',
         summary: 'Switch maintenance on or off; in force on every instance within a second',
-        description: 'Client routes answer 503 in maintenance, and sockets are closed with 4103; staff goes on.',
+        description: 'Client routes answer 503 in maintenance, and sockets are closed with 4103; staff can continue.',
         tags,
         body: SetAppMode,
         refusals: verbs.setMode.refusals,

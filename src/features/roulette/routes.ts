@@ -126,7 +126,7 @@ export function rouletteRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'leaveRoulette',
         summary: 'Leave an open game; the stake is refunded',
-        description: 'Until the wheel is spun. The game goes on without the player.',
+        description: 'Until the wheel is spun. The game continues without the player.',
         tags,
         params: GameParams,
         refusals: verbs.leaveGame.refusals,

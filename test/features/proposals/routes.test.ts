@@ -555,6 +555,11 @@ test('proposals', async (t) => {
     }
 
     let { price } = dataOf(await operator('GET', '/admin/v1/decorations/3'))
+    const raised = async (): Promise<number> => {
+      const { id } = dataOf(await operator('PUT', '/admin/v1/decorations/3', { price: (price += 1) }))
+      t.equal((await decideProposal(staff('ben'), id, 'approve')).status, 200)
+      return id
+    }
     /** What is made, how it is forged, and the check, the offset from the proposal and the message of a finding. */
     const cases: readonly (readonly [
       what: string,
@@ -629,12 +634,14 @@ test('proposals', async (t) => {
         ['approval', 1, /user:7:bag:3 by 7, .* 6$/],
       ],
       [
+        'another picture with a price',
+        raised,
+        (id) => [inData(id + 2, 'g.png', 'x.png')],
+        ['approval', 2, /of the price of gift 3 alone$/],
+      ],
+      [
         'a higher price',
-        async () => {
-          const { id } = dataOf(await operator('PUT', '/admin/v1/decorations/3', { price: (price += 1) }))
-          t.equal((await decideProposal(staff('ben'), id, 'approve')).status, 200)
-          return id
-        },
+        raised,
         (id) => [
           update(id + 2, `data = regexp_replace(data, '"price":\\d+', '"price":70000')`),
           update(id + 1, `data = regexp_replace(data, '"after":\\d+', '"after":70000')`),
