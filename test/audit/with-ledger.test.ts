@@ -16,7 +16,7 @@ import { callCommandLine } from '../features/call-command-line.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
-import type { TestDatabase } from '../harness/postgres/test-database.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
 import { runAudit } from './run-audit.ts'
@@ -131,4 +131,22 @@ test('a command line keeps what it has seen only where instances do, and for who
   t.match(await callCommandLine(forget, env.DATABASE_URL, ['--user', '3'], env), { code: 0 })
   t.match(await readLastSeen(file), { position: await headOf(database) })
   t.match(statSync(file), { uid: 12_345, gid: 12_346 })
+})
+
+test('no command line writes the first event of a ledger', async (t) => {
+  const database = await testDatabase()
+  const deposits = join(temporaryFolder(t), 'deposits.csv')
+  writeFileSync(deposits, 'user_id,dollars,agent_dollars,target\n2,10.00,0,0\n')
+  for (const [main, args] of [
+    [salary, ['--period', '2026-10', '--file', deposits]],
+    [forget, ['--user', '3']],
+    [roulettePurge, ['--older-than', '0']],
+    [approvals, ['set', 'off']],
+  ] as const) {
+    const { code, err } = await callCommandLine(main, database.serviceUrl, args)
+    t.match({ code, err }, { code: 1, err: / stopped: The ledger has no event: start the service once/ })
+  }
+  const audit = await runAudit({ DATABASE_URL: database.serviceUrl, DATA_DIR: '/dev/null' }, 'close-month', '2026-10')
+  t.match(audit, { code: 2, err: /The ledger has no event: start the service once/ })
+  t.equal(await headOf(database), 0)
 })
