@@ -25,14 +25,23 @@ export type LastSeen = Static<typeof LastSeen>
 export const lastSeenFile = (dataDir: string, schema: string): string =>
   join(dataDir, schema === DEFAULT_SCHEMA ? 'last-seen' : `last-seen-${schema}`)
 
-/** What the file holds; null when there is none, or a damaged one: a power cut may leave an empty file. */
+/**
+ * What the file holds; null when there is none, or a damaged one: a power cut may leave an empty file. Throws an Error that
+ * says what to do with a file of another user's.
+ */
 export async function readLastSeen(file: string): Promise<LastSeen | null> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return null
-    throw error
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (code !== 'EACCES') throw error
+    const me = process.geteuid?.() ?? ''
+    throw new Error(
+      `${file} belongs to another user: run this as that user, or give it to this one: chown ${me} "${file}"`,
+      { cause: error },
+    )
   }
   try {
     const seen: unknown = JSON.parse(text)

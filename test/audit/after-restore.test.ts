@@ -5,11 +5,15 @@ import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import type { EventData, EventType } from '../../schema/events.ts'
 import { runAfterRestore } from '../../scripts/after-restore.ts'
+import { whatToDo } from '../../src/audit/after-restore/what-to-do.ts'
 import { checkpointSigner } from '../../src/audit/checkpoint/checkpoint.ts'
 import { signManifest } from '../../src/audit/closings/manifest.ts'
 import { formatJsonLine } from '../../src/audit/export/jsonl.ts'
+import { connect } from '../../src/db/connect.ts'
 import { readLastSeen, writeLastSeen } from '../../src/db/last-seen.ts'
 import { requestWithdrawal } from '../../src/features/agency/withdrawals/request-withdrawal.ts'
+import { acknowledgeFinding } from '../../src/features/closings/acknowledge-finding.ts'
+import { findingId } from '../../src/features/closings/closing-finding.ts'
 import { defineCountry } from '../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
@@ -25,7 +29,7 @@ import { startService } from '../harness/process/service.ts'
 import { keys, signed } from '../harness/scenario/service-keys.ts'
 import { runHere } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
-import { tamper, verifyDatabase } from './verify-database.ts'
+import { changed, rechain, tamper, verifyDatabase } from './verify-database.ts'
 
 const signer = checkpointSigner(keys.CHECKPOINT_KEY)
 const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit: false, details: null } as const
@@ -201,6 +205,48 @@ test('nothing is recorded on a ledger that is not what it was, or while the serv
   })
   await writer.close()
   t.equal((await endOf(database)).position, end)
+})
+
+test('findings that were acknowledged stop nobody, and what cannot be kept in DATA_DIR is remarked', async (t) => {
+  const database = await restoredLedger()
+  const [{ position } = {}] = await queryRows(
+    database,
+    `select max(position) as position from ledger_events where type = 'balance-debited'`,
+  )
+  await tamper(database, changed(Number(position), "at = at - interval '1 day'"))
+  await rechain(database)
+  const missing = join(temporaryFolder(t), 'missing')
+  const run = () => runHere(runAfterRestore, { ...keys, DATABASE_URL: database.serviceUrl, DATA_DIR: missing }, [])
+  t.match(await run(), {
+    code: 1,
+    out: new RegExp(`position ${position}: time: .*\nfindings: 1.*\nnothing was recorded`),
+  })
+  const found = { step: 'verify', kind: 'time', subject: String(position), is_own: false }
+  const finding = findingId(found.step, found.kind, found.subject)
+  await createTestExecutor(t, database.serviceUrl).runOk(
+    acknowledgeFinding,
+    { month: '2026-10', finding, reason: 'a clock', found },
+    'staff:bea',
+  )
+  const { code, out, err } = await run()
+  t.equal(code, 0)
+  t.match(out, /findings: 1.*[^]*recorded at position /)
+  t.match(err, /missing.last-seen.* was not written: /)
+})
+
+test('open withdrawals are listed up to a bound', async (t) => {
+  const database = await restoredLedger()
+  await queryRows(
+    database,
+    `insert into withdrawals select copy.* from withdrawals one, generate_series(100001, 100116) i,
+       jsonb_populate_record(one, jsonb_build_object('withdrawal_id', i)) copy`,
+  )
+  const client = await connect(database.serviceUrl, 'test')
+  const lines = await whatToDo(client, 'now', [])
+  await client.end()
+  const open = lines.slice(lines.findIndex((line) => line.includes('are open')) + 1)
+  t.match(open[99], /^ {2}request 100099 of user 2, 5.00 dollars, is pending$/)
+  t.match(open[100], /^ {2}and 17 more: GET/)
 })
 
 test('after the command the service starts, and names the new incarnation', async (t) => {

@@ -1,4 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
@@ -254,5 +256,22 @@ test('what another ledger says is not taken for what was seen', async (t) => {
   await t.rejects(
     watch.assertLedger(() => Promise.reject(new Error('it is not asked'))),
     { name: 'LedgerWentBack' },
+  )
+})
+
+test('a file of another user is named, with what to do', async (t) => {
+  const { file, start } = host(t, await seededLedger())
+  t.equal(await start(), null)
+  chmodSync(file, 0)
+  // Root may read everything.
+  const script = `const { readLastSeen } = await import(process.argv[1])
+    if (process.getuid() === 0) process.setuid(65534)
+    await readLastSeen(process.argv[2]).catch((error) => console.log(error.message))`
+  const module = new URL('../../src/db/last-seen.ts', import.meta.url).href
+  const args = ['--input-type=module', '--eval', script, module, file]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  t.match(
+    stdout,
+    new RegExp(`^${file} belongs to another user: run this as that user, or give it .*: chown \\d+ "${file}"`),
   )
 })

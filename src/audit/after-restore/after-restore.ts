@@ -3,6 +3,7 @@ import type { Checkpoint } from '../../../schema/finance.ts'
 import { connect } from '../../db/connect.ts'
 import { type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
 import { microsOf } from '../../db/micros-of.ts'
+import { mayBeAcknowledged } from '../../features/closings/closing-finding.ts'
 import { WriterLock } from '../../forwarding/writer-lock.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import {
@@ -17,7 +18,7 @@ import { beginIncarnation } from '../begin-incarnation.ts'
 import type { Terminal } from '../commands/terminal.ts'
 import { formatReport } from '../commands/verify.ts'
 import { lossMessage, recordLoss } from '../compare-at-start.ts'
-import type { Check } from '../finding.ts'
+import { type Check, idOfFinding, MAX_FINDINGS } from '../finding.ts'
 import { verify } from '../verify/verify.ts'
 import { localStaffName } from '../with-executor.ts'
 import { findLostExports, readLostEvents } from './lost-events.ts'
@@ -71,7 +72,7 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
     parts.terminal.line('The ledger has no event: the service begins it.')
     return true
   }
-  if (!(await isSound(parts, end))) return false
+  if (!(await isSound(parts, client, end))) return false
 
   const known = await printLoss(parts, client, end, found.is === 'restored' ? null : seen)
   const reason = 'reason' in found ? found.reason : REASON
@@ -82,7 +83,10 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
   await saveHome(query)
   const now = seenAt(await readLedgerEnd(query, null))
   if (now === null) throw new Error('the ledger has no event')
-  await writeLastSeen(parts.seenFile, now)
+  // Without it the next start takes what it finds: the ledger has the incarnation, and where it lives.
+  await writeLastSeen(parts.seenFile, now).catch((error: unknown) =>
+    parts.terminal.remark(`${parts.seenFile} was not written: ${String(error)}`),
+  )
   parts.terminal.line(
     `recorded at position ${now.position}: the incarnation ${now.incarnation} has begun, the service may start`,
   )
@@ -90,16 +94,31 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
 }
 
 /** Verifies the ledger, and prints what was found. A checkpoint beyond its end says nothing of what is there. */
-async function isSound({ url, checkpoint, terminal, signal }: AfterRestore, end: LedgerEnd): Promise<boolean> {
+async function isSound(
+  { url, checkpoint, terminal, signal }: AfterRestore,
+  client: ClientBase,
+  end: LedgerEnd,
+): Promise<boolean> {
   const held = checkpoint !== null && checkpoint.position <= end.position ? checkpoint : null
   const { progress } = terminal
   const verification = await verify(url, { asOf: null, checkpoint: held, progress, signal })
   for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)
-  if (verification.findings.every(({ check }) => formerChecks.has(check))) return true
+  const acknowledged = await acknowledgedOn(client)
+  const standing = verification.findings.filter(
+    (finding) => !(mayBeAcknowledged('verify', finding.check) && acknowledged.has(idOfFinding(finding))),
+  )
+  // A full report ends early: what comes after it was not verified.
+  if (standing.length < MAX_FINDINGS && standing.every(({ check }) => formerChecks.has(check))) return true
   terminal.line(
     'nothing was recorded, and the service must not start: restore another backup, or rebuild tables that differ',
   )
   return false
+}
+
+/** The findings that staff acknowledged. That the table is the ledger's is verified: a difference is never acknowledged. */
+async function acknowledgedOn(client: ClientBase): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ finding: string }>('select finding from finding_acknowledgements')
+  return new Set(rows.map(({ finding }) => finding))
 }
 
 /** Prints what is known to be lost and what has to be done again. Resolves to the last event that is known. */

@@ -8,7 +8,12 @@ interface OpenRequest {
   readonly user_id: string
   readonly wallet: string
   readonly amount: string
+  /** Of all open requests. */
+  readonly total: string
 }
+
+/** Open requests that are listed. */
+const MAX_OPEN = 100
 
 /** Sections of what has to be done again: by what is left on the ledger, and by lost events that something else has. */
 export async function whatToDo(
@@ -17,14 +22,16 @@ export async function whatToDo(
   lost: readonly LostEvent[],
 ): Promise<readonly string[]> {
   const { rows } = await client.query<OpenRequest>({
-    text: `select withdrawal_id, status, user_id, wallet, amount from withdrawals
-           where status in ('pending', 'approved') order by withdrawal_id`,
+    text: `select withdrawal_id, status, user_id, wallet, amount, count(*) over () as total from withdrawals
+           where status in ('pending', 'approved') order by withdrawal_id limit ${MAX_OPEN}`,
     types: { getTypeParser: () => (text: string) => text },
   })
   const open = rows.map(
     ({ withdrawal_id, status, user_id, wallet, amount }) =>
       `request ${withdrawal_id} of user ${user_id}, ${formatAmount(wallet, BigInt(amount))} ${wallet}, is ${status}`,
   )
+  const more = Number(rows[0]?.total ?? 0) - open.length
+  if (more > 0) open.push(`and ${more} more: GET /admin/v1/withdrawals`)
   return [
     ...section(
       `withdrawals that were made or decided after ${since}: make and decide them again`,
