@@ -6,11 +6,17 @@ import { migrate } from '../../src/db/migrations/migrate.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { busyLimits, fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
-import { signedIn } from '../harness/app/console-session.ts'
+import { signedIn, signInAt } from '../harness/app/console-session.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
 import { emptyDatabase, superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { reservePort } from '../harness/process/reserve-port.ts'
+import { startService, tokenIn } from '../harness/process/service.ts'
+import { keys, signed } from '../harness/scenario/service-keys.ts'
+import { until } from '../harness/until.ts'
+import { WebSocketClient } from '../harness/websocket/websocket-client.ts'
 
 interface Setting {
   readonly name: string
@@ -22,9 +28,14 @@ interface Setting {
   readonly enumvals: readonly string[] | null
 }
 
+const settingsOf = (...contexts: readonly string[]): string =>
+  `select name, setting, category, vartype, min_val, max_val, enumvals from pg_settings
+   where context in ('${contexts.join(`', '`)}') order by name`
+
 /** What users may set, as this session has it. */
-const USER_SETTINGS = `select name, setting, category, vartype, min_val, max_val, enumvals from pg_settings
-  where context = 'user' order by name`
+const USER_SETTINGS = settingsOf('user')
+/** What a superuser may preset, besides. */
+const PRESETTABLE = settingsOf('user', 'superuser')
 
 /** Values of settings that no list of PostgreSQL's names. */
 const hostileTexts: Readonly<Record<string, string>> = {
@@ -34,6 +45,8 @@ const hostileTexts: Readonly<Record<string, string>> = {
   lc_monetary: 'C.UTF-8',
   lc_numeric: 'C.UTF-8',
   lc_time: 'C.UTF-8',
+  // More is refused where the system gives less.
+  max_stack_depth: '1MB',
   restrict_nonsystem_relation_kind: 'view',
   search_path: 'pg_catalog',
   TimeZone: 'Asia/Kathmandu',
@@ -202,4 +215,116 @@ test('a service answers the same whatever the database presets', { skip: onlyInF
   t.match(await verify(database.serviceUrl, { asOf: null, checkpoint: null, signal, progress: () => {} }), {
     findings: [],
   })
+})
+
+/** Where they are preset the service does not start. */
+const refusedSettings = new Set(['ignore_checksum_failure', 'session_replication_role', 'zero_damaged_pages'])
+
+/** What stays the same while gifts are sent. */
+const steadyReads = [
+  '/api/v1/notifications',
+  '/api/v1/decorations',
+  '/api/v1/users?search=am',
+  '/v1/rooms/R1/members',
+  '/admin/v1/users',
+  '/admin/v1/ledger/events?limit=20',
+  '/admin/v1/ledger/trial-balance?as_of=20',
+  '/admin/v1/ledger/statement?account=user:1:diamonds&to=20',
+]
+const movingReads = ['/api/v1/wallet', '/api/v1/wallet/history', '/api/v1/fairness/lucky/draws', '/v1/rooms/R1']
+const ROOM = 'one-to-room:R1'
+
+// Where all are preset at once, one can hide what another one does.
+test('a running service answers the same whatever single setting is preset', { skip: onlyInFullRun }, async (t) => {
+  // Times of events are shown in whole seconds.
+  const startedAt = Math.floor(Date.now() / 1_000) * 1_000
+  const database = await testDatabase()
+  const url = await superuserUrl(database)
+  const environment = { ...keys, DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
+  const service = await startService(t, environment, await reservePort())
+  const { origin } = service
+  const openPage = await signInAt(origin, tokenIn(service.output(), 'finance'))
+  const [user, operator] = [signed({ sub: '1' }), signed({ sub: 'ann', role: 'operator' })]
+  const headersOf = (token: string) => ({ authorization: `Bearer ${token}` })
+
+  const get = async (path: string): Promise<string> => {
+    const response = await fetch(`${origin}${path}`, {
+      headers: headersOf(path.startsWith('/admin') ? operator : user),
+    })
+    return `${response.status} ${await response.text()}`
+  }
+  const post = (token: string, path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { ...headersOf(token), 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  const gift = { u_id: 1, decoration_id: 1, user_id: [2], quantity: 1, room_id: 'R1' }
+  const sendGift = (key: string): Promise<Response> =>
+    post(user, '/api/v1/instant-send', gift, { 'idempotency-key': key })
+  /** What is right of the first event that a client of the room is sent which resumes from a position. */
+  const resume = async (since: string | null): Promise<unknown> => {
+    const socket = new WebSocketClient(origin, { token: user, keepsFrames: true })
+    await socket.waitForFrame('ready')
+    socket.send({ t: 'sub', ch: ROOM, since })
+    const event = await socket.waitFor((client) => client.eventsOf(ROOM)[0], 'an event')
+    await socket.close()
+    const { id, last_update } = Object(event['data'])
+    const at = Date.parse(`${last_update.replace(' ', 'T')}Z`)
+    return { id: id === event['position'], last_update: startedAt <= at && at <= Date.now() }
+  }
+  const endSessions = async (): Promise<void> => {
+    const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    const ended = await queryRows<{ pid: number }>(url, `select pid, pg_terminate_backend(pid) ${others}`)
+    const left = `select pid ${others} and pid = any($1)`
+    await until(async () => (await queryRows(url, left, [ended.map(({ pid }) => pid)])).length === 0)
+  }
+  const answers = async (name: string): Promise<unknown> => {
+    await endSessions()
+    // Its sessions are opened again.
+    await until(async () => (await sendGift(name)).status === 200)
+    const repeated = await sendGift(name)
+    const next = await sendGift(`${name} again`)
+    const steady: string[] = []
+    for (const path of steadyReads) steady.push(await get(path))
+    const moving: string[] = []
+    for (const path of movingReads) moving.push((await get(path)).slice(0, 3))
+    return {
+      repeated: repeated.headers.get('idempotency-replayed'),
+      next: next.status,
+      steady,
+      moving,
+      page: await openPage('/console'),
+      resumed: await resume(repeated.headers.get('x-ledger-position')),
+    }
+  }
+
+  // Something to notify user 1 of.
+  await post(operator, '/admin/v1/users/2/credits', { currency: 'dollars', amount: 5, reason: 'a test' })
+  const transfer = '/api/v1/agency/target-transaction-requests/request'
+  t.equal((await post(signed({ sub: '2' }), transfer, { dollars: 5, user_id: 1 })).status, 201)
+  t.match(await get('/api/v1/notifications'), '"unread":1')
+  const expected = await answers('nothing')
+  t.match(expected, {
+    repeated: 'true',
+    next: 200,
+    moving: ['200', '200', '200', '200'],
+    page: 200,
+    resumed: { id: true, last_update: true },
+  })
+  const firstOf = new Map<string, number>()
+  for (const setting of await queryRows<Setting>(url, PRESETTABLE)) {
+    const { name } = setting
+    const value = hostileValue(setting)
+    if (value === null || name.startsWith('transaction_') || refusedSettings.has(name)) continue
+    const [head] = await queryRows<{ position: number }>(url, 'select position::int from ledger_head')
+    firstOf.set(name, head?.position ?? 0)
+    await queryRows(url, `alter database ${database.name} set ${name} = ${escapeLiteral(value)}`)
+    t.same(await answers(name), expected, `${name} = ${value}`)
+    await queryRows(url, `alter database ${database.name} reset ${name}`)
+  }
+  t.ok(firstOf.size > 100, 'most settings have been preset')
+  const { signal } = new AbortController()
+  const { findings } = await verify(database.serviceUrl, { asOf: null, checkpoint: null, signal, progress: () => {} })
+  t.same(findings, [], JSON.stringify([...firstOf]))
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { runAudit } from '../audit/run-audit.ts'
+import { signInAt } from '../harness/app/console-session.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
@@ -39,31 +40,6 @@ const sender = ({ origin }: ServiceProcess, issuer: ServiceProcess, name: string
     })
     const text = await response.text()
     return { status: response.status, text, position: Number(response.headers.get('x-ledger-position')) }
-  }
-}
-
-/** Signs a member of staff in at the console, as a browser does. Returns what asks for a page's status. */
-async function signIn(service: ServiceProcess, name: string): Promise<(path: string) => Promise<number>> {
-  const { origin } = service
-  const login = `${origin}/console/login`
-  const form = await fetch(login)
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? ''
-  const cookiesOf = (response: Response): string =>
-    response.headers
-      .getSetCookie()
-      .map((cookie) => cookie.split(';', 1)[0])
-      .join('; ')
-  const signedIn = await fetch(login, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin, cookie: cookiesOf(form) },
-    body: new URLSearchParams({ _csrf: csrf, token: tokenIn(service.output(), name) }),
-  })
-  const cookie = cookiesOf(signedIn)
-  return async (path) => {
-    const page = await fetch(`${origin}${path}`, { redirect: 'manual', headers: { cookie } })
-    await page.body?.cancel()
-    return page.status
   }
 }
 
@@ -260,7 +236,7 @@ test('a standby of DATABASE_READ_URL answers reads', { skip: onlyInFullRun }, as
   await standby.admin('select pg_wal_replay_resume()')
   await until(async () => (await finance('GET', country)).status === 200)
   t.match(await runAudit(urls, 'verify'), { code: 0, err: '' }, 'the audit reads the standby')
-  const openPage = await signIn(service, 'finance')
+  const openPage = await signInAt(service.origin, tokenIn(service.output(), 'finance'))
   t.equal(await openPage('/console/accounts'), 200)
   await standby.stop()
   t.equal(await openPage('/console/accounts'), 200, 'a page whose reads fail on the standby is read from the primary')

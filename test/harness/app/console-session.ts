@@ -92,3 +92,27 @@ export async function signedIn(
   if (status !== 303) throw new Error(`signing in was answered with ${status}`)
   return browser
 }
+
+/** Signs in with a token at the console of a service in a process of its own. Returns what asks for a page's status. */
+export async function signInAt(origin: string, token: string): Promise<(path: string) => Promise<number>> {
+  const login = `${origin}/console/login`
+  const form = await fetch(login)
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? ''
+  const cookiesOf = (response: Response): string =>
+    response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';', 1)[0])
+      .join('; ')
+  const signedIn = await fetch(login, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin, cookie: cookiesOf(form) },
+    body: new URLSearchParams({ _csrf: csrf, token }),
+  })
+  const cookie = cookiesOf(signedIn)
+  return async (path) => {
+    const page = await fetch(`${origin}${path}`, { redirect: 'manual', headers: { cookie } })
+    await page.body?.cancel()
+    return page.status
+  }
+}
