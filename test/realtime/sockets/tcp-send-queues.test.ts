@@ -60,7 +60,8 @@ test('connection keys match between the kernel and Node', { skip: process.platfo
       totalMs += busyMs ?? 0
       return found
     }
-    t.same(await read(), [0], host)
+    // The kernel may list a connection twice or not at all when others begin and end between two slices.
+    await until(async () => (await read()).includes(0))
     socket.write(Buffer.alloc(16 * 1024 * 1024))
     await until(async () => ((await read())[0] ?? 0) > 0)
     // The clock of a thread's CPU may be coarser than one reading.
