@@ -25,10 +25,10 @@ export type LastSeen = Static<typeof LastSeen>
 export const lastSeenFile = (dataDir: string, schema: string): string =>
   join(dataDir, schema === DEFAULT_SCHEMA ? 'last-seen' : `last-seen-${schema}`)
 
-/**
- * What the file holds; null when there is none, or a damaged one: a power cut may leave an empty file. Throws an Error that
- * says what to do with a file of another user's.
- */
+/** Something was seen, and it cannot be known what. */
+export class DamagedLastSeen extends Error {}
+
+/** What the file holds; null when there is none. Throws an Error that says what to do with one that cannot be read. */
 export async function readLastSeen(file: string): Promise<LastSeen | null> {
   let text: string
   try {
@@ -36,6 +36,7 @@ export async function readLastSeen(file: string): Promise<LastSeen | null> {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (code === 'EISDIR') throw damaged(file)
     if (code !== 'EACCES') throw error
     const me = process.geteuid?.() ?? ''
     throw new Error(
@@ -43,13 +44,20 @@ export async function readLastSeen(file: string): Promise<LastSeen | null> {
       { cause: error },
     )
   }
+  let seen: unknown
   try {
-    const seen: unknown = JSON.parse(text)
-    return Value.Check(LastSeen, seen) ? seen : null
+    seen = JSON.parse(text)
   } catch {
-    return null
+    throw damaged(file)
   }
+  if (!Value.Check(LastSeen, seen)) throw damaged(file)
+  return seen
 }
+
+const damaged = (file: string): DamagedLastSeen =>
+  new DamagedLastSeen(
+    `${file} is damaged: if the database may have been restored, run npm run after-restore, else remove the file.`,
+  )
 
 /** Whether one was seen after another on the same ledger. */
 export const isLater = (one: LastSeen, other: LastSeen): boolean =>
@@ -60,7 +68,7 @@ export const isLater = (one: LastSeen, other: LastSeen): boolean =>
 export async function writeLastSeen(file: string, seen: LastSeen): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(temporary, `${JSON.stringify(seen)}\n`, { flag: 'wx', mode: PRIVATE_FILE })
+    await writeFile(temporary, `${JSON.stringify(seen)}\n`, { flag: 'wx', mode: PRIVATE_FILE, flush: true })
     if (process.getuid?.() === 0) {
       const { uid, gid } = await stat(dirname(file))
       await chown(temporary, uid, gid)

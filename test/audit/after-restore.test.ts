@@ -234,6 +234,16 @@ test('findings that were acknowledged stop nobody, and what cannot be kept in DA
   t.match(err, /missing.last-seen.* was not written: /)
 })
 
+test('a damaged file says nothing of what was seen, and is replaced', async (t) => {
+  const database = await restoredLedger()
+  const folder = temporaryFolder(t)
+  const file = join(folder, fileName('last-seen'))
+  writeFileSync(file, '')
+  const env = { ...keys, DATABASE_URL: database.serviceUrl, DATA_DIR: folder }
+  t.match(await runHere(runAfterRestore, env, []), { code: 0, out: /recorded at position / })
+  t.match(await readLastSeen(file), await endOf(database).then(({ position, ledger }) => ({ position, ledger })))
+})
+
 test('open withdrawals are listed up to a bound', async (t) => {
   const database = await restoredLedger()
   await queryRows(

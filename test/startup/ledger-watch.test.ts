@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
@@ -85,8 +85,17 @@ test('a start on a ledger that ends before what was seen is refused, or begins a
   if (seen === null) throw new Error('nothing was kept')
   t.equal(await one.start(), null, 'a plain restart')
   const two = host(t, database)
-  writeFileSync(two.file, '')
-  t.equal(await two.start(), null, 'a damaged file')
+  const kept = readFileSync(one.file, 'utf8')
+  for (const damaged of ['', 'not json', kept.slice(0, 150), kept.replace(seen.hash, '')]) {
+    writeFileSync(two.file, damaged)
+    t.match(await two.start(), /last-seen is damaged: .* npm run after-restore, else remove the file/)
+    t.equal(readFileSync(two.file, 'utf8'), damaged)
+  }
+  rmSync(two.file)
+  mkdirSync(two.file)
+  t.match(await two.start(), /last-seen is damaged/)
+  rmdirSync(two.file)
+  t.equal(await two.start(), null)
   t.same(await readLastSeen(two.file), seen)
   t.same(await lostOn(database), [])
 

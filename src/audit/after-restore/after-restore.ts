@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { connect } from '../../db/connect.ts'
-import { type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
+import { DamagedLastSeen, type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { mayBeAcknowledged } from '../../features/closings/closing-finding.ts'
 import { WriterLock } from '../../forwarding/writer-lock.ts'
@@ -61,7 +61,10 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
   const query = queryOf(client)
   if (!(await lock.tryAcquire()))
     throw new Error('The service runs, or the database is a standby: stop or promote it first.')
-  const seen = await readLastSeen(parts.seenFile)
+  const seen = await readLastSeen(parts.seenFile).catch((error: unknown) => {
+    if (error instanceof DamagedLastSeen) return null
+    throw error
+  })
   const end = await readLedgerEnd(query, seen?.position ?? null)
   const found = compareWithSeen(end, seen, false)
   if (found.is === 'another') {
