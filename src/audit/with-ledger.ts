@@ -18,7 +18,8 @@ export interface LedgerWriter {
 /**
  * Calls `work` with an executor, as `withExecutor`, on a ledger that has what instances with this DATA_DIR have seen of it.
  * Where commits were lost, it does before `work` what a start of the service does: throws what to do, or begins an
- * incarnation. Throws on a ledger without events, too: its first one is the service's, which names the incarnation. Commits that are lost meanwhile are noticed when the executor connects again: `LedgerWentBack`.
+ * incarnation. Throws on a ledger without events, too: its first one is the service's, which names the incarnation. Commits
+ * that are lost meanwhile are noticed when the executor connects again: `LedgerWentBack`.
  */
 export async function withLedger<Result>(
   { url, env, remark }: LedgerWriter,

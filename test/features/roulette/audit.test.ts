@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
+import { OTHER_INCARNATION, testIncarnation } from '../../harness/ledger/given-when.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { dataOf, playedGame, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
@@ -46,6 +47,18 @@ test('books of games', async (t) => {
     t.match((await verifyDatabase(database)).findings.slice(0, 2), [
       { check: 'draw', message: 'the prize is 90 coins, but 89 were paid' },
       { check: 'rules', message: `game ${game.id} holds 1 coins instead of 0` },
+    ])
+  })
+
+  await t.test('a game of another incarnation, and that it was finished, are found', async (t) => {
+    const { game } = played
+    const database = await copyOf(played.database)
+    const forged = `replace(data, '${testIncarnation}', '${OTHER_INCARNATION}')`
+    await tamper(database, `update ledger_events set data = ${forged} where position = ${game.id}`)
+    await rechain(database)
+    t.match((await verifyDatabase(database)).findings.slice(0, 2), [
+      { check: 'draw', position: game.id, message: `its incarnation is ${OTHER_INCARNATION}` },
+      { check: 'draw', message: 'the game was created before commits were lost' },
     ])
   })
 

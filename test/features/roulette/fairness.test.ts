@@ -115,6 +115,7 @@ test('spins of this ledger', async (t) => {
     const [first, ...others] = fairness.entries
     const forged: readonly (readonly [object, string])[] = [
       [{ ...fairness, commitment: 'ab'.repeat(32) }, 'commitment'],
+      [{ ...fairness, incarnation: 'ab'.repeat(16) }, 'ledger'],
       [{ ...fairness, draw: (fairness.draw + 1) % fairness.entries.length }, 'ledger'],
       [{ ...fairness, entries: [{ ...first, client_seed: 'other' }, ...others], entries_hash: undefined }, 'ledger'],
       [{ ...fairness, entries: others }, 'entries'],

@@ -1,11 +1,13 @@
 import { test } from 'tap'
 import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
 import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
+import { chainLookup } from '../../../src/features/gifts/reads.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { evolveIncarnation, incarnationIn, incarnations } from '../../../src/ledger/rules/incarnation.ts'
 import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { rebuildTables, verifyDatabase } from '../../audit/verify-database.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { FIXED_NOW, givenWhen, testIncarnation } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
 
@@ -55,10 +57,14 @@ test('draws continue after a restore, and verify and rebuild agree', async (t) =
   const gift = { caller_id: 1, sender_id: 1, decoration_id: 2, receiver_ids: [3], quantity: 1, room: 9 }
   const send = () =>
     run(sendGift({ chains: testChains, ownerPercent: 5 }), { ...gift, from_bag: false, encrypted: false })
+  const chains = chainLookup(readDb(t, database))
   await send()
+  t.match(await chains.load(1), { incarnation: testIncarnation, chain: '1-2' })
   await runOk(recordRestore, restore)
+  t.equal(await chains.load(1), null, 'a chain that draws nothing any more is not shown')
   await send()
   await send()
+  t.match(await chains.load(1), { incarnation: INCARNATION, chain: '1-4' })
   const draws = await queryRows(
     database,
     `select data::jsonb->>'incarnation' as incarnation, data::jsonb->>'chain' as chain, data::jsonb->>'k' as k,

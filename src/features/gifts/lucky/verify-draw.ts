@@ -72,8 +72,9 @@ function* hashesOf({ k, link }: VerifyDraw): Generator<undefined, readonly strin
   return hashes
 }
 
-const isSameDraw = (sent: VerifyDraw, { incarnation, chain, k, link }: PublishedDraw): boolean =>
-  (sent.incarnation ?? incarnation) === incarnation && sent.chain === chain && sent.k === k && sent.link === link
+/** In one incarnation: the link leads to a commitment that was asked for by it. */
+const isSameDraw = (sent: VerifyDraw, { chain, k, link }: PublishedDraw): boolean =>
+  sent.chain === chain && sent.k === k && sent.link === link
 
 const sentAnnouncement = ({ announced }: VerifyDraw): boolean | undefined =>
   announced === undefined ? undefined : isOn(announced)
