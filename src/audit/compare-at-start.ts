@@ -23,6 +23,9 @@ import { beginIncarnation } from './begin-incarnation.ts'
 const OTHERS_TIMEOUT_MS = 10_000
 const OTHERS_INTERVAL_MS = 250
 
+/** For all that is asked on one connection, the wait for others included. */
+const COMPARE_TIMEOUT_MS = 25_000
+
 /** Why nothing is written on a ledger that lost commits, or may have, and what to do; `file` has what was seen of it. */
 export const lossMessage = (
   end: LedgerEnd,
@@ -42,7 +45,7 @@ export const lossMessage = (
  * to do where commits were lost, or may have been, or where the whole ledger was.
  */
 export async function compareAtStart(url: string, config: LostCommitsConfig, log: Log): Promise<LastSeen | null> {
-  const client = await connect(url, 'economy ledger watch')
+  const client = await connect(url, 'economy ledger watch', { signal: AbortSignal.timeout(COMPARE_TIMEOUT_MS) })
   try {
     return await compare(url, client, config, log)
   } finally {

@@ -12,7 +12,7 @@ import { formatJsonLine } from '../../src/audit/export/jsonl.ts'
 import { connect } from '../../src/db/connect.ts'
 import { readLastSeen, writeLastSeen } from '../../src/db/last-seen.ts'
 import { requestWithdrawal } from '../../src/features/agency/withdrawals/request-withdrawal.ts'
-import { acknowledgeFinding } from '../../src/features/closings/acknowledge-finding.ts'
+import { type AcknowledgeFinding, acknowledgeFinding } from '../../src/features/closings/acknowledge-finding.ts'
 import { findingId } from '../../src/features/closings/closing-finding.ts'
 import { defineCountry } from '../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
@@ -207,6 +207,31 @@ test('nothing is recorded on a ledger that is not what it was, or while the serv
   t.equal((await endOf(database)).position, end)
 })
 
+/** Acknowledges that the event at a position is older than the one before. */
+const lateEvent = (subject: string): AcknowledgeFinding => ({
+  month: '2026-10',
+  finding: findingId('verify', 'time', subject),
+  reason: 'a clock',
+  found: { step: 'verify', kind: 'time', subject, is_own: false },
+})
+
+test('a report that is full lets no ledger in, as it hides what else there is', async (t) => {
+  const database = await restoredLedger()
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
+  for (let i = 1; i <= 20; i += 1) await runOk(acknowledgeFinding, lateEvent(String(i)), 'staff:bea')
+  await tamper(
+    database,
+    `update ledger_events set actor = 'staff:eve' where type = 'finding-acknowledged'`,
+    `update balances set balance = balance + 1 where account = 'user:1:diamonds'`,
+  )
+  await rechain(database)
+  const env = { ...keys, DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
+  const { code, out } = await runHere(runAfterRestore, env, [])
+  t.equal(code, 1)
+  t.match(out, /: approval: .*\nthe first 20 findings, .*\nnothing was recorded/)
+  t.notMatch(out, 'projection')
+})
+
 test('findings that were acknowledged stop nobody, and what cannot be kept in DATA_DIR is remarked', async (t) => {
   const database = await restoredLedger()
   const [{ position } = {}] = await queryRows(
@@ -221,13 +246,7 @@ test('findings that were acknowledged stop nobody, and what cannot be kept in DA
     code: 1,
     out: new RegExp(`position ${position}: time: .*\nfindings: 1.*\nnothing was recorded`),
   })
-  const found = { step: 'verify', kind: 'time', subject: String(position), is_own: false }
-  const finding = findingId(found.step, found.kind, found.subject)
-  await createTestExecutor(t, database.serviceUrl).runOk(
-    acknowledgeFinding,
-    { month: '2026-10', finding, reason: 'a clock', found },
-    'staff:bea',
-  )
+  await createTestExecutor(t, database.serviceUrl).runOk(acknowledgeFinding, lateEvent(String(position)), 'staff:bea')
   const { code, out, err } = await run()
   t.equal(code, 0)
   t.match(out, /findings: 1.*[^]*recorded at position /)

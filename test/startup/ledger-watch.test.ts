@@ -16,6 +16,7 @@ import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watc
 import { seededLedger } from '../audit/seed-ledger.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
@@ -266,6 +267,14 @@ test('what another ledger says is not taken for what was seen', async (t) => {
     watch.assertLedger(() => Promise.reject(new Error('it is not asked'))),
     { name: 'LedgerWentBack' },
   )
+})
+
+test('a start does not wait for a server that falls silent, either', { skip: onlyInFullRun }, async (t) => {
+  const database = await seededLedger()
+  const route = await proxy(t, database.serviceUrl)
+  route.silenceAt('ledger_end')
+  await t.rejects(opened(t, { ...database, serviceUrl: route.url }, temporaryFolder(t)), /Connection terminated/)
+  t.equal(route.silenced, 1)
 })
 
 test('a file of another user is named, with what to do', async (t) => {
