@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { ClientType } from '../../../../schema/events.ts'
 import { headerValue, queryValue, type RequestHints } from '../../../language/request-language.ts'
 import type { Client } from '../access-policy.ts'
@@ -17,8 +16,8 @@ export const clientVersionIn = ({ headers, query }: RequestHints): string | null
 /** Phones write digits of any script, which Node reads byte by byte; what is no UTF-8 stays as it was read. */
 function asUtf8(header: string | null): string | null {
   if (header === null) return null
-  const bytes = Buffer.from(header, 'latin1')
-  return isUtf8(bytes) ? bytes.toString() : header
+  const text = Buffer.from(header, 'latin1').toString()
+  return text.includes('\ufffd') ? header : text
 }
 
 /** The client of a type and version; null when both are missing. */
