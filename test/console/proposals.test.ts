@@ -214,13 +214,13 @@ test('the pages of a salary file of a thousand rows are short, and lead to all o
 })
 
 test('a review says that beyond the limit there will be a proposal', async (t) => {
-  const limits = { coins: 100, cards: 2 }
+  const limits = { coins: 100, cards: 2, bag: 20 }
   const { app, operator } = await appWithLimits(t, limits)
   const ann = await signedIn(app, 'operator', 'ann')
   const ben = await signedIn(app, 'operator', 'ben')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 1 })
-  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1 })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 5 })
   const user = '/console/users/7'
   const credit = (amount: number) => `${user}/credit?review=1&currency=coins&amount=${amount}&reason=r`
   const within = await ann.get(credit(60))
@@ -245,19 +245,24 @@ test('a review says that beyond the limit there will be a proposal', async (t) =
     ['debit', 'currency=coins&amount=50&reason=r', 'Propose to debit 50 coins'],
     ['grant-cards', 'privilege_package_id=1&quantity=2&reason=r', 'Grant 2 cards'],
     ['grant-cards', 'privilege_package_id=1&quantity=3&reason=r', 'Propose to grant 3 cards'],
-    ['add-to-bag', 'decoration_id=1&quantity=1&reason=r', 'Propose to add 1 gift'],
+    ['add-to-bag', 'decoration_id=1&quantity=4&reason=r', 'Add 4 gifts'],
+    ['add-to-bag', 'decoration_id=1&quantity=5&reason=r', 'Propose to add 5 gifts'],
     ['flags', 'charging_agent=1', 'Change the flags'],
   ] as const) {
     t.match((await ann.get(`${user}/${path}?review=1&${query}`)).html, `${button}</button>`)
   }
+  const worth = await ann.get(`${user}/add-to-bag?review=1&decoration_id=1&quantity=5&reason=r`)
+  t.match(textOf(worth.html), 'Quantity 5 Worth in diamonds 25 Reason')
 
   for (const [path, query, text] of [
     ['grant-cards', 'privilege_package_id=1&quantity=3&reason=r', 'Package Gold (1) Rank 1 Days of each card 1'],
-    ['add-to-bag', 'decoration_id=1&quantity=1&reason=r', 'Gift Rose (1) Price of each 1 diamonds'],
+    ['add-to-bag', 'decoration_id=1&quantity=5&reason=r', 'Gift Rose (1) Price of each 5 diamonds'],
   ] as const) {
     const { headers } = await ann.submit(`${user}/${path}?review=1&${query}`, `${user}/${path}`)
     t.match(textOf((await ben.get(String(headers['location']))).html), text, 'who approves sees what is granted')
   }
+  const { body } = await operator('GET', '/admin/v1/proposals?status=open&limit=1')
+  t.match(body, { data: [{ action: 'bag', amounts: [{ currency: 'bag', amount: 25 }] }] }, 'the worth of its review')
 })
 
 test('a proposal leads to its events, and they to it', async (t) => {

@@ -257,6 +257,8 @@ test('proposals', async (t) => {
     const { id, version } = dataOf(await operator('POST', '/admin/v1/users/12/credits', move))
     const other = dataOf(await operator('POST', '/admin/v1/users/12/credits', { ...move, amount: 2 })).version
     t.not(version, other)
+    const another = dataOf(await operator('POST', '/admin/v1/users/11/credits', move)).version
+    t.not(version, another, 'the same sum for another person')
     t.equal((await ben('GET', path(id))).headers['etag'], `"${version}"`)
     t.equal((await ben('GET', path(id), undefined, { 'accept-language': 'ar' })).headers['etag'], `"${version}"`)
     const missing = { status: 428, body: { code: 'version_required' } }
@@ -393,6 +395,7 @@ test('proposals', async (t) => {
     const changed = await approve({ version })
     t.match(changed, { status: 412, body: { code: 'proposal_changed' } })
     t.match(dataOf(changed).amounts, [{ currency: 'bag', amount: 5_999_999_994 }])
+    t.not(dataOf(changed).version, version, 'the same price, but more of it')
     const room = { uid: 'R5', name: 'R', owner_id: 7 }
     await operator('PUT', '/admin/v1/rooms/5', room)
     const sent = { u_id: 12, decoration_id: 4, user_id: [7], quantity: 2, room_id: 'R5', is_bag: true }
