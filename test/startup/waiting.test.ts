@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { test } from 'tap'
+import { isConnectionError } from '../../src/db/connection-errors.ts'
 import { connectTo } from '../../src/startup/database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
@@ -43,9 +44,9 @@ test('the wait ends with one sentence that names the variable and the reason', a
     ['postgres://nobody@nowhere.invalid/nowhere', 'ENOTFOUND|EAI_AGAIN'],
     [`postgres://nobody@/nowhere?host=${temporaryFolder(t)}`, 'ENOENT'],
   ] as const) {
-    await t.rejects(connectTo('DATABASE_URL', url, log, signal, 1), {
-      message: new RegExp(`^DATABASE_URL cannot be used: .*(${reason}).*$`),
-    })
+    const error = await connectTo('DATABASE_URL', url, log, signal, 1).catch((thrown: unknown) => thrown)
+    t.match(Object(error).message, new RegExp(`^DATABASE_URL cannot be used: .*(${reason}).*$`))
+    t.ok(isConnectionError(Object(error).cause), `${reason} is waited for`)
   }
 })
 
