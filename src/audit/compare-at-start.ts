@@ -9,6 +9,7 @@ import {
   type Comparison,
   compareWithSeen,
   describeLoss,
+  isElsewhere,
   type LedgerEnd,
   type LostCommits,
   queryOf,
@@ -55,12 +56,16 @@ export async function compareAtStart(url: string, config: LostCommitsConfig, log
 
 async function compare(url: string, client: ClientBase, config: LostCommitsConfig, log: Log): Promise<LastSeen | null> {
   const file = lastSeenFile(config.dataDir, config.ledgerSchema)
-  const seen = await readLastSeen(file)
+  let seen = await readLastSeen(file)
   const stops = config.onLostCommits === 'stop'
   const query = queryOf(client)
   const othersUntil = performance.now() + OTHERS_TIMEOUT_MS
   for (;;) {
     const end = await readLedgerEnd(query, seen?.position ?? null)
+    if (seen !== null && isElsewhere(end, seen)) {
+      log.warn({}, `${file} is of another ledger in another database; this one is taken as it is`)
+      seen = null
+    }
     const found = compareWithSeen(end, seen, config.databaseSynchronous)
     switch (found.is) {
       case 'unknown':

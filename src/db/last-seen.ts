@@ -13,6 +13,8 @@ const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 export const LastSeen = Type.Object({
   /** The hash of the ledger's first event. */
   ledger: Hash,
+  /** The system identifier and oid of the database that had it. */
+  database: Type.String(),
   /** The ledger's incarnation then, and its beginning in microseconds. */
   incarnation: Type.String({ pattern: '^[0-9a-f]{32}$' }),
   began_at: Type.Integer(),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import type { EventData, EventType } from '../../schema/events.ts'
@@ -47,16 +47,27 @@ const restoredLedger = (): Promise<TestDatabase> =>
 async function endOf(database: TestDatabase) {
   const [end] = await queryRows(
     database,
-    `select h.position, h.hash, e.hash as first from ledger_head h join ledger_events e on e.position = 1`,
+    `select h.position, h.hash, e.hash as first from ledger_head h left join ledger_events e on e.position = 1`,
   )
-  return { position: Number(end?.['position']), hash: String(end?.['hash']), ledger: String(end?.['first']) }
+  const [{ database: name } = {}] = await queryRows(
+    database,
+    `select system_identifier || '/' || oid as database from pg_control_system(), pg_database
+     where datname = current_database()`,
+  )
+  const text = (value: unknown): string => String(value)
+  return {
+    position: Number(end?.['position']),
+    hash: text(end?.['hash']),
+    ledger: text(end?.['first']),
+    database: text(name),
+  }
 }
 
 /** A DATA_DIR of an instance that saw three further events. */
 async function dataDirOf(t: Test, database: TestDatabase) {
   const folder = temporaryFolder(t)
-  const { position, ledger } = await endOf(database)
-  const seen = { ledger, incarnation: testIncarnation, began_at: 0, position: position + 3, hash: LOST }
+  const { position, ledger, database: name } = await endOf(database)
+  const seen = { ledger, database: name, incarnation: testIncarnation, began_at: 0, position: position + 3, hash: LOST }
   await writeLastSeen(join(folder, fileName('last-seen')), seen)
   return { folder, end: position }
 }
@@ -171,12 +182,16 @@ test('a ledger that is gone is replaced by no other', async (t) => {
   const empty = await testDatabase()
   const env = { ...keys, DATABASE_URL: empty.serviceUrl, DATA_DIR: folder }
   const file = join(folder, fileName('last-seen'))
+  const seen = await readLastSeen(file)
+  if (seen === null) throw new Error('nothing was seen')
+  await writeLastSeen(file, { ...seen, database: (await endOf(empty)).database })
   t.match(await runHere(runAfterRestore, env, []), {
     code: 1,
     out: `The ledger went back from position ${end + 3} to 0: its database is empty. Restore a backup and run npm run after-restore; if another ledger is meant, remove ${file}.\n`,
   })
-  rmSync(file)
-  t.match(await runHere(runAfterRestore, env, []), { code: 0, out: /^The ledger has no event/ })
+  await writeLastSeen(file, seen)
+  const elsewhere = { code: 0, out: /^The ledger has no event/ }
+  t.match(await runHere(runAfterRestore, env, []), elsewhere, 'seen in another database, it is not this one’s')
 })
 
 test('nothing is recorded on a ledger that is not what it was, or while the service runs', async (t) => {

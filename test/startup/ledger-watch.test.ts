@@ -9,7 +9,7 @@ import { type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../../
 import { openPool } from '../../src/db/pool.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
-import type { LedgerEnd, Query } from '../../src/ledger/storage/lost-commits.ts'
+import { type LedgerEnd, type Query, queryOf, readLedgerEnd } from '../../src/ledger/storage/lost-commits.ts'
 import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
 import type { Subscriber } from '../../src/ledger/subscriptions/tail.ts'
 import { type LedgerWatch, openLedgerWatch } from '../../src/startup/ledger-watch.ts'
@@ -156,6 +156,15 @@ test('a start on another timeline needs what was seen, and that no commit can be
   t.equal((await lostOn(database)).length, 1)
 })
 
+const databaseOf = async (database: TestDatabase): Promise<string> => {
+  const client = await connect(database.serviceUrl, 'test')
+  try {
+    return (await readLedgerEnd(queryOf(client), null)).database
+  } finally {
+    await client.end()
+  }
+}
+
 test('a lost ledger is replaced by no other before somebody says so', async (t) => {
   const seeded = host(t, await seededLedger())
   t.equal(await seeded.start(), null)
@@ -170,16 +179,17 @@ test('a lost ledger is replaced by no other before somebody says so', async (t) 
     ],
   ] as const) {
     const one = host(t, database)
-    await writeLastSeen(one.file, before)
+    const here = await databaseOf(database)
+    await writeLastSeen(one.file, { ...before, database: here })
     const refusal =
       `Error: The ledger went back ${gone}. ` +
       `Restore a backup and run npm run after-restore; if another ledger is meant, remove ${one.file}.`
     t.equal(await one.start(), refusal)
     t.equal(await one.start(recover), refusal, 'there is nothing to recover')
-    t.same(await readLastSeen(one.file), before)
+    t.same(await readLastSeen(one.file), { ...before, database: here })
     t.same(await lostOn(database), [])
-    rmSync(one.file)
-    t.equal(await one.start(), null)
+    await writeLastSeen(one.file, before)
+    t.equal(await one.start(), null, 'seen in another database, it is not this one’s')
   }
 })
 
@@ -220,6 +230,7 @@ test('a server that falls silent while it says where the ledger ends is not wait
     position: 1,
     hash: LOST,
     ledger: LOST,
+    database: '7/1',
     incarnation: 'c'.repeat(32),
     began_at: 0,
     hash_there: null,

@@ -8,6 +8,7 @@ import { WriterLock } from '../../forwarding/writer-lock.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import {
   compareWithSeen,
+  isElsewhere,
   type LedgerEnd,
   queryOf,
   readLedgerEnd,
@@ -61,11 +62,12 @@ export async function afterRestore(parts: AfterRestore): Promise<boolean> {
   const query = queryOf(client)
   if (!(await lock.tryAcquire()))
     throw new Error('The service runs, or the database is a standby: stop or promote it first.')
-  const seen = await readLastSeen(parts.seenFile).catch((error: unknown) => {
+  const kept = await readLastSeen(parts.seenFile).catch((error: unknown) => {
     if (error instanceof DamagedLastSeen) return null
     throw error
   })
-  const end = await readLedgerEnd(query, seen?.position ?? null)
+  const end = await readLedgerEnd(query, kept?.position ?? null)
+  const seen = kept !== null && isElsewhere(end, kept) ? null : kept
   const found = compareWithSeen(end, seen, false)
   if (found.is === 'another') {
     parts.terminal.line(lossMessage(end, seen, found, parts.seenFile))

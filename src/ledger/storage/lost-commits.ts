@@ -30,6 +30,8 @@ const LedgerEnd = Type.Object({
   hash: Type.String(),
   /** The hash of the first event; null on an empty ledger, as `incarnation` and `began_at`. */
   ledger: nullable(Type.String()),
+  /** The system identifier and oid of the database: another one than that of a ledger is no loss of that. */
+  database: Type.String(),
   incarnation: nullable(Type.String()),
   began_at: nullable(Type.Integer()),
   /** The hash at the position that was asked for. */
@@ -70,6 +72,8 @@ export async function readLedgerEnd(query: Query, position: number | null): Prom
     // As one text: its parts are numbers to whatever connection asks.
     text: `select json_build_object('position', h.position, 'hash', h.hash,
              'ledger', (select hash from ledger_events where position = 1),
+             'database', (select s.system_identifier || '/' || d.oid from pg_control_system() s, pg_database d
+                          where d.datname = current_database()),
              'incarnation', i.incarnation, 'began_at', ${microsOf('i.began_at')},
              'hash_there', (select hash from ledger_events where position = $1::bigint),
              'home', (select json_build_object('system', system_identifier, 'timeline', timeline) from ledger_home),
@@ -144,10 +148,14 @@ export function compareWithSeen(end: LedgerEnd, seen: LastSeen | null, isSynchro
 }
 
 /** The end of the ledger as something seen; null when the ledger is empty. */
-export const seenAt = ({ ledger, incarnation, began_at, position, hash }: LedgerEnd): LastSeen | null =>
+export const seenAt = ({ ledger, database, incarnation, began_at, position, hash }: LedgerEnd): LastSeen | null =>
   ledger === null || incarnation === null || began_at === null
     ? null
-    : { ledger, incarnation, began_at, position, hash }
+    : { ledger, database, incarnation, began_at, position, hash }
+
+/** Whether this is another ledger in another database than what was seen: somebody has chosen another address. */
+export const isElsewhere = ({ ledger, database }: LedgerEnd, seen: LastSeen): boolean =>
+  seen.ledger !== ledger && seen.database !== database
 
 /** From where to where the ledger went back, as far as that is known. */
 export function describeLoss(

@@ -24,6 +24,7 @@ const end: LedgerEnd = {
   position: 9,
   hash: hashOf('9'),
   ledger: hashOf('1'),
+  database: '7/1',
   incarnation: 'b'.repeat(32),
   began_at: 2_000,
   hash_there: hashOf('5'),
@@ -31,7 +32,14 @@ const end: LedgerEnd = {
   here: home,
   lost: null,
 }
-const seen = { ledger: hashOf('1'), incarnation: 'b'.repeat(32), began_at: 2_000, position: 5, hash: hashOf('5') }
+const seen = {
+  ledger: hashOf('1'),
+  database: '7/1',
+  incarnation: 'b'.repeat(32),
+  began_at: 2_000,
+  position: 5,
+  hash: hashOf('5'),
+}
 const promoted = { ...end, here: { system: '7', timeline: 2 } }
 const former = { ...seen, incarnation: 'a'.repeat(32), began_at: 1_000, position: 50 }
 const empty = { ...end, position: 0, hash: hashOf('0'), ledger: null, incarnation: null, began_at: null, home: null }
