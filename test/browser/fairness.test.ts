@@ -110,6 +110,26 @@ test("the players' page", { skip: skipWithoutBrowser }, async (t) => {
     t.match(await page.getByRole('status').textContent(), /^Valid: /)
   })
 
+  await t.test('by a link', async (t) => {
+    const shown = await browser.newPage(origin)
+    const { page } = shown
+    const verdictOn = async (path: string): Promise<string> => {
+      await shown.open(path)
+      await page.locator('[role=status]:not(:empty)').waitFor()
+      return (await page.getByRole('status').textContent()) ?? ''
+    }
+    const [draw] = JSON.parse(draws).data
+    t.match(await verdictOn(`/fairness#${encodeURIComponent(game)}`), /^Valid: /)
+    await shown.open('/')
+    t.match(await verdictOn(`/fairness#${encodeURIComponent(JSON.stringify(draw))}`), /^Valid as far as /)
+    await page.evaluate(`location.hash = '#%7B'`)
+    await page.getByText(/^Not valid: /).waitFor()
+    t.equal(await page.locator('#pasted').inputValue(), '{')
+    await shown.open('/')
+    await shown.open('/fairness#lg1')
+    t.equal(await page.locator('#pasted').inputValue(), '')
+  })
+
   await t.test('without scripts', async (t) => {
     const shown = await browser.newPage(origin, { javaScript: false })
     await shown.open('/fairness')

@@ -81,7 +81,12 @@ function itemDetails({ item, steps }, isOnly) {
   return details
 }
 
+/** Checks that began; the page shows the last one. */
+let checks = 0
+
 async function check() {
+  checks += 1
+  const own = checks
   button.disabled = true
   status.textContent = ''
   steps.replaceChildren()
@@ -89,6 +94,7 @@ async function check() {
     /** @returns {import('./verify.js').Verdict} */
     () => ({ verdict: 'unchecked', fault: { fault: 'failed' }, isComplete: false, checked: [] }),
   )
+  if (own !== checks) return
   steps.replaceChildren(...verdict.checked.map((checked) => itemDetails(checked, verdict.checked.length === 1)))
   status.className = verdict.verdict === 'notValid' ? 'wrong' : verdict.isComplete ? 'right' : 'unchecked'
   status.textContent = verdictSentence(words, verdict)
@@ -100,3 +106,24 @@ form.addEventListener('submit', (event) => {
   void check()
 })
 form.hidden = false
+
+/** A link may have what is to be checked behind its `#`, which browsers do not send. */
+function checkLinked() {
+  const text = decoded(location.hash.slice(1))
+  // Other names are of headings.
+  if (!/^\s*[{[]/.test(text)) return
+  pasted.value = text
+  void check()
+}
+
+/** @param {string} text which stays as it is where it cannot be decoded */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+addEventListener('hashchange', checkLinked)
+checkLinked()

@@ -13,9 +13,10 @@ export const fairnessPage = (): string =>
 <p>Every draw follows from a secret to which the service committed before the draw, and from a seed that players may
 choose. Once the draw is made, the secret is published, and anyone can repeat the computation. A draw is fair unless the
 operator colludes with a player or, for draws that were <a href="#announced">not announced</a>, chose its key or the
-incarnation of the ledger to suit a seed that it knew. <code>POST /api/v1/fairness/verify</code> shows each step with its values; the page for
-players at <a href="/fairness">/fairness</a> computes them in the browser, and the program at the end of this page does the same
-without the service.</p>
+incarnation of the ledger to suit a seed that it knew. <code>POST /api/v1/fairness/verify</code> shows each step with its
+values; the page for players at <a href="/fairness">/fairness</a> computes them in the browser, at once where its address ends
+with <code>#</code> and the percent-encoded JSON of a draw or game, and the program at the end of this page does the same without
+the service.</p>
 <p>Hashes are SHA-256. Strings are UTF-8. Hashes, <code>link</code> and <code>server_seed</code> are 32 bytes, written
 as 64 digits of lower-case hex. Where one of them is a key or is hashed, it is the bytes, not the hex. Integers in strings
 are decimal. In the strings below, <code>{name}</code> stands for the value of that field, and everything else is
