@@ -88,7 +88,7 @@ async function start(
   const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
-  const watch = await openLedgerWatch(database, config, noticed, log, cleanUp)
+  const watch = await openLedgerWatch(database, config, noticed, log, stop, cleanUp)
   const appState = await startAppStatus(database, log, cleanUp)
   let election: WriterElection | undefined
   const share = (events: readonly StoredEvent[]): void => {

@@ -43,10 +43,17 @@ export const lossMessage = (
 /**
  * Compares the ledger with what was seen of it last with this DATA_DIR, and begins an incarnation where commits were lost
  * and ON_LOST_COMMITS says `recover`. Resolves to what is seen now; null on an empty ledger. Throws an Error that says what
- * to do where commits were lost, or may have been, or where the whole ledger was.
+ * to do where commits were lost, or may have been, or where the whole ledger was; and soon once `stop` is aborted.
  */
-export async function compareAtStart(url: string, config: LostCommitsConfig, log: Log): Promise<LastSeen | null> {
-  const client = await connect(url, 'economy ledger watch', { signal: AbortSignal.timeout(COMPARE_TIMEOUT_MS) })
+export async function compareAtStart(
+  url: string,
+  config: LostCommitsConfig,
+  log: Log,
+  stop?: AbortSignal,
+): Promise<LastSeen | null> {
+  const timeout = AbortSignal.timeout(COMPARE_TIMEOUT_MS)
+  const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop])
+  const client = await connect(url, 'economy ledger watch', { signal })
   try {
     return await compare(url, client, config, log)
   } finally {

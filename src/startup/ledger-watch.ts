@@ -194,6 +194,7 @@ export async function openLedgerWatch(
   config: LostCommitsConfig,
   noticed: AbortController,
   log: Logger,
+  stop: AbortSignal,
   cleanUp: AsyncDisposableStack,
 ): Promise<LedgerWatch> {
   try {
@@ -201,7 +202,8 @@ export async function openLedgerWatch(
   } catch {
     // Where nothing can be kept, `keep` says so.
   }
-  const watch = new LedgerWatch(database, config, await compareAtStart(database.url, config, log), noticed, log)
+  const seen = await compareAtStart(database.url, config, log, stop)
+  const watch = new LedgerWatch(database, config, seen, noticed, log)
   cleanUp.defer(() => watch.stop())
   return watch
 }
