@@ -126,7 +126,7 @@ async function metric({ origin }: ServiceProcess, name: string): Promise<number>
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
-test('an instance that forwards its commands notices what it answered for the writer', async (t) => {
+test('an instance that forwards its commands notices what it answered', { skip: onlyInFullRun }, async (t) => {
   const { database, route, goBack } = await restorable(t)
   const [dataDir, FORWARD_KEY] = [temporaryFolder(t), 'a key that instances share, for tests']
   const network = async () => ({ FORWARD_ADDRESS: `127.0.0.1:${await reservePort()}`, FORWARD_KEY })
@@ -160,8 +160,9 @@ const lossesDuringStart = {
 
 for (const [what, [lock, loss]] of Object.entries(lossesDuringStart)) {
   for (const mode of ['recover', 'stop'] as const) {
-    const skip = mode === 'stop' && onlyInFullRun
-    test(`commits are lost during a start with ON_LOST_COMMITS=${mode}: ${what}`, { skip }, async (t) => {
+    test(`commits are lost during a start with ON_LOST_COMMITS=${mode}: ${what}`, {
+      skip: onlyInFullRun,
+    }, async (t) => {
       const database = await seededLedger()
       const client = await connect(database.ownerUrl, 'test')
       t.teardown(() => client.end())
