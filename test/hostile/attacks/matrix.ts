@@ -33,8 +33,8 @@ export const matrix = ({ routes, seed }: AttackRun): readonly Probe[] =>
     ),
   )
 
-/** What finance may write: none of it moves value. */
-const FINANCE_WRITES = /^\/admin\/v1\/ledger\//
+/** What finance may write: none of it moves value. Findings are acknowledged by operators alone. */
+const FINANCE_WRITES = /^\/admin\/v1\/ledger\/(?!.*\/acknowledge$)/
 
 type Allows = (response: HttpResponse) => boolean
 
