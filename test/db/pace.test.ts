@@ -31,7 +31,7 @@ test('how many events the next piece has, so that it takes 20 ms', (t) => {
     [100, 100, 1_000, 20, 'no fewer than there should be'],
     [400, 5, 10, 400, 'one that was cut short says nothing'],
     [400, 50, 40, 25, 'unless even that was too slow'],
-    [100, 10_000, 1_000, 200, 'a large one, of before commands ran'],
+    [100, 10_000, 1_000, 200, 'a large one, from the time without commands'],
   ]
   for (const [planned, events, ms, next, why] of cases)
     t.equal(nextPieceEvents(planned, events, ms, { min: 20, max: 500 }), next, why)

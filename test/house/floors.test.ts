@@ -79,7 +79,7 @@ test('every file belongs to a layer and imports nothing of a higher one', (t) =>
 })
 
 test('every session is prepared, so that nothing that a database presets reaches it', (t) => {
-  // Those of pg alone count the time in which the event loop is held.
+  // The classes of pg count the time in which the event loop is held.
   const opening = product.filter(({ text }) => /\bnew (Client|Pool|PatientPool)\(/.test(text))
   const paths = opening.map(({ path }) => path).toSorted()
   t.strictSame(paths, ['src/db/connect.ts', 'src/db/migrations/migrate.ts', 'src/db/pool.ts'])

@@ -49,8 +49,8 @@ const LAST_PING_TIMEOUT_MS = 4_000
 /**
  * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its owner was killed. It listens on
  * 127.0.0.1 only. Until `stop`, a PostgreSQL that dies, or is alive and answers nobody, is started again on the same
- * port. One that answers nobody when `signal` is aborted is ended within seconds, as it would keep whoever waits for it from
- * stopping.
+ * port. One that answers nobody when `signal` is aborted is ended within seconds, as it would keep from stopping what waits
+ * for it.
  *
  * Throws a DataDirInUse when another process owns the data directory, and an Error that says what to do when
  * PostgreSQL cannot be run here; then none that this call started is left.

@@ -117,7 +117,7 @@ test('the run of a crashed instance does not block the next one, and a stopped s
   const opened = await seededApp(t)
   const { database } = opened
   const finance = opened.staff('fin', 'finance')
-  // Of the last one the clock has gone back since.
+  // The clock has gone back since the last one began.
   for (const seconds of [31, -72 * 3_600]) {
     const lost = await leftRunning(opened, seconds)
     t.match(runOf(await finance('GET', `${path}/${lost}`)), { outcome: 'failed', progress: { events: 5, of: 20 } })

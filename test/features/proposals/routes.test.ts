@@ -303,7 +303,7 @@ test('proposals', async (t) => {
       const ben = staff('ben')
       const days = (valid_days: number, rank: number) =>
         operator('PUT', '/admin/v1/privilege-packages/1', { name: 'P', rank, valid_days })
-      // Of a gift that no bag holds.
+      // No bag holds this gift.
       const price = (diamonds: number) => operator('PUT', '/admin/v1/decorations/5', { price: diamonds })
       await operator('PUT', '/admin/v1/decorations/5', { name: 'K', kind: 'standard', price: 5, image_path: 'k.png' })
       const cases = [

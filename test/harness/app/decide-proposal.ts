@@ -1,6 +1,6 @@
 import type { SendRequest } from './test-app.ts'
 
-/** Approves or rejects a proposal as it is shown to whoever decides. */
+/** Approves or rejects a proposal as it is shown to the one who decides. */
 export async function decideProposal(
   send: SendRequest,
   id: number,

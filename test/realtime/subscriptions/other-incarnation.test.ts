@@ -80,9 +80,9 @@ test('a position of another incarnation of the ledger is not resumed from', asyn
     const names = async () => Object(await (await connect(origin)).waitForFrame('ready')).ledger
     while ((await names()) !== INCARNATION) continue
     const again = await connect(origin)
-    t.same(await resumed(again, named(...all), { ledger: testIncarnation }), alike(false), 'of before')
-    t.same(await resumed(again, named(...all), {}), alike(false), 'of nobody knows when')
-    t.same(await resumed(again, named(...all), { ledger: INCARNATION }), alike(true), 'of now')
+    t.same(await resumed(again, named(...all), { ledger: testIncarnation }), alike(false), 'the former one')
+    t.same(await resumed(again, named(...all), {}), alike(false), 'without one')
+    t.same(await resumed(again, named(...all), { ledger: INCARNATION }), alike(true), 'the one there is')
     const { headers } = await fetch(`${origin}/v1/wallet`, { headers: bearer(token({ sub: '1' })) })
     t.equal(headers.get('x-ledger'), INCARNATION)
   }
