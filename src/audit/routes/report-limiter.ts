@@ -94,7 +94,7 @@ async function enter(
     const index = semaphore.waiting.indexOf(begin)
     if (index !== -1) semaphore.waiting.splice(index, 1)
     turn.reject(overloaded())
-  }, deadline - performance.now())
+  }, Math.max(0, deadline - performance.now()))
   if (!acquire(semaphore, limits, begin)) {
     clearTimeout(timer)
     turn.reject(overloaded())

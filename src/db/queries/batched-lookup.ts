@@ -144,7 +144,7 @@ export class BatchedLookup<Key, Value> {
   #watchDeadlines(): void {
     const [first] = this.#waiting
     if (first === undefined || first.deadline === Number.POSITIVE_INFINITY || this.#deadlineTimer !== undefined) return
-    this.#deadlineTimer = setTimeout(() => this.#refuseOverdue(), first.deadline - performance.now())
+    this.#deadlineTimer = setTimeout(() => this.#refuseOverdue(), Math.max(0, first.deadline - performance.now()))
   }
 
   #refuseOverdue(): void {
