@@ -1,6 +1,6 @@
 import { connect } from '../../src/db/connect.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
-import type { Scope } from './seed-ledger.ts'
+import type { Scope } from '../harness/scope.ts'
 
 /**
  * Makes every verification wait until the function that it answers is called. A caller that starts one with a key needs

@@ -9,12 +9,9 @@ import { debit } from '../../src/features/wallet/debit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, testChains, testOpening } from '../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import type { Scope } from '../harness/scope.ts'
 
 /** A test, or whatever else ends. */
-export interface Scope {
-  teardown(work: () => Promise<void>): void
-}
-
 /** Runs one command of every kind, and a few more, on an empty ledger. */
 export async function seedLedger(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
   const ledger = createTestExecutor(t, serviceUrl)
@@ -62,9 +59,8 @@ export async function seedLedger(t: Scope, { serviceUrl }: Pick<TestDatabase, 's
 
 /** Runs with executors of its own, which are closed when it ends: then the database can be copied. */
 export async function withOwnExecutors(work: (t: Scope) => Promise<void>): Promise<void> {
-  const closing: (() => Promise<void>)[] = []
-  await work({ teardown: (close) => closing.push(close) })
-  for (const close of closing) await close()
+  await using closing = new AsyncDisposableStack()
+  await work({ teardown: (close) => closing.defer(close) })
 }
 
 let seeded: Promise<TestDatabase> | null = null

@@ -1,14 +1,10 @@
 import type { Client } from 'pg'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
 import { copyRows } from '../../src/ledger/storage/copy-rows.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 async function connected(t: Test, { ownerUrl }: TestDatabase): Promise<Client> {
   const client = await connect(ownerUrl, 'test')

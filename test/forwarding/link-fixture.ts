@@ -18,10 +18,7 @@ import {
   registerVerb,
 } from '../../src/ledger/executor/registry/registered-verb.ts'
 import type { LedgerEntry } from '../../src/ledger/storage/event-hash.ts'
-
-interface Test {
-  teardown(work: () => Promise<void> | void): void
-}
+import type { Scope } from '../harness/scope.ts'
 
 /** A verb that reads and writes nothing. */
 export const echo = registerVerb<{ readonly count: number }, number>(
@@ -81,14 +78,14 @@ interface LinkOptions {
   readonly catchUp?: CatchUp
 }
 
-export function socketFile(t: Test): string {
+export function socketFile(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'economy-forward-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'writer.sock')
 }
 
 /** A writer with one executor, and an instance with another that is linked to it. */
-export async function openLink(t: Test, writers: Runs, own: Runs, options: LinkOptions = {}): Promise<Link> {
+export async function openLink(t: Scope, writers: Runs, own: Runs, options: LinkOptions = {}): Promise<Link> {
   const { verbs = [echo], version = 'v', writer = 'w', isWriter = () => true } = options
   const path = socketFile(t)
   const sockets: Socket[] = []

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { CommandRouter } from '../../src/forwarding/command-router.ts'
 import { WriterElection, type WriterElectionOptions } from '../../src/forwarding/writer-election.ts'
@@ -13,10 +13,6 @@ import { type TestDatabase, testDatabase } from '../harness/postgres/test-databa
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 import { echo, echoCommand, executorOf, presentRefusal, type Runs, resultOf } from './link-fixture.ts'
-
-interface Test {
-  teardown(work: () => Promise<void> | void): void
-}
 
 function makeFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'economy-election-'))

@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { plainTables } from '../../src/db/tables.ts'
 import { tables } from '../../src/domain.ts'
 import type { Columns } from '../../src/ledger/rules/columns.ts'
+import { readDocument } from '../harness/documents/documents.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
@@ -52,9 +53,23 @@ async function compareWith(database: TestDatabase) {
   }
 }
 
-test('the columns that code declares are those of the migrated database', async (t) => {
+test('tables and columns of the migrated database are those that code declares and sql/README.md lists', async (t) => {
+  const database = await testDatabase()
   t.ok(declared.length > 150)
-  t.same(await compareWith(await testDatabase()), { onlyInCode: [], onlyInDatabase: [] })
+  t.same(await compareWith(database), { onlyInCode: [], onlyInDatabase: [] })
+  const tables = await queryRows(
+    database,
+    `select relname from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  )
+  const listed = [...readDocument('sql/README.md').matchAll(/^\| `(\w+)` \|(.*)\|$/gm)].map(
+    ([, name = '', cells = '']) => ({
+      name,
+      cells: cells.split('|').map((cell) => cell.trim()),
+    }),
+  )
+  t.same(listed.map(({ name }) => name).toSorted(), tables.map(({ relname }) => String(relname)).toSorted())
+  for (const { name, cells } of listed) t.ok(cells.length === 4 && cells.every((cell) => cell !== ''), name)
 })
 
 test('a column that is added, missing, of another type or nullable on one side alone is found', async (t) => {

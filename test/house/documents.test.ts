@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
-import { blocksOf, documents, readDocument } from '../harness/documents/documents.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { blocksOf, documents, fileOf, readDocument } from '../harness/documents/documents.ts'
+import { filesIn } from './sources.ts'
 
 const MAX_README_LINES = 150
 
@@ -36,8 +34,8 @@ function deadLinks(path: string, text: string): string[] {
     if (/^https?:/.test(link)) return false
     const [file = '', anchor] = link.split('#')
     const target = file === '' ? path : join(dirname(path), file)
-    if (!existsSync(join(root, target))) return true
-    return anchor !== undefined && !anchorsOf(readFileSync(join(root, target), 'utf8')).includes(anchor)
+    if (!existsSync(fileOf(target))) return true
+    return anchor !== undefined && !anchorsOf(readDocument(target)).includes(anchor)
   })
 }
 
@@ -57,7 +55,7 @@ function deadPaths(path: string, text: string): string[] {
     ([, name = '']) => name,
   )
   const folders = ['', dirname(path), 'src', 'src/features']
-  return names.filter((name) => !folders.some((folder) => existsSync(join(root, folder, name))))
+  return names.filter((name) => !folders.some((folder) => existsSync(fileOf(join(folder, name)))))
 }
 
 test('every file that a document names exists', (t) => {
@@ -71,7 +69,7 @@ test('every file that a document names exists', (t) => {
 
 /** Commands of npm in a document that package.json does not have. */
 function unknownScripts(text: string): string[] {
-  const { scripts } = Object(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const { scripts } = Object(JSON.parse(readDocument('package.json')))
   const names = [...text.matchAll(/\bnpm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name = '']) => name)
   return names.filter((name) => !(name in scripts))
 }
@@ -106,5 +104,38 @@ test('blocks of code are of kinds that are run, or for which a reason is given',
       .map(({ start }) => `line ${start}`),
   )
   t.strictSame(unchecked, [])
+  t.end()
+})
+
+test('the tests that test/README.md names for security requirements exist', (t) => {
+  const cells = readDocument('test/README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| **'))
+    .flatMap((line) => line.split(' | ').at(-1)?.replace(/ \|$/, '').split('<br>') ?? [])
+    .filter((cell) => cell !== '')
+  t.ok(cells.length > 50)
+  const missing = cells.filter((cell) => {
+    const [, path, title = ''] = /^`(test\/.*\.test\.ts)`: (.*)$/.exec(cell) ?? []
+    if (path === undefined) return true
+    return ![`test('${title}'`, `test("${title}"`].some((start) => readDocument(path).includes(start))
+  })
+  t.strictSame(missing, [])
+  t.end()
+})
+
+/** An address of the database as an argument, where every user of the machine can read its password. */
+const ADDRESS_AS_ARGUMENT = /\b(psql|pg_dump|npm run \S+ --|node \S+) [^\n]*(database-(owner-)?url|postgres(ql)?:\/\/)/
+
+test("no documented command puts the database's password on a command line", (t) => {
+  const texts = [
+    ...documents.map((path) => ({ path, text: readDocument(path) })),
+    ...filesIn(['scripts', 'sql', 'src', 'test'], /\.sql$/),
+  ]
+  t.strictSame(
+    texts.filter(({ text }) => ADDRESS_AS_ARGUMENT.test(text)).map(({ path }) => path),
+    [],
+  )
+  t.match('psql "$(cat .data/database-url)" -f x.sql', ADDRESS_AS_ARGUMENT)
+  t.match('psql postgres://me:secret@host/economy', ADDRESS_AS_ARGUMENT)
   t.end()
 })

@@ -1,30 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { test } from 'tap'
+import { filesIn, slices } from './sources.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-interface File {
-  /** From the root: `src/features/gifts/send.ts`. */
-  readonly path: string
-  readonly text: string
+const files = filesIn(['schema', 'src', 'scripts', 'test']).map(({ path, text }) => ({
+  path,
+  text,
   /** The project's files from the root, packages by name. */
-  readonly imports: readonly string[]
-}
-
-const files: readonly File[] = ['schema', 'src', 'scripts', 'test'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => {
-      const path = join(folder, name)
-      const text = readFileSync(join(root, path), 'utf8')
-      const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, from = '']) =>
-        from.startsWith('.') ? relative(root, join(root, dirname(path), from)) : from,
-      )
-      return { path, text, imports }
-    }),
-)
+  imports: [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, from = '']) =>
+    from.startsWith('.') ? join(dirname(path), from) : from,
+  ),
+}))
+type File = (typeof files)[number]
 const product = files.filter(({ path }) => !path.startsWith('test/'))
 
 const under = (...folders: string[]) =>
@@ -111,9 +97,6 @@ test('there is no import cycle', (t) => {
   t.end()
 })
 
-const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
 /** Files of a slice that do I/O or present results, by their role; all others are rules. */
 const nonRules =
   /^src\/features\/.*\/((admin-)?routes|reads|frames|presenters|verbs|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys|odds-responses)\.ts$/

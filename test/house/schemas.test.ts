@@ -1,18 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
-
-const root = new URL('../../', import.meta.url)
+import { filesIn } from './sources.ts'
 
 /** Code without lines of comments, by path. */
-const codes = new Map<string, string>(
-  ['src', 'sql', 'scripts'].flatMap((folder) =>
-    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|sql)$/.test(name))
-      .map((name) => {
-        const text = readFileSync(new URL(`${folder}/${name}`, root), 'utf8')
-        return [`${folder}/${name}`, text.replaceAll(/^\s*(\/\/|--|\*).*$/gm, '')] as const
-      }),
-  ),
+const codes = new Map(
+  filesIn(['src', 'sql', 'scripts'], /\.(ts|sql)$/).map(({ path, text }) => [
+    path,
+    text.replaceAll(/^\s*(\/\/|--|\*).*$/gm, ''),
+  ]),
 )
 
 /** A table, or a schema in an SQL text, that would be the default one whatever LEDGER_SCHEMA is. */

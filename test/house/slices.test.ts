@@ -1,26 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
 import type { Model } from '../../src/features/model.ts'
 import { sharedRefusals } from '../../src/features/shared-refusals.ts'
+import { readDocument } from '../harness/documents/documents.ts'
+import { filesIn, slices } from './sources.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-const sources = ['schema', 'src'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') })),
-)
-const names = readdirSync(join(root, 'src/features'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
+const sources = filesIn(['schema', 'src'])
 const folderOf = (slice: string): string => `src/features/${slice}/`
 const filesOf = (slice: string) => sources.filter(({ path }) => path.startsWith(folderOf(slice)))
 
 /** The model of each slice, under the slice's name. */
 const models: readonly (readonly [string, Model])[] = await Promise.all(
-  names.map(async (slice) => {
+  slices.map(async (slice) => {
     const exported: Record<string, Model> = await import(`../../${folderOf(slice)}model.ts`)
     const [model, ...more] = Object.values(exported)
     if (model === undefined || more.length > 0) throw new Error(`${slice}/model.ts exports one model`)
@@ -29,8 +19,8 @@ const models: readonly (readonly [string, Model])[] = await Promise.all(
 )
 
 test('the registry names the model and the routes of every slice', (t) => {
-  const registry = readFileSync(join(root, 'src/domain.ts'), 'utf8')
-  for (const slice of names) {
+  const registry = readDocument('src/domain.ts')
+  for (const slice of slices) {
     t.ok(registry.includes(`from './features/${slice}/model.ts'`), slice)
     t.ok(registry.includes(`import('./features/${slice}/slice.ts')`), slice)
   }
@@ -84,23 +74,12 @@ test('shared refusal codes are used by more than one part', (t) => {
 })
 
 test("the gifts' model lists all files that fold or show their events", (t) => {
-  const comment = /\/\*\*[\s\S]*?\*\//.exec(readFileSync(join(root, 'src/features/gifts/model.ts'), 'utf8'))?.[0] ?? ''
+  const comment = /\/\*\*[\s\S]*?\*\//.exec(readDocument('src/features/gifts/model.ts'))?.[0] ?? ''
   const using = sources
     .filter(({ path, text }) => path.startsWith('src/features/') && /^ {2}'gift-(sent|drawn)':/m.test(text))
     .map(({ path }) => path.replace('src/features/gifts/', '').replace('src/features/', '../'))
   t.ok(using.includes('../rooms/room.ts') && using.includes('streak.ts'))
   const listed = [...comment.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path)
   t.same(listed.toSorted(), using.toSorted())
-  t.end()
-})
-
-test("the features' README names existing files", (t) => {
-  const readme = readFileSync(join(root, 'src/features/README.md'), 'utf8')
-  const named = [...readme.matchAll(/`((?:schema|src|sql|test|gifts)\/[\w./-]+\.(?:ts|md))`/g)].map(
-    ([, path = '']) => path,
-  )
-  t.ok(named.length > 10)
-  for (const path of named)
-    t.ok(existsSync(join(root, path.startsWith('gifts/') ? `src/features/${path}` : path)), path)
   t.end()
 })

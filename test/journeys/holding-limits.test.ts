@@ -10,16 +10,15 @@ import { defineCountry } from '../../src/features/users/countries/define-country
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { MAX_USERS_OF_ROLE } from '../../src/features/users/listed-roles.ts'
 import { verifyDatabase } from '../audit/verify-database.ts'
-import { createCheckedApp } from '../harness/app/checked-app.ts'
-import type { TestApp } from '../harness/app/test-app.ts'
+import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
 const full = { status: 422, body: { code: 'holding_limit' } }
 
-async function appWithGifts(t: Parameters<typeof createCheckedApp>[0]): Promise<TestApp> {
-  const open = await createCheckedApp(t, slices)
+async function appWithGifts(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const open = await createTestApp(t, slices)
   const { operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 30 })

@@ -11,7 +11,6 @@ import {
 } from '../harness/app/realtime-instance.ts'
 import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { checkedOrigin } from '../harness/process/checked-origin.ts'
 
 const { createLookups, slices } = await loadSlices()
 
@@ -27,10 +26,9 @@ async function roomSetup(t: Test): Promise<RoomSetup> {
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, testOpening)
   const instance = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
-  const origin = await checkedOrigin(t, instance.origin)
   const ask: RoomSetup['ask'] = async (who, method, path, body) => {
     const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }
-    const answer = await fetch(`${origin}${path}`, {
+    const answer = await fetch(`${instance.origin}${path}`, {
       method,
       headers: { ...bearer(token(claims)), 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
 import { fcmSender } from '../../src/notifications/fcm-sender.ts'
@@ -8,8 +8,6 @@ import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/ap
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
 import { log, notificationTo, type OutboxFixture, openOutbox } from './outbox-fixture.ts'
-
-type Test = Parameters<typeof openOutbox>[0]
 
 /** A dispatcher with the shortest delays; `onSend` is called before each send. */
 function startDispatcher(

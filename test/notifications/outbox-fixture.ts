@@ -8,10 +8,7 @@ import type { AddressedNotification } from '../../src/notifications/notifier.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
 import { createTestExecutor, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from '../harness/scope.ts'
 
 export const log = pino({ level: 'silent' })
 
@@ -28,7 +25,7 @@ export interface OutboxFixture {
   readonly queued: () => Promise<string[]>
 }
 
-export async function openOutbox(t: Test): Promise<OutboxFixture> {
+export async function openOutbox(t: Scope): Promise<OutboxFixture> {
   const database = await testDatabase()
   const ledger = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 4, application_name: 'push under test' }, log)

@@ -1,10 +1,6 @@
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
-import { notificationFrames } from '../../src/features/notifications/frames.ts'
-import { privilegeNotifications } from '../../src/features/privilege/notifications.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
-import { FIXED_NOW } from '../harness/ledger/given-when.ts'
-import { framesFrom } from './frame-fixtures.ts'
 
 const { createLookups, slices } = await loadSlices()
 
@@ -35,20 +31,4 @@ test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   t.same([...(await rooms(db, [7, 99]))], [[7, { uid: 'R7-new', name: 'Lounge' }]])
   t.same([...(await decorations(db, [3, 99]))], [[3, { name: 'Clover', image_path: 'c.png', video_path: null }]])
   t.same([...(await packages(db, [3, 99]))], [[3, { name: 'Gold', name_ar: null }]])
-})
-
-test('the receiver of a card is notified of sender and package', (t) => {
-  const about = { title: 'New privilege', type: 'reward', identifier: 'privilege-package-wallet' }
-  const rows = [
-    [1, 3, 'Amina sent Gold to your privilege wallet.'],
-    [99, 98, 'Somebody sent a privilege to your privilege wallet.'],
-  ] as const
-  const cardFrames = notificationFrames(privilegeNotifications)
-  for (const [from_user_id, privilege_package_id, body] of rows) {
-    const data = { card_id: 5, privilege_package_id, from_user_id, to_user_id: 2 }
-    t.same(framesFrom(cardFrames, { type: 'card-moved', data, movements: [], position: 9, at: FIXED_NOW }), [
-      { channel: 'user:2', event: 'notification', data: { ...about, body } },
-    ])
-  }
-  t.end()
 })

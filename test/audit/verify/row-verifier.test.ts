@@ -12,8 +12,9 @@ import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import type { Scope } from '../../harness/scope.ts'
 import { until } from '../../harness/until.ts'
-import { type Scope, seededLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Each event gets integrity checks and semantic checks; for a long ledger the former run in a worker thread.

@@ -9,8 +9,9 @@ import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import type { Scope } from '../../harness/scope.ts'
 import { until } from '../../harness/until.ts'
-import { type Scope, seededLedger } from '../seed-ledger.ts'
+import { seededLedger } from '../seed-ledger.ts'
 import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 /** The events that a tail passes on, and its failures. */

@@ -1,11 +1,10 @@
 import { loadDemo } from '../../../src/demo/load.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testOpening } from '../ledger/test-executor.ts'
+import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'
 import { decideProposal } from './decide-proposal.ts'
 import { readDb, type TestApp, type TestResponse } from './test-app.ts'
-
-type Test = Parameters<typeof readDb>[0]
 
 /** Ids of what happened on the ledger, for the pages that show one thing. */
 export interface BusyLedger {
@@ -41,7 +40,7 @@ export const cashRequest = {
  * The demo data, and something of everything that can happen: gifts and draws, games, withdrawals and proposals in every
  * state, cards, acts of staff, a checkpoint and a verification. The app must have `busyLimits` as its approval limits.
  */
-export async function fillLedger(t: Test, opened: TestApp): Promise<BusyLedger> {
+export async function fillLedger(t: Scope, opened: TestApp): Promise<BusyLedger> {
   const { user, operator, staff, ledger, database } = opened
   await ledger.runOk(genesis, testOpening)
   await loadDemo(ledger.executor, readDb(t, database))

@@ -4,15 +4,14 @@ import type { Slice } from '../../../src/features/slice.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testOpening } from '../ledger/test-executor.ts'
+import type { Scope } from '../scope.ts'
 import { createTestApp, readDb, type TestApp } from './test-app.ts'
-
-type Test = Parameters<typeof createTestApp>[0]
 
 /**
  * A service in this process with the demo data; with `isLimited`, everything that staff move waits for a colleague, two
  * credits by ben do, room 1 has its share of a gift, and user 1 has three such gifts in the bag.
  */
-export async function createDemoApp(t: Test, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
+export async function createDemoApp(t: Scope, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
   const approvalLimits = isLimited ? {} : null
   const created = await createTestApp(t, slices, { approvalLimits })
   await created.ledger.runOk(genesis, testOpening)

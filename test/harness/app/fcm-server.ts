@@ -2,10 +2,7 @@ import { generateKeyPairSync, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenOn } from '../process/listen-on.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from '../scope.ts'
 
 /** A reply of FCM: `accept`, an error, or `hang` for no reply at all. */
 export type Reply =
@@ -63,7 +60,7 @@ export const unregistered = fcmError(404, 'UNREGISTERED')
 const PROJECT = 'live-economy-test'
 const EMAIL = `push@${PROJECT}.iam.gserviceaccount.com`
 
-export async function fcmServer(t: Test): Promise<FcmServer> {
+export async function fcmServer(t: Scope): Promise<FcmServer> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const received: ReceivedMessage[] = []
   const tokens: string[] = []

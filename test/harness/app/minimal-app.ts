@@ -16,6 +16,7 @@ import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
 import { inputSchema, registerVerb } from '../../../src/ledger/executor/registry/registered-verb.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 import { unreachableUrl } from '../postgres/unreachable-url.ts'
+import type { Scope } from '../scope.ts'
 import { appParts, SECRET } from './app-parts.ts'
 
 /** The HTTP layer with a slice of test routes and a database that cannot be reached. */
@@ -105,10 +106,6 @@ interface MinimalApp {
   readonly log: readonly string[]
 }
 
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
-
 interface Options
   extends Partial<
     Pick<
@@ -134,7 +131,7 @@ interface Options
 }
 
 /** Users 1 to 99 exist; the sessions of user 9 and of staff member `bob` were revoked a minute ago. */
-export async function createMinimalApp(t: Test, options: Options = {}): Promise<MinimalApp> {
+export async function createMinimalApp(t: Scope, options: Options = {}): Promise<MinimalApp> {
   const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = options
   const db = queryBuilder(new Pool({ connectionString: unreachableUrl }))
   const metrics = new Metrics()

@@ -25,13 +25,10 @@ import { type RealtimeIntervals, startRealtime } from '../../../src/startup/real
 import { DocumentedFrames } from '../http/documented-frames.ts'
 import { currentIncarnation } from '../ledger/given-when.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
+import type { Scope } from '../scope.ts'
 import { type Frame, WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
 import { token } from './minimal-app.ts'
-
-interface Test {
-  teardown(work: () => Promise<void> | void): void
-}
 
 export interface InstanceOptions {
   readonly times?: Partial<RealtimeIntervals>
@@ -63,7 +60,7 @@ export interface TestInstance {
 }
 
 export async function startInstance(
-  t: Test,
+  t: Scope,
   { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>,
   slices: readonly Slice[],
   options: InstanceOptions = {},
@@ -179,7 +176,7 @@ export class TestClient extends WebSocketClient {
 
 /** A client of user `id`, authenticated by its header. */
 export async function connectAs(
-  t: Test,
+  t: Scope,
   origin: string,
   id: number,
   claims: Readonly<Record<string, unknown>> = {},

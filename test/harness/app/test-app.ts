@@ -25,11 +25,8 @@ import { DocumentedResponses } from '../http/documented-responses.ts'
 import { currentIncarnation } from '../ledger/given-when.ts'
 import { createTestExecutor, type TestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
+import type { Scope } from '../scope.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
-
-interface Test {
-  teardown(work: () => Promise<void> | void): void
-}
 
 /** A response; `body` is its parsed JSON. */
 export interface TestResponse {
@@ -82,7 +79,7 @@ export interface TestApp {
 let documented: Promise<DocumentedResponses> | undefined
 
 /** A query builder for reads, as the routes use it. */
-export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
+export function readDb(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
   const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
@@ -94,7 +91,7 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
  * pages show them all, and making them takes half as long as all else. It does not listen: requests are injected.
  */
 export async function createTestApp(
-  t: Test,
+  t: Scope,
   slices: readonly Slice[],
   {
     database: shared,

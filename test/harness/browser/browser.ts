@@ -1,10 +1,7 @@
 import type { Browser, BrowserContext, Page, Request, Response } from 'playwright-core'
+import type { Scope } from '../scope.ts'
 import { launchChromium } from './chromium.ts'
 import { type Look, looks } from './looks.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 export interface PageOptions {
   /** By default the first of the looks wanted. */
@@ -40,7 +37,7 @@ export interface TestBrowser {
 let launched: Promise<Browser> | undefined
 
 /** The browser of this process. Pages are closed when the test ends, or sooner, so that none goes on asking for its parts. */
-export async function startBrowser(t: Test): Promise<TestBrowser> {
+export async function startBrowser(t: Scope): Promise<TestBrowser> {
   if (launched !== undefined && !(await launched).isConnected()) launched = undefined
   if (launched === undefined) {
     const launching = launchChromium()

@@ -10,7 +10,6 @@ import { openDatabase } from '../../../src/startup/database.ts'
 import { createTestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { newDataDir } from '../postgres/embedded.ts'
 import { testSchema } from '../postgres/test-schema.ts'
-import { checkedOrigin } from '../process/checked-origin.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import { type ServiceProcess, startService } from '../process/service.ts'
 import { type Example, examplesOf, fileOf, readDocument } from './documents.ts'
@@ -63,8 +62,7 @@ export async function startSession(t: Test): Promise<Session> {
   const limits = { RATE_LIMIT: '', ADDRESS_LIMIT: '', DAILY_WRITE_BYTES: '' }
   const service = await startService(t, { DATA_DIR: dataDir, ...KEYS, ...limits }, port)
   const shell = openShell(t, folder, { DATA_DIR: dataDir, ...KEYS })
-  const { host } = new URL(await checkedOrigin(t, service.origin))
-  return { shell, service, address: host }
+  return { shell, service, address: new URL(service.origin).host }
 }
 
 /** Begins a ledger whose incarnation is fixed: draws follow from it, too. */
@@ -99,7 +97,7 @@ function checkoutIn(parent: string): string {
 const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 
 /** Runs the commands of a document in order, and compares their outputs with those in the document. */
-export async function runDocument(t: Test, path: string, { shell, service, address }: Session): Promise<void> {
+export async function runDocument(t: Test, path: string, { shell, address }: Session): Promise<void> {
   const text = readDocument(path)
   const outputs = new Map<Example, readonly string[]>()
   let differs = false
@@ -115,10 +113,7 @@ export async function runDocument(t: Test, path: string, { shell, service, addre
         continue
       }
       const { output, code } = await shell.run(asRun(command, address))
-      const text = output
-        .replaceAll(address, DOCUMENTED_ADDRESS)
-        .replaceAll(new URL(service.origin).host, DOCUMENTED_ADDRESS)
-        .trimEnd()
+      const text = output.replaceAll(address, DOCUMENTED_ADDRESS).trimEnd()
       t.equal(code, 0, `${path}: ${command}\n${text}`)
       if (text !== '') printed.push(text)
     }

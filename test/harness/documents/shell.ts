@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { testSchema } from '../postgres/test-schema.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from '../scope.ts'
 
 export interface Shell {
   /** Runs a command after those before it; answers its output and exit code. */
@@ -13,7 +10,7 @@ export interface Shell {
 }
 
 /** A shell like that of a reader, which keeps variables and functions between commands. Ends with the test. */
-export function openShell(t: Test, folder: string, environment: Readonly<Record<string, string>>): Shell {
+export function openShell(t: Scope, folder: string, environment: Readonly<Record<string, string>>): Shell {
   const child = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
     env: {

@@ -11,11 +11,8 @@ import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
+import type { Scope } from '../scope.ts'
 import { testIncarnation } from './given-when.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 /** An executor with all verbs and tables, and what its observer saw. */
 export interface TestExecutor {
@@ -40,7 +37,7 @@ const presenter = <Answer>(): Presenter<Answer> => ({
 
 /** `onCommitted` gets the events of a batch before its commands are answered. */
 export function createTestExecutor(
-  t: Test,
+  t: Scope,
   url: string,
   limits: Partial<Limits> = {},
   onCommitted: (events: readonly StoredEvent[]) => void = () => {},

@@ -1,14 +1,10 @@
 import { createServer, type RequestListener } from 'node:http'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { listenOn } from '../process/listen-on.ts'
 import { until } from '../until.ts'
 import { LoadGenerator } from './load-generator.ts'
 
 const REQUEST = Buffer.from('GET /now HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
-
-interface Test {
-  teardown(work: () => void): void
-}
 
 async function listen(t: Test, answer: RequestListener): Promise<number> {
   const server = createServer(answer)

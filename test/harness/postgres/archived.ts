@@ -7,8 +7,9 @@ import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { reservePort } from '../process/reserve-port.ts'
+import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'
-import { type Server, serverOf, type Test } from './replicated.ts'
+import { type Server, serverOf } from './replicated.ts'
 
 /** A migrated PostgreSQL that archives its WAL, with a backup from which it can be restored to a later moment. */
 export interface ArchivedPostgres {
@@ -20,7 +21,7 @@ export interface ArchivedPostgres {
 }
 
 /** In an empty folder; the binaries are those of an installation that has pg_basebackup. */
-export async function startArchived(t: Test, folder: string, binaries: Binaries): Promise<ArchivedPostgres> {
+export async function startArchived(t: Scope, folder: string, binaries: Binaries): Promise<ArchivedPostgres> {
   const [dir, restoredDir, archive] = ['archived', 'restored', 'archive'].map((name) => join(folder, name)) as [
     string,
     string,

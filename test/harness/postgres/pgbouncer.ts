@@ -5,11 +5,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reservePort } from '../process/reserve-port.ts'
+import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 type PoolMode = 'session' | 'transaction' | 'statement'
 
@@ -20,7 +17,7 @@ const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => exi
 export const withoutPgBouncer = program === undefined && 'PgBouncer is not installed (apt-get install pgbouncer)'
 
 /** Runs PgBouncer in front of a database until the test ends; returns the address through it. */
-export async function startPgBouncer(t: Test, url: string, poolMode: PoolMode): Promise<string> {
+export async function startPgBouncer(t: Scope, url: string, poolMode: PoolMode): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(url)
   const folder = mkdtempSync(join(tmpdir(), 'economy-pgbouncer-'))
   const users = join(folder, 'users.txt')

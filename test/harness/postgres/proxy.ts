@@ -1,10 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { listenOn } from '../process/listen-on.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from '../scope.ts'
 
 /** A TCP proxy in front of PostgreSQL that can lose data and connections. */
 export interface Proxy {
@@ -46,7 +43,7 @@ interface Pair {
   state: 'open' | 'lost' | 'silent'
 }
 
-export async function proxy(t: Test, url: string): Promise<Proxy> {
+export async function proxy(t: Scope, url: string): Promise<Proxy> {
   let target = new URL(url)
   const pairs = new Set<Pair>()
   let lose: 'request' | 'answer' | undefined

@@ -7,12 +7,9 @@ import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { reservePort } from '../process/reserve-port.ts'
+import type { Scope } from '../scope.ts'
 import { queryRows } from './query-rows.ts'
 import { inTestSchema } from './test-schema.ts'
-
-export interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 export interface Server {
   readonly ownerUrl: string
@@ -39,7 +36,7 @@ export const STANDBY_NAME = 'economy_standby'
  * Starts both in an empty folder. The standby is a copy of the primary's files while that is stopped: not every
  * installation has pg_basebackup.
  */
-export async function startReplicated(t: Test, folder: string, binaries: Binaries): Promise<ReplicatedPostgres> {
+export async function startReplicated(t: Scope, folder: string, binaries: Binaries): Promise<ReplicatedPostgres> {
   const primaryDir = join(folder, 'primary')
   const standbyDir = join(folder, 'standby')
   const primary = await prepareCluster(primaryDir, binaries)

@@ -4,12 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../app/temporary-folder.ts'
+import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'
 import { reservePort } from './reserve-port.ts'
-
-interface Test {
-  teardown(work: () => void | Promise<void>): void
-}
 
 const program = fileURLToPath(new URL('../../../node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url))
 
@@ -17,7 +14,7 @@ const program = fileURLToPath(new URL('../../../node_modules/@stoplight/prism-cl
  * Starts Prism between clients and a service. It answers itself, with a problem of its own type, where a request or the
  * response of the service differs from the OpenAPI document. It is stopped when the test ends.
  */
-export async function startPrism(t: Test, document: object, upstream: string): Promise<{ readonly origin: string }> {
+export async function startPrism(t: Scope, document: object, upstream: string): Promise<{ readonly origin: string }> {
   const file = join(temporaryFolder(t), 'openapi.json')
   writeFileSync(file, JSON.stringify(document))
   const port = await reservePort()

@@ -3,10 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { testSchema } from '../postgres/test-schema.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
+import type { Scope } from '../scope.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -26,7 +23,7 @@ export interface ServiceProcess {
 
 /** Starts a service and waits until it listens or exits. It is stopped when the test ends. */
 export async function startService(
-  t: Test,
+  t: Scope,
   environment: Readonly<Record<string, string>>,
   port: number,
 ): Promise<ServiceProcess> {
@@ -37,7 +34,7 @@ export async function startService(
 
 /** Starts a service without waiting, in this checkout or another one. */
 export const launchService = (
-  t: Test,
+  t: Scope,
   environment: Readonly<Record<string, string>>,
   port: number,
   folder?: string,
@@ -53,7 +50,7 @@ interface LaunchedProcess extends ServiceProcess {
 
 /** Runs Node with these arguments, in this checkout or another one. It is stopped when the test ends. */
 export function launchProcess(
-  t: Test,
+  t: Scope,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   port: number,

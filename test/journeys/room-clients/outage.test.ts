@@ -2,7 +2,6 @@ import { test } from 'tap'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { checkedOrigin } from '../../harness/process/checked-origin.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { until } from '../../harness/until.ts'
@@ -35,19 +34,18 @@ test(title, { skip: onlyInFullRun }, async (t) => {
   const port = await reservePort()
   const first = await startService(t, environment, port)
   const second = await startService(t, environment, await reservePort())
-  const other = { output: () => second.output(), origin: await checkedOrigin(t, second.origin) }
   const url = `ws://127.0.0.1:${port}/ws`
   const token = tokenIn(first.output(), 'user 2')
   const kinds = ['node', 'browser', ...(kotlinIsMissing === false ? (['kotlin'] as const) : [])] as const
   const clients = kinds.map((kind) => startRoomClient(t, kind, { url, token, rooms: ['R1'], speed: 10 }))
   // Until both listen.
   while (!clients.every((client) => gameEventsOf(client).length > 0)) {
-    const { id } = await play(other, 1, 'create', { game_price: 10, max_players: 3 })
-    await play(other, 1, String(id))
+    const { id } = await play(second, 1, 'create', { game_price: 10, max_players: 3 })
+    await play(second, 1, String(id))
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 
-  const game = await play(other, 1, 'create', { game_price: 10, max_players: 3, join_admin: 1 })
+  const game = await play(second, 1, 'create', { game_price: 10, max_players: 3, join_admin: 1 })
   const ofGame = (client: RoomClientProcess) =>
     gameEventsOf(client).filter(({ data }) => [Object(data).id, Object(data).game_id].includes(game.id))
   const receive = (events: number) => until(() => clients.every((client) => ofGame(client).length >= events))
@@ -55,12 +53,12 @@ test(title, { skip: onlyInFullRun }, async (t) => {
 
   first.kill('SIGTERM')
   t.equal(await first.exited, 0)
-  await play(other, 2, `join/${game.id}`)
-  await play(other, 2, `leave/${game.id}`)
-  await play(other, 2, `join/${game.id}`)
+  await play(second, 2, `join/${game.id}`)
+  await play(second, 2, `leave/${game.id}`)
+  await play(second, 2, `join/${game.id}`)
   await startService(t, environment, port)
   await receive(5)
-  const { winner, losers } = await play(other, 2, `finish/${game.id}`)
+  const { winner, losers } = await play(second, 2, `finish/${game.id}`)
   await receive(6)
 
   const person = (id: number, name: string) => ({ id, name, avatar: `avatars/${name.toLowerCase()}.svg` })

@@ -8,11 +8,12 @@ import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { type Scope, seededLedger } from '../../audit/seed-ledger.ts'
+import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
+import type { Scope } from '../../harness/scope.ts'
 import { until } from '../../harness/until.ts'
 
 /** Starts a subscriber; its failures are kept. */

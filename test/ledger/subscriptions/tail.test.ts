@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { channelName } from '../../../src/db/ledger-url.ts'
 import { openPool } from '../../../src/db/pool.ts'
@@ -11,10 +11,6 @@ import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { DEADLINE_MS, until } from '../../harness/until.ts'
-
-interface Test {
-  teardown(work: () => Promise<void>): void
-}
 
 function tailOf(
   t: Test,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { SendQueueMonitor } from '../../../src/realtime/sockets/send-queue-monitor.ts'
 import { SocketWriter, type SocketWriterParts } from '../../../src/realtime/sockets/socket-writer.ts'
 import { until } from '../../harness/until.ts'
@@ -19,8 +19,6 @@ interface Writing extends TcpPair {
   /** Reports and checks; returns how often the client was too slow. */
   readonly check: (bytes: number, now?: number) => number
 }
-
-type Test = Parameters<typeof tcpPair>[0]
 
 /** A writer whose test makes the reports. */
 async function writing(t: Test): Promise<Writing> {
