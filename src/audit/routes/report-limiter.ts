@@ -90,11 +90,14 @@ async function enter(
     else turn.resolve()
     return !raw.destroyed
   }
-  const timer = setTimeout(() => {
-    const index = semaphore.waiting.indexOf(begin)
-    if (index !== -1) semaphore.waiting.splice(index, 1)
-    turn.reject(overloaded())
-  }, Math.max(0, deadline - performance.now()))
+  const timer = setTimeout(
+    () => {
+      const index = semaphore.waiting.indexOf(begin)
+      if (index !== -1) semaphore.waiting.splice(index, 1)
+      turn.reject(overloaded())
+    },
+    Math.max(0, deadline - performance.now()),
+  )
   if (!acquire(semaphore, limits, begin)) {
     clearTimeout(timer)
     turn.reject(overloaded())
