@@ -10,7 +10,7 @@ const MIN_PAUSE_MS = 20
 export interface QueueReader {
   /** Gets the bytes that the kernel holds for the client, 0 where the system does not tell. */
   onSendQueue(bytes: number, now: number): void
-  /** Called regularly, after a report. */
+  /** Called regularly, after a report: judges by what that showed. */
   checkIsSlow(): void
 }
 
@@ -61,10 +61,13 @@ export class SendQueueMonitor {
     if (this.#reading === undefined) this.#readAfterPause()
   }
 
-  /** Reports to all sockets, after a pause, and has them check whether their client is too slow. To be called regularly. */
+  /**
+   * Reports to all sockets, and has them check whether their client is too slow: not in a pause, as an old report tells
+   * nothing of what the client has taken since. To be called regularly.
+   */
   async check(): Promise<void> {
-    if (this.#readers.size === 0) return
-    if (performance.now() >= this.#readAt + this.#pauseMs) await this.#report()
+    if (this.#readers.size === 0 || performance.now() < this.#readAt + this.#pauseMs) return
+    await this.#report()
     for (const reader of this.#readers.values()) reader.checkIsSlow()
   }
 

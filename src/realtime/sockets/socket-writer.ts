@@ -32,6 +32,8 @@ export class SocketWriter implements QueueReader {
   #heldBytes = 0
   /** Bytes given to Node that the client's system had not confirmed at the last report, and those given since then. */
   #unconfirmed = 0
+  /** Bytes that the client's system had not confirmed at the last report. */
+  #unsent = 0
   /** What the kernel held at the last report, and all that the client's system had confirmed until then. */
   #queued = 0
   #confirmed = 0
@@ -84,18 +86,19 @@ export class SocketWriter implements QueueReader {
     this.#confirmed = confirmed
     this.#queued = bytes
     this.#unconfirmed = bytes + this.#socket.writableLength
+    this.#unsent = this.#unconfirmed + this.#heldBytes
     this.#isStalled = this.#unconfirmed > 0 && !hasProgress
     if (this.#unconfirmed === 0) this.#stalledSince = null
     else if (hasProgress) this.#stalledSince = now
     else this.#stalledSince ??= now
     this.#stalledMs = now - (this.#stalledSince ?? now)
-    if (this.#unconfirmed + this.#heldBytes === 0) this.#replayBytes = 0
+    if (this.#unsent === 0) this.#replayBytes = 0
     this.#writeHeld()
     if (this.#heldBytes > 0) this.#requestReport()
   }
 
   checkIsSlow(): void {
-    if (this.#isSlow(this.#unconfirmed + this.#heldBytes) || this.#stalledMs >= this.#parts.stallMs) this.#onSlow()
+    if (this.#isSlow(this.#unsent) || this.#stalledMs >= this.#parts.stallMs) this.#onSlow()
   }
 
   #mayWrite(frames: Buffer): boolean {

@@ -99,6 +99,12 @@ test('a client is too slow when a megabyte is unsent, wherever it waits', async 
   t.equal(counts.slow, 0, 'a requested report is too soon to judge')
   t.equal(check(16 * block.length), 1, 'with what the kernel holds')
 
+  const reader = await writing(t)
+  reader.check(0)
+  for (let i = 0; i < 17; i += 1) reader.writer.push(block)
+  reader.writer.checkIsSlow()
+  t.equal(reader.counts.slow, 0, 'what was sent since a report may have been taken')
+
   const held = await writing(t)
   held.writer.push(block)
   held.writer.onSendQueue(block.length, 0)
