@@ -75,6 +75,7 @@ async function start(
   const log = createLogger(config.logLevel, undefined, sampler)
   cleanUp.defer(() => sampler.flush())
   const metrics = new Metrics()
+  metrics.collectFromProcess()
   const address = new PublicAddress(config)
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,

@@ -64,6 +64,7 @@ test('a service finishes accepted requests before it stops, and prints no tokens
 
   const restarted = await startService(t, { ...production, ...own }, await reservePort())
   t.equal((await fetch(`${restarted.origin}/readyz`)).status, 200)
+  t.match(await (await fetch(`${restarted.origin}/metrics`)).text(), /^process_cpu_seconds_total \d/m)
   t.notMatch(restarted.output(), /Tokens|eyJ/)
   t.match(
     restarted.output(),

@@ -71,10 +71,14 @@ export class Metrics {
   readonly eventLoopLag = new EventLoopLag(this.registry)
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry })
     watchAcceptOverflows(this.registry)
     for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0)
     for (const outcome of pushOutcomes) this.#pushes.inc({ outcome }, 0)
+  }
+
+  /** Adds those of the process. Once in a process: timers and observers of the package run until it ends. */
+  collectFromProcess(): void {
+    collectDefaultMetrics({ register: this.registry })
   }
 
   refused(reason: RefusalReason): void {
