@@ -199,7 +199,6 @@ test('a pool returns safe integers and UTC times, and replaces broken connection
     { max: 1, application_name: 'pool test' },
     { warn: (_, message) => warnings.push(message) },
   )
-  t.teardown(() => pool.end())
   const { rows } = await pool.query(`
     select 9007199254740991 as big, -9007199254740991 as small, null::int8 as none,
            array[1, 9007199254740991, null]::int8[] as bigs, '{}'::int8[] as no_bigs, 1.50 as exact,
@@ -229,7 +228,12 @@ test('a pool returns safe integers and UTC times, and replaces broken connection
   await queryRows(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
   await until(() => warnings.length > 0)
   t.same(warnings, ['idle database connection broke; the pool opens another one'])
-  t.same((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'a broken connection is replaced')
+  const client = await pool.connect()
+  t.same((await client.query('select 1 as one')).rows, [{ one: 1 }], 'a broken connection is replaced')
+  client.release()
+  await pool.end()
+  client.emit('error', new Error('terminating connection due to administrator command'))
+  t.equal(warnings.length, 1, 'after the end nobody is warned')
 })
 
 function newFolder(t: Test): { folder: URL; add: (name: string, text: string) => void } {

@@ -1,17 +1,11 @@
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { test } from 'tap'
 import { verify } from '../../src/audit/verify/verify.ts'
-import { grantService } from '../../src/db/migrations/grants.ts'
-import { migrate } from '../../src/db/migrations/migrate.ts'
-import { loadSlices } from '../../src/domain.ts'
-import { busyLimits, fillLedger } from '../harness/app/busy-ledger.ts'
-import { consoleAddresses } from '../harness/app/console-addresses.ts'
-import { signedIn, signInAt } from '../harness/app/console-session.ts'
+import { signInAt } from '../harness/app/console-session.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
-import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
-import { emptyDatabase, superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { keys, signed } from '../harness/scenario/service-keys.ts'
@@ -128,17 +122,13 @@ const isOperators = ({ name, category }: Setting): boolean =>
   operatorsCategories.some((operators) => operators.test(category))
 
 /** Presets what users may set to something else, for the database or for the service's role in it. */
-async function preset(
-  database: TestDatabase,
-  level: 'database' | 'role',
-  includes: (setting: Setting) => boolean = () => true,
-): Promise<void> {
+async function preset(database: TestDatabase, level: 'database' | 'role'): Promise<void> {
   const url = await superuserUrl(database)
   const statements: string[] = []
   const target = level === 'database' ? database.name : `economy_service in database ${escapeIdentifier(database.name)}`
   for (const setting of await queryRows<Setting>(url, USER_SETTINGS)) {
     const value = hostileValue(setting)
-    if (value === null || setting.name.startsWith('transaction_') || !includes(setting)) continue
+    if (value === null || setting.name.startsWith('transaction_')) continue
     statements.push(`alter ${level} ${target} set ${setting.name} = ${escapeLiteral(value)}`)
   }
   await queryRows(url, statements.join('; '))
@@ -163,59 +153,6 @@ for (const level of ['database', 'role'] as const) {
     )
   })
 }
-
-/** Reads of users and of staff, and with them whatever has a time, an amount or a text. */
-const usersReads = [
-  '/api/v1/wallet',
-  '/api/v1/wallet/history',
-  '/api/v1/wallet/history?currency=coins',
-  '/api/v1/notifications',
-  '/api/v1/privilege-wallet',
-  '/api/v1/fairness/lucky/draws',
-  '/api/v1/agency/target-withdraw-requests',
-  '/api/v1/agency/target-transaction-requests',
-  '/api/v1/decorations',
-  '/api/v1/users?search=am',
-  '/v1/rooms/R1',
-  '/v1/rooms/R1/members',
-]
-const staffsReads = [
-  '/admin/v1/users',
-  '/admin/v1/ledger/events?limit=200',
-  '/admin/v1/ledger/trial-balance?as_of=20',
-  '/admin/v1/ledger/statement?account=user:1:diamonds',
-  '/admin/v1/ledger/explain?user=1&currency=dollars',
-  '/admin/v1/ledger/verifications',
-  '/admin/v1/proposals',
-  '/admin/v1/withdrawals',
-  '/admin/v1/releases/android',
-]
-
-test('a service answers the same whatever the database presets', { skip: onlyInFullRun }, async (t) => {
-  const { slices } = await loadSlices()
-  const database = await emptyDatabase()
-  await preset(database, 'database', (setting) => !isOperators(setting))
-  await migrate(database.ownerUrl)
-  await grantService(database.ownerUrl, 'economy_service')
-  const answers = async ({ user, operator }: TestApp) => {
-    const all: Record<string, unknown> = {}
-    for (const path of usersReads) all[path] = (await user(1)('GET', path)).body
-    for (const path of staffsReads) all[path] = (await operator('GET', path)).body
-    return all
-  }
-  const app = await createTestApp(t, slices, { database, approvalLimits: busyLimits })
-  const ledger = await fillLedger(t, app)
-  const browser = await signedIn(app.app)
-  for (const { kind, address } of consoleAddresses(app.app, ledger))
-    if (kind === 'page') t.ok((await browser.get(address)).status < 400, address)
-  const before = await answers(app)
-  await queryRows(await superuserUrl(database), `alter database ${database.name} reset all`)
-  t.same(before, await answers(await createTestApp(t, slices, { database, approvalLimits: busyLimits })))
-  const { signal } = new AbortController()
-  t.match(await verify(database.serviceUrl, { asOf: null, checkpoint: null, signal, progress: () => {} }), {
-    findings: [],
-  })
-})
 
 /** Where they are preset the service does not start. */
 const refusedSettings = new Set(['ignore_checksum_failure', 'session_replication_role', 'zero_damaged_pages'])

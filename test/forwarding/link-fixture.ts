@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { type CatchUp, CommandRouter } from '../../src/forwarding/command-router.ts'
@@ -18,6 +16,7 @@ import {
   registerVerb,
 } from '../../src/ledger/executor/registry/registered-verb.ts'
 import type { LedgerEntry } from '../../src/ledger/storage/event-hash.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import type { Scope } from '../harness/scope.ts'
 
 /** A verb that reads and writes nothing. */
@@ -78,11 +77,7 @@ interface LinkOptions {
   readonly catchUp?: CatchUp
 }
 
-export function socketFile(t: Scope): string {
-  const folder = mkdtempSync(join(tmpdir(), 'economy-forward-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'writer.sock')
-}
+export const socketFile = (t: Scope): string => join(temporaryFolder(t), 'writer.sock')
 
 /** A writer with one executor, and an instance with another that is linked to it. */
 export async function openLink(t: Scope, writers: Runs, own: Runs, options: LinkOptions = {}): Promise<Link> {

@@ -8,6 +8,7 @@ import { RefusedByWriter } from '../../src/forwarding/writer-link.ts'
 import type { Command } from '../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor/failures.ts'
+import { storedEvent } from '../harness/ledger/stored-event.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 import {
@@ -21,20 +22,11 @@ import {
   socketFile,
 } from './link-fixture.ts'
 
-const rejection = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+const rejection = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error)
 
-const neverHere = executorOf(async () => {
-  throw new Error('this instance ran a command itself')
-})
 const answering = (position: number) => executorOf(async (command) => resultOf(command, position))
-const failing = (error: Error) =>
-  executorOf(async () => {
-    throw error
-  })
+const failing = (error: Error) => executorOf(() => Promise.reject(error))
+const neverHere = failing(new Error('this instance ran a command itself'))
 
 /** Never answers; `ran` is how many commands it was given. */
 function hanging() {
@@ -85,19 +77,14 @@ test('errors keep their meaning', async (t) => {
     new Unavailable('away'),
     new TypeError('a bug'),
   ]
-  const { router } = await openLink(
-    t,
-    executorOf(async () => {
-      throw errors.shift()
-    }),
-    neverHere,
-  )
+  const writer = executorOf(() => Promise.reject(errors.shift()))
+  const { router } = await openLink(t, writer, neverHere)
   t.ok((await rejection(router.run(echoCommand(1)))) instanceof Overloaded)
   t.ok((await rejection(router.run(echoCommand(1)))) instanceof Overloaded, 'refused before anything was started')
   const away = await rejection(router.run(echoCommand(1)))
   t.ok(away instanceof Unavailable)
   t.match(away, { message: 'away' })
-  const bug = await router.run(echoCommand(1)).catch((error: unknown) => error)
+  const bug = await rejection(router.run(echoCommand(1)))
   t.match(bug, { message: /failed on the writer: TypeError: a bug/ })
   t.notOk(bug instanceof Unavailable || bug instanceof Overloaded)
 })
@@ -243,19 +230,7 @@ test('a process that is the writer no longer runs nothing', async (t) => {
 })
 
 test('events are there before the answers that follow', async (t) => {
-  const entry = {
-    position: 1,
-    type: 'app-mode-set',
-    version: 1,
-    data: '{}',
-    movements: [],
-    actor: 'staff:ann',
-    at: 1,
-    requestId: 'r',
-    idempotencyKey: null,
-    replyHash: null,
-    hash: 'h',
-  }
+  const { entry } = storedEvent(1)
   const link = await openLink(
     t,
     executorOf(async (command) => {

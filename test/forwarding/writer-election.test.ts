@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
@@ -7,18 +6,13 @@ import { CommandRouter } from '../../src/forwarding/command-router.ts'
 import { WriterElection, type WriterElectionOptions } from '../../src/forwarding/writer-election.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
 import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
-import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
+import { temporaryFolder } from '../harness/app/temporary-folder.ts'
+import { storedEvent } from '../harness/ledger/stored-event.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
 import { echo, echoCommand, executorOf, presentRefusal, type Runs, resultOf } from './link-fixture.ts'
-
-function makeFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'economy-election-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 interface Candidate {
   readonly election: WriterElection
@@ -63,67 +57,55 @@ function candidate(
   return { election, router, events, warnings, notes, failures }
 }
 
-const at = (position: number) => (command: Parameters<Runs['run']>[0]) => Promise.resolve(resultOf(command, position))
-
-const modeSet: StoredEvent = {
-  position: 1,
-  type: 'app-mode-set',
-  at: 1,
-  data: { maintenance: true, title: { en: '', ar: '' }, message: { en: '', ar: '' }, block_unidentified: null },
-  movements: [],
-  entry: {
-    position: 1,
-    type: 'app-mode-set',
-    version: 1,
-    data: '{}',
-    movements: [],
-    actor: 'staff:ann',
-    at: 1,
-    requestId: 'r',
-    idempotencyKey: null,
-    replyHash: null,
-    hash: 'h',
-  },
+/** A candidate that has become the writer. */
+async function startWriter(...options: Parameters<typeof candidate>): Promise<Candidate> {
+  const writer = await startWriter(...options)
+  return writer
 }
+
+/** A candidate that has begun to look for a writer. */
+function startOther(...options: Parameters<typeof candidate>): Candidate {
+  const other = startOther(...options)
+  return other
+}
+
+/** Waits until a command is answered by the executor that answers with this position. */
+const answers = ({ router }: Candidate, position: number): Promise<void> =>
+  until(async () => (await router.run(echoCommand(1))).position === position)
+
+const at = (position: number) => (command: Parameters<Runs['run']>[0]) => Promise.resolve(resultOf(command, position))
 
 test('a writer that resigns shares the events of the commands that it still answers', async (t) => {
   const database = await testDatabase()
-  const folder = makeFolder(t)
+  const folder = temporaryFolder(t)
   const commits = Promise.withResolvers<CommandResult>()
   let ran = 0
-  const writer = candidate(t, database, folder, (command) => {
+  const writer = await startWriter(t, database, folder, (command) => {
     ran += 1
     return ran === 1 ? Promise.resolve(resultOf(command, 1)) : commits.promise
   })
-  writer.election.start()
-  await until(async () => writer.election.isWriter)
-  const other = candidate(t, database, folder, at(2))
-  other.election.start()
-  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+  const other = startOther(t, database, folder, at(2))
+  await answers(other, 1)
   const command = echoCommand(1)
   const answer = other.router.run(command).then(() => [...other.events])
   await until(async () => ran === 2)
   const resigned = writer.election.resign()
   await until(async () => !writer.election.isWriter)
   t.equal(writer.election.instances, 1)
-  writer.election.share([modeSet])
+  writer.election.share([storedEvent(1)])
   commits.resolve(resultOf(command))
-  t.same(await answer, ['app-mode-set'])
+  t.same(await answer, ['ledger-opened'])
   await resigned
   await until(async () => other.election.isWriter)
 })
 
 test('the writer of another database is not followed, although its name is in a copy', async (t) => {
-  const folder = makeFolder(t)
+  const folder = temporaryFolder(t)
   const original = await testDatabase()
-  const writer = candidate(t, original, folder, at(1))
-  writer.election.start()
-  await until(async () => writer.election.isWriter)
+  await startWriter(t, original, folder, at(1))
   const copy = await testDatabase()
   const [row] = await queryRows(original, 'select writer, pid, session_start::text as since from ledger_writer')
-  const first = candidate(t, copy, folder, at(2))
-  first.election.start()
-  await until(async () => first.election.isWriter)
+  await startWriter(t, copy, folder, at(2))
   const lock = await WriterLock.connect(copy.serviceUrl)
   t.teardown(() => lock.close())
   t.equal(await lock.tryAcquire(), false)
@@ -137,13 +119,10 @@ test('the writer of another database is not followed, although its name is in a 
 
 test('an instance that loses its session follows the writer only once it has another', async (t) => {
   const database = await testDatabase()
-  const folder = makeFolder(t)
-  const writer = candidate(t, database, folder, at(1))
-  writer.election.start()
-  await until(async () => writer.election.isWriter)
-  const other = candidate(t, database, folder, at(2))
-  other.election.start()
-  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+  const folder = temporaryFolder(t)
+  await startWriter(t, database, folder, at(1))
+  const other = startOther(t, database, folder, at(2))
+  await answers(other, 1)
   // As the service's role, which may end its own sessions.
   const client = await connect(database.serviceUrl, 'test')
   t.teardown(() => client.end())
@@ -152,19 +131,16 @@ test('an instance that loses its session follows the writer only once it has ano
      where application_name = 'ledger election' and datname = current_database()
        and pid not in (select pid from ledger_writer)`,
   )
-  await until(async () => (await other.router.run(echoCommand(1))).position === 2)
-  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+  await answers(other, 2)
+  await answers(other, 1)
 })
 
 test('it stops at any time, also while it connects to the writer', async (t) => {
   const database = await testDatabase()
-  const folder = makeFolder(t)
-  const writer = candidate(t, database, folder, at(1))
-  writer.election.start()
-  await until(async () => writer.election.isWriter)
+  const folder = temporaryFolder(t)
+  const writer = await startWriter(t, database, folder, at(1))
   for (let turns = 0; turns < 60; turns += 1) {
-    const other = candidate(t, database, folder, at(2))
-    other.election.start()
+    const other = startOther(t, database, folder, at(2))
     for (let i = 0; i < turns * 4; i += 1) await new Promise((resolve) => setImmediate(resolve))
     await other.election.stop()
     t.match(await other.router.run(echoCommand(1)), { position: 2 })
@@ -174,13 +150,11 @@ test('it stops at any time, also while it connects to the writer', async (t) => 
 
 test('an instance that can listen nowhere leaves the lock to another, and writes itself until then', async (t) => {
   const database = await testDatabase()
-  const folder = makeFolder(t)
-  const deaf = candidate(t, database, join(folder, 'a'.repeat(100)), at(1))
-  deaf.election.start()
+  const folder = temporaryFolder(t)
+  const deaf = startOther(t, database, join(folder, 'a'.repeat(100)), at(1))
   await until(() => deaf.warnings.length > 0)
   t.match(await deaf.router.run(echoCommand(1)), { position: 1 })
-  const other = candidate(t, database, folder, at(2))
-  other.election.start()
+  const other = startOther(t, database, folder, at(2))
   await until(() => other.election.isWriter)
   t.notOk(deaf.election.isWriter)
   t.same(deaf.warnings, ['cannot listen for commands of other instances'])
@@ -202,11 +176,8 @@ test('why a writer is not followed is logged once while it lasts, and once when 
   ] as const
   for (const [reason, writers, others] of cases) {
     const database = await testDatabase()
-    const writer = candidate(t, database, makeFolder(t), at(1), writers)
-    writer.election.start()
-    await until(() => writer.election.isWriter)
-    const other = candidate(t, database, makeFolder(t), at(2), others)
-    other.election.start()
+    const writer = await startWriter(t, database, temporaryFolder(t), at(1), writers)
+    const other = startOther(t, database, temporaryFolder(t), at(2), others)
     const warning = `${reason}; this instance writes itself`
     await until(() => other.warnings.includes(warning))
     const attempts = other.failures.length
@@ -224,10 +195,9 @@ test('why a writer is not followed is logged once while it lasts, and once when 
 
 test('an instance that cannot advertise itself gives up lock and socket, and tries again', async (t) => {
   const database = await testDatabase()
-  const folder = makeFolder(t)
+  const folder = temporaryFolder(t)
   await queryRows(database, 'alter table ledger_writer add constraint none check (writer is null) not valid')
-  const instance = candidate(t, database, folder, at(1))
-  instance.election.start()
+  const instance = startOther(t, database, folder, at(1))
   await until(() => instance.failures.length > 0)
   t.match(instance.failures[0], 'violates check constraint')
   t.notOk(instance.election.isWriter)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
+import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
 import { fcmSender } from '../../src/notifications/fcm-sender.ts'
 import type { Send } from '../../src/notifications/sender.ts'
@@ -54,22 +55,6 @@ test('by FCM response, a notification is sent or retried, or its device dropped'
   t.same(await queryRows(push.database, `select 1 from devices where token = 'gone'`), [])
   t.equal((await queryRows(push.database, 'select 1 from devices')).length, 3)
   t.same(fcm.violations, [])
-})
-
-test('a refused access token is replaced, and no notification is lost', async (t) => {
-  const push = await openOutbox(t)
-  const fcm = await fcmServer(t)
-  await push.register(1, 'a')
-  const dispatcher = startDispatcher(t, push, fcm)
-  await push.notify(5, 1)
-  dispatcher.wake()
-  await until(async () => (await push.queued()).length === 0)
-  fcm.revoke()
-  await push.notify(6, 1)
-  dispatcher.wake()
-  await until(async () => (await push.queued()).length === 0)
-  t.equal(fcm.received.length, 2)
-  t.same(fcm.tokens, ['access-1', 'access-2'])
 })
 
 test('failing devices of one user do not delay other users', async (t) => {
@@ -144,33 +129,13 @@ test('at most 16 sends run at a time, and stopping waits for them', async (t) =>
   t.equal((await push.queued()).length, 45 - sent)
 })
 
-test('two instances share the outbox, and each notification is sent once', async (t) => {
-  const { outbox, register, queued } = await openOutbox(t)
-  for (let user = 1; user <= 9; user += 1) await register(user, `t${user}`)
-  await outbox.add(manyNotifications(5))
-  const sent: string[][] = [[], []]
-  for (const own of sent) {
-    const send: Send = async ({ token, position }) => {
-      own.push(`${token} ${position}`)
-      // Each waits until both have begun.
-      await until(() => sent.every(({ length }) => length > 0))
-      return { kind: 'delivered' }
-    }
-    const dispatcher = new Dispatcher({ outbox, log, send })
-    t.teardown(() => dispatcher.stop())
-    dispatcher.start()
-  }
-  await until(async () => (await queued()).length === 0)
-  t.equal(sent.flat().length, 45)
-  t.equal(new Set(sent.flat()).size, 45)
-})
-
-test('notifications of moved devices and old ones are not sent', async (t) => {
+test('notifications of devices that were moved or removed, and old ones, are not sent', async (t) => {
   const push = await openOutbox(t)
   const fcm = await fcmServer(t)
-  for (const token of ['moved', 'old', 'good']) await push.register(1, token)
+  for (const token of ['moved', 'removed', 'old', 'good']) await push.register(1, token)
   await push.notify(5, 1)
   await push.register(2, 'moved')
+  await push.executor.runOk(removeDevice, { user_id: 1, token: 'removed' })
   await queryRows(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
   startDispatcher(t, push, fcm)
   await until(async () => (await push.queued()).length === 0)
@@ -186,26 +151,14 @@ test('the dispatcher goes on after database errors', async (t) => {
   const fcm = await fcmServer(t)
   await push.register(1, 'a')
   await push.notify(5, 1)
-  const outbox = push.outbox
-  let failing = 2
-  const flaky = async <T>(work: () => Promise<T>): Promise<T> => {
-    failing -= 1
-    if (failing >= 0) throw new Error('the database is unreachable')
-    return await work()
-  }
-  const send = fcmSender(readServiceAccount(fcm.account), fcm.origin, new AbortController().signal)
-  const dispatcher = new Dispatcher({
-    outbox: {
-      lease: (most) => flaky(() => outbox.lease(most)),
-      remove: (row) => outbox.remove(row),
-      reschedule: (row, ms) => outbox.reschedule(row, ms),
-      dropDevice: (row) => outbox.dropDevice(row),
-    },
-    send,
-    log,
+  const lease = push.outbox.lease.bind(push.outbox)
+  let failures = 2
+  Reflect.set(push.outbox, 'lease', async (most: number) => {
+    failures -= 1
+    if (failures >= 0) throw new Error('the database is unreachable')
+    return lease(most)
   })
-  t.teardown(() => dispatcher.stop())
-  dispatcher.start()
+  startDispatcher(t, push, fcm)
   await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 1)
 })

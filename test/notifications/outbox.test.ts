@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { notificationTo, openOutbox } from './outbox-fixture.ts'
 
@@ -86,17 +85,6 @@ test('rows that are due for longest are leased first', async (t) => {
   t.match(await outbox.lease(1), [{ position: 2 }])
 })
 
-test('a device that changed its user gets no notification of the former user', async (t) => {
-  const { outbox, register, notify, executor } = await openOutbox(t)
-  await register(1, 'a')
-  await register(2, 'b')
-  await notify(5, 1)
-  await notify(6, 2)
-  await register(3, 'a')
-  await executor.runOk(removeDevice, { user_id: 2, token: 'b' })
-  t.match(await outbox.lease(9), [{ registered_at: null }, { registered_at: null }])
-})
-
 test('a device is not dropped if it was registered again meanwhile', async (t) => {
   const { outbox, register, notify, database, queued } = await openOutbox(t)
   for (const token of ['a', 'b', 'c']) await register(1, token)
@@ -110,20 +98,4 @@ test('a device is not dropped if it was registered again meanwhile', async (t) =
     { token: 'c', user_id: '2' },
   ])
   t.same(await queued(), [])
-})
-
-test('rows older than 28 days are stale', async (t) => {
-  const { outbox, register, notify, database } = await openOutbox(t)
-  await register(1, 'a')
-  await notify(5, 1)
-  await notify(6, 1)
-  await queryRows(database, `update push_outbox set made_at = now() - interval '29 days' where position = 5`)
-  const leased = await outbox.lease(9)
-  t.same(
-    leased.map(({ position, stale }) => ({ position, stale })).sort((a, b) => a.position - b.position),
-    [
-      { position: 5, stale: true },
-      { position: 6, stale: false },
-    ],
-  )
 })

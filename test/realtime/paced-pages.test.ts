@@ -1,27 +1,8 @@
 import { test } from 'tap'
-import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
 import { PacedPages } from '../../src/realtime/channels/paced-pages.ts'
+import { storedEvent } from '../harness/ledger/stored-event.ts'
 
-const eventOf = (characters: number): StoredEvent => ({
-  type: 'room-defined',
-  data: { room_id: 1, owner_id: 1 },
-  movements: [],
-  position: 1,
-  at: 0,
-  entry: {
-    position: 1,
-    type: 'room-defined',
-    version: 1,
-    data: 'x'.repeat(characters),
-    movements: [],
-    actor: 'system',
-    at: 0,
-    requestId: 'r',
-    idempotencyKey: null,
-    replyHash: null,
-    hash: '',
-  },
-})
+const eventOf = (characters: number) => storedEvent(1, { data: 'x'.repeat(characters) })
 
 test('pages grow while events are short, and shrink to one event while they are long', async (t) => {
   const pages = new PacedPages(true)

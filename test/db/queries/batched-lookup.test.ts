@@ -83,17 +83,6 @@ test('a key never joins a query that has begun, not even one for the same key', 
   t.equal(await late, 'after')
 })
 
-test('a key that cannot be loaded fails alone', async (t) => {
-  const query = async (keys: readonly number[]) => {
-    await new Promise((resolve) => setImmediate(resolve))
-    if (keys.includes(3)) throw new Error('3 is damaged')
-    return keys
-  }
-  const lookup = new BatchedLookup(10, query, oneQuery)
-  const results = await Promise.allSettled([1, 2, 3, 4].map((key) => lookup.load(key)))
-  t.match(results, [{ value: 1 }, { value: 2 }, { reason: { message: '3 is damaged' } }, { value: 4 }])
-})
-
 test('a key that did not fit into a query is in the next one, before keys that came later', async (t) => {
   const asked: (readonly number[])[] = []
   const lookup = new BatchedLookup(

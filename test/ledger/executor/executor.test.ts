@@ -13,7 +13,7 @@ import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { openGifts, rose, send } from './gift-ledger.ts'
+import { giftLedger, openGifts, rose, send } from './gift-ledger.ts'
 
 const roseGift = rose()
 
@@ -22,17 +22,14 @@ const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name
     (await queryRows(database, 'select * from balances')).map((row) => [row['account'], row['balance']]),
   )
 
-const statuses = (settled: readonly { reply: { status: number } }[]) => {
-  const counts: Record<number, number> = {}
-  for (const { reply } of settled) counts[reply.status] = (counts[reply.status] ?? 0) + 1
-  return counts
-}
+const statuses = (settled: readonly { reply: { status: number } }[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(settled, ({ reply }) => reply.status)].map(([status, all]) => [status, all.length]),
+  )
 
 test('3,000 sends at once on a balance worth 300: exactly 300 succeed', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
+  const { database, one } = await giftLedger(t, 3_000)
   const other = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 3_000)
   const settled = await Promise.all(
     Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1' })),
   )
@@ -49,10 +46,8 @@ test('3,000 sends at once on a balance worth 300: exactly 300 succeed', async (t
 })
 
 test('20 concurrent copies of a request with one key on two instances have one effect and one reply', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
+  const { database, one } = await giftLedger(t, 1_000)
   const other = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 1_000)
   const copies = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1', key: 'k' }),
@@ -97,9 +92,7 @@ const throws = (): never => {
 }
 
 test('a refusal or a bug in a command fails that command alone', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 1_000)
+  const { database, one } = await giftLedger(t, 1_000)
   const diamonds = 'user:1:diamonds'
   const house = 'house:gifts:diamonds'
   const bad = 'house:\u0000:diamonds'
@@ -132,10 +125,8 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
 })
 
 test('rows that another instance has changed are loaded again', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
+  const { database, one } = await giftLedger(t, 1_000)
   const other = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 1_000)
   const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, roseGift)).reply.body).answer.diamonds
   // Long runs of one instance, during which its cache is valid, and frequent changes between instances.
   const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
@@ -149,9 +140,7 @@ test('rows that another instance has changed are loaded again', async (t) => {
 })
 
 test('a failed command has no effect on those that follow', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 1_000)
+  const { database, one } = await giftLedger(t, 1_000)
   const set: Verb<null, string> = {
     ...verb(() => []),
     // A row that was not declared, and that is in the database.
@@ -164,9 +153,7 @@ test('a failed command has no effect on those that follow', async (t) => {
 })
 
 test('a full queue rejects commands, is bounded and recovers', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
-  await openGifts(one, 100_000)
+  const { one } = await giftLedger(t, 100_000, { maxQueued: 50, maxBatchCommands: 10 })
   const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, roseGift)))
   const refused = results.filter((result) => result.status === 'rejected')
   t.ok(refused.every(({ reason }) => reason instanceof Overloaded))
@@ -180,9 +167,7 @@ test('a full queue rejects commands, is bounded and recovers', async (t) => {
 })
 
 test('an unknown outcome of COMMIT is resolved by asking the database', async (t) => {
-  const database = await testDatabase()
-  const direct = createTestExecutor(t, database.serviceUrl)
-  await openGifts(direct, 100_000)
+  const { database } = await giftLedger(t, 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url)
   await one.run(send, roseGift)
@@ -214,8 +199,7 @@ async function sendUntilServed(executor: TestExecutor, key: string) {
 }
 
 test('a server that falls silent while the outcome of a COMMIT is read is not waited for', async (t) => {
-  const database = await testDatabase()
-  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
+  const { database } = await giftLedger(t, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
   await sendUntilServed(one, 'first')
@@ -229,9 +213,7 @@ test('a server that falls silent while the outcome of a COMMIT is read is not wa
 })
 
 test('a server that falls silent while the store is reset is not waited for', async (t) => {
-  const database = await testDatabase()
-  const direct = createTestExecutor(t, database.serviceUrl)
-  await openGifts(direct, 1_000)
+  const { database, one: direct } = await giftLedger(t, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
   // Its cache is valid until another instance moves the head.
@@ -243,9 +225,7 @@ test('a server that falls silent while the store is reset is not waited for', as
 })
 
 test('a column that a later version adds is ignored', async (t) => {
-  const database = await testDatabase()
-  const one = createTestExecutor(t, database.serviceUrl)
-  await openGifts(one, 1_000)
+  const { database, one } = await giftLedger(t, 1_000)
   await one.run(send, roseGift, { actor: 'user:1', key: 'before' })
   await queryRows(database, 'alter table replies add column more text')
   for (const key of ['before', 'after']) {
@@ -254,8 +234,7 @@ test('a column that a later version adds is ignored', async (t) => {
 })
 
 test('an observer that throws cannot make a committed command look failed', async (t) => {
-  const database = await testDatabase()
-  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
+  const { database } = await giftLedger(t, 1_000)
   const observed: unknown[] = []
   const failed = (error: unknown): never => {
     observed.push(error)
@@ -278,8 +257,7 @@ test('an observer that throws cannot make a committed command look failed', asyn
 })
 
 test('a standby is asked again with each command, on a new connection, and is no stall', async (t) => {
-  const database = await testDatabase()
-  await openGifts(createTestExecutor(t, database.serviceUrl), 1_000)
+  const { database } = await giftLedger(t, 1_000)
   let connections = 0
   const assertLedger = async (): Promise<void> => {
     connections += 1

@@ -3,8 +3,11 @@ import { type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
+import type { Limits } from '../../../src/ledger/executor/executor.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import type { Scope } from '../../harness/scope.ts'
 
 export const send = sendGift({ chains: testChains, ownerPercent: 0 })
 
@@ -27,4 +30,12 @@ export async function openGifts({ runOk }: TestExecutor, diamonds: number): Prom
   await runOk(defineRoom, { id: 1, uid: 'R1', name: 'room', owner_id: 3 })
   await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
   await runOk(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+}
+
+/** A ledger with these, and an executor on it. */
+export async function giftLedger(t: Scope, diamonds: number, limits: Partial<Limits> = {}) {
+  const database = await testDatabase()
+  const one = createTestExecutor(t, database.serviceUrl, limits)
+  await openGifts(one, diamonds)
+  return { database, one }
 }

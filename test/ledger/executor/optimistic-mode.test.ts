@@ -5,8 +5,8 @@ import { debit } from '../../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { openGifts, rose, send } from './gift-ledger.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import { giftLedger, rose, send } from './gift-ledger.ts'
 
 // While one batch is in flight, the next one is decided on its effects. Batches of 10 out of many commands at once are
 // always in flight in pairs.
@@ -21,9 +21,7 @@ const diamondsOf = async (database: TestDatabase): Promise<string | null | undef
   (await queryRows(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
 
 test('a batch is committed only if the one before it is', async (t) => {
-  const database = await testDatabase()
-  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await openGifts(ledger, 400)
+  const { database, one: ledger } = await giftLedger(t, 400, { maxBatchCommands: 10 })
   for (let round = 0; round < 10; round += 1) {
     // PostgreSQL rejects NUL, which this command's actor has, after it has taken most of the statement.
     const spent = { ...own, amount: round % 2 === 0 ? 390 : 380 }
@@ -44,8 +42,7 @@ test('a batch is committed only if the one before it is', async (t) => {
 const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 
 test('two unknown outcomes at a time are both resolved by asking the database', async (t) => {
-  const database = await testDatabase()
-  await openGifts(createTestExecutor(t, database.serviceUrl), 100_000)
+  const { database } = await giftLedger(t, 100_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, dbProxy.url, { maxBatchCommands: 10 })
   let happened = 0
@@ -66,9 +63,7 @@ test('two unknown outcomes at a time are both resolved by asking the database', 
 })
 
 test('a COMMIT outside a transaction proves nothing', async (t) => {
-  const database = await testDatabase()
-  const direct = createTestExecutor(t, database.serviceUrl)
-  await openGifts(direct, 1_000)
+  const { database, one: direct } = await giftLedger(t, 1_000)
   const dbProxy = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, dbProxy.url)
   for (const [moved, status] of [
@@ -85,10 +80,8 @@ test('a COMMIT outside a transaction proves nothing', async (t) => {
 })
 
 test('a key that is sent again while its first request is in flight gets the same reply', async (t) => {
-  const database = await testDatabase()
-  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const { database, one: ledger } = await giftLedger(t, 100_000, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await openGifts(ledger, 100_000)
   const keyed = (by: TestExecutor) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
   const first = await many(120, keyed(ledger))
   t.ok(first.every((result) => statusOf(result) === 200))
@@ -105,9 +98,7 @@ test('a key that is sent again while its first request is in flight gets the sam
 })
 
 test('a key that was used before this instance started is detected, though it is not looked up', async (t) => {
-  const database = await testDatabase()
-  const before = createTestExecutor(t, database.serviceUrl)
-  await openGifts(before, 100_000)
+  const { database, one: before } = await giftLedger(t, 100_000)
   const keyed = (by: TestExecutor, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
   const sent = await keyed(before, 'sent')
   const refused = await keyed(before, 'refused', 99)
@@ -136,9 +127,7 @@ test('a key that was used before this instance started is detected, though it is
 })
 
 test('a stored reply that the lookup does not find fails its own command only', async (t) => {
-  const database = await testDatabase()
-  const before = createTestExecutor(t, database.serviceUrl)
-  await openGifts(before, 1_000)
+  const { database, one: before } = await giftLedger(t, 1_000)
   // No route admits such an actor: PostgreSQL stores another one, under which nothing is found.
   const strange = { actor: 'staff:\ud800', key: 'k' }
   t.equal((await before.run(send, rose(), strange)).reply.status, 200)
@@ -150,9 +139,7 @@ test('a stored reply that the lookup does not find fails its own command only', 
 })
 
 test('profile data in flight is not overtaken', async (t) => {
-  const database = await testDatabase()
-  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 5 })
-  await openGifts(ledger, 100_000)
+  const { one: ledger } = await giftLedger(t, 100_000, { maxBatchCommands: 5 })
   await many(20, () => ledger.run(send, rose()))
   const results = await many(100, (i) =>
     i % 10 === 0

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
@@ -8,32 +7,20 @@ import { batchShare } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { giftLedger, rose } from './gift-ledger.ts'
 
 test('a command may need a row because of the command before it in the same batch', async (t) => {
-  const ledger = createTestExecutor(t, (await testDatabase()).serviceUrl)
-  const send = sendGift({ chains: testChains, ownerPercent: 5 })
-  const gift = {
-    caller_id: 1,
-    sender_id: 1,
-    decoration_id: 1,
-    receiver_ids: [2],
-    quantity: 1,
-    from_bag: false,
-    encrypted: false,
-  }
-  await ledger.runOk(genesis, testOpening)
-  await ledger.runOk(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
-  await ledger.runOk(defineRoom, { id: 9, owner_id: 3 })
-  await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
-  await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
+  const { one: ledger } = await giftLedger(t, 1_000)
+  await ledger.runOk(defineUsers, { users: [4, 5].map((id) => ({ id })), listed: true })
+  const send = sendGift({ chains: testChains, ownerPercent: 10 })
   const settled = await Promise.all([
     // A new owner, whose balance the send could not declare.
-    ledger.run(defineRoom, { id: 9, owner_id: 4 }),
-    ledger.run(send, { ...gift, room: 9 }),
+    ledger.run(defineRoom, { id: 1, owner_id: 4 }),
+    ledger.run(send, rose()),
     // A new room, found by its uid.
     ledger.run(defineRoom, { id: 10, uid: 'new', owner_id: 5 }),
-    ledger.run(send, { ...gift, room: 'new' }),
-    ledger.run(send, { ...gift, room: 9 }),
+    ledger.run(send, rose('new')),
+    ledger.run(send, rose()),
   ])
   t.same(
     settled.map(({ reply }) => reply.status),

@@ -62,26 +62,27 @@ async function listening({ serviceUrl }: TestDatabase, count: number): Promise<v
   }
 }
 
+/** The positions of all that a subscriber gets after `after`. */
+function positionsOf(tail: Tail, after: number): readonly number[] {
+  const positions: number[] = []
+  tail.subscribe(after, (events) => void positions.push(...events.map(({ position }) => position)))
+  return positions
+}
+
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 test('every subscriber gets every event once and in order, whichever instance committed it', async (t) => {
   const database = await testDatabase()
   const writers = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
   const { tail, failureLog } = tailOf(t, database)
-  const early: number[] = []
-  const late: number[] = []
   const slow: number[] = []
-  tail.subscribe(0, (events) => {
-    early.push(...events.map(({ position }) => position))
-  })
+  const early = positionsOf(tail, 0)
   tail.subscribe(0, async (events) => {
     await pause(20)
     slow.push(...events.map(({ position }) => position))
   })
   await Promise.all(writers.map((writer) => make(writer, 200)))
-  tail.subscribe(300, (events) => {
-    late.push(...events.map(({ position }) => position))
-  })
+  const late = positionsOf(tail, 300)
   await Promise.all(writers.map((writer) => make(writer, 200)))
   await until(() => early.length === 800 && late.length === 500 && slow.length === 800)
   t.same(early, upTo(1, 800))
@@ -96,10 +97,7 @@ test('a notification brings events at once, polling brings them without one', as
   const writer = createTestExecutor(t, database.serviceUrl)
   const writing = tailOf(t, database, { pollMs: NEVER_MS })
   const hinted = tailOf(t, database, { pollMs: NEVER_MS })
-  const arrivals: number[] = []
-  hinted.tail.subscribe(0, (events) => {
-    arrivals.push(...events.map(({ position }) => position))
-  })
+  const arrivals = positionsOf(hinted.tail, 0)
   await listening(database, 2)
   await make(writer, 1)
   writing.tail.publish(await eventsAfter(writing.pool, 0, 1))
@@ -107,11 +105,8 @@ test('a notification brings events at once, polling brings them without one', as
   t.same(arrivals, [1], 'without a poll')
 
   // Events written without a notification, as by a restored backup, are found by polling.
-  const polled: number[] = []
   const { tail } = tailOf(t, database)
-  tail.subscribe(1, (events) => {
-    polled.push(...events.map(({ position }) => position))
-  })
+  const polled = positionsOf(tail, 1)
   await queryRows(
     database,
     `insert into ledger_events select 2, type, version, data, debit, credit, amount, actor, at, request_id, null, null, hash
@@ -159,14 +154,8 @@ test('a subscriber that starts further on during a read does not wait for the ne
   // Until it listens and has polled for the first time.
   await listening(database, 1)
   await pause(300)
-  const all: number[] = []
-  const rest: number[] = []
-  tail.subscribe(0, (events) => {
-    all.push(...events.map(({ position }) => position))
-  })
-  tail.subscribe(5, (events) => {
-    rest.push(...events.map(({ position }) => position))
-  })
+  const all = positionsOf(tail, 0)
+  const rest = positionsOf(tail, 5)
   await until(() => all.length === 8 && rest.length === 3)
   t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
 })
@@ -176,7 +165,6 @@ test('events that a subscriber fails to handle are repeated, and delay no other 
   const writer = createTestExecutor(t, database.serviceUrl)
   const { tail, failureLog } = tailOf(t, database)
   const taken: number[] = []
-  const others: number[] = []
   let failures = 2
   tail.subscribe(0, (events) => {
     if (failures > 0) {
@@ -185,9 +173,7 @@ test('events that a subscriber fails to handle are repeated, and delay no other 
     }
     taken.push(...events.map(({ position }) => position))
   })
-  tail.subscribe(0, (events) => {
-    others.push(...events.map(({ position }) => position))
-  })
+  const others = positionsOf(tail, 0)
   await make(writer, 3)
   await until(() => taken.length === 3 && others.length === 3)
   t.same([taken, others], [upTo(1, 3), upTo(1, 3)])

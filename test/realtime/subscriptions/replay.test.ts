@@ -103,28 +103,6 @@ for (const isLive of [false, true]) {
   })
 }
 
-test('a live subscription gets earlier messages in slices, and each message once', async (t) => {
-  const { hub } = openHub()
-  await hub.onEvents(upTo(600).map((position) => roomEvent(position)))
-  const { subscriptions, positions, replayedInTurn } = openClient(hub)
-  await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
-  await hub.onEvents(upTo(700, 601).map((position) => roomEvent(position)))
-  const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
-  await turnsUntil(() => positions(ROOM).includes(101))
-  await hub.onEvents(upTo(710, 701).map((position) => roomEvent(position)))
-  await again
-  await hub.onEvents([roomEvent(711)])
-  await turnsUntil(() => positions(ROOM).includes(711))
-  t.same(positions(ROOM), [...upTo(700, 601), ...upTo(600, 101), ...upTo(711, 701)])
-  t.same(replayedInTurn, [100, 100, 100, 100, 100, 10])
-  await subscriptions.subscribe({ t: 'sub', i: 3, ch: ROOM, since: '50' })
-  t.same(positions(ROOM).slice(611), upTo(100, 51), 'only what is earlier still')
-  await hub.onEvents([roomEvent(712)])
-  await turnsUntil(() => positions(ROOM).includes(712))
-  t.same(positions(ROOM).slice(661), [712])
-  subscriptions.end()
-})
-
 test('events between the slices that a live subscription asks for come after all of them', async (t) => {
   const { hub, referencesOf } = openHub()
   await hub.onEvents(upTo(600).map((position) => roomEvent(position)))
