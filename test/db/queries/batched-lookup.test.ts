@@ -51,18 +51,6 @@ test('keys of one turn share a query, those that come while it runs share the ne
   t.equal(await later, 60, 'it also works after a pause')
 })
 
-test('as many keys as a query takes do not wait for the end of the turn', async (t) => {
-  const { asked, query, end } = slowQuery()
-  const lookup = new BatchedLookup(2, query, oneQuery)
-  const loads = [1, 2, 3].map((key) => lookup.load(key))
-  t.same(asked, [[1, 2]])
-  end(0)
-  await loads[1]
-  await nextTurn()
-  end(1)
-  t.same(await Promise.all(loads), [10, 20, 30])
-})
-
 test('a key never joins a query that has begun, not even one for the same key', async (t) => {
   let stored = 'before'
   const reads: ((value: string) => void)[] = []

@@ -3,10 +3,6 @@ export class Samples {
   #values = new Float64Array(65_536)
   #count = 0
 
-  get count(): number {
-    return this.#count
-  }
-
   add(value: number): void {
     if (this.#count === this.#values.length) {
       const larger = new Float64Array(this.#values.length * 2)

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import type { RoomState } from '../../../src/realtime/subscriptions/room-state.ts'
 import { chatRoom } from '../../harness/app/realtime-fixtures.ts'
-import { openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+import { forEach, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
 const ROOM = room(1)
@@ -116,12 +116,7 @@ test('a client without the state that it asked for stays as it was, and others g
 })
 
 test('with a state, `resumed` says whether the client has missed an event before it', async (t) => {
-  const { hub } = openHub({
-    backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, channel === 'room:2' ? 3 : null])),
-      read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
-    },
-  })
+  const { hub } = openHub({ backlogs: { lastBefore: forEach((channel) => (channel === 'room:2' ? 3 : null)) } })
   await hub.onEvents([roomEvent(5, 1, 9)])
   const cases: readonly (readonly [string | undefined, number, boolean])[] = [
     [undefined, 2, true],
@@ -150,35 +145,26 @@ test('with a state, `resumed` says whether the client has missed an event before
   subscriptions.end()
 })
 
-test('only rooms have a state', async (t) => {
+test('`state` of a frame is for all rooms in it that do not say it themselves, and for rooms only', async (t) => {
   const { hub } = openHub()
+  const asked: number[] = []
   const { subscriptions, frames } = openClient(hub, {
-    roomState: async () => {
-      throw new Error('nobody asked')
+    roomState: async (id) => {
+      asked.push(id)
+      return stateAt(0, id)
     },
   })
-  await subscriptions.subscribe({
-    t: 'sub',
-    chs: [
-      { ch: 'user:1', state: true },
-      { ch: 'global', state: true },
-    ],
-  })
-  t.same(
-    frames.map((frame) => [frame.t, 'state' in frame]),
-    [
-      ['subbed', false],
-      ['subbed', false],
-    ],
-  )
-  subscriptions.end()
-})
-
-test('`state` of a frame is for all members that do not say it themselves', async (t) => {
-  const { hub } = openHub()
-  const { subscriptions, frames } = openClient(hub, { roomState: async (id) => stateAt(0, id) })
-  const chs = [{ ch: room(2) }, { ch: room(3), state: false }]
+  const chs = [{ ch: room(2) }, { ch: room(3), state: false }, { ch: 'user:1', state: true }, { ch: 'global' }]
   await subscriptions.subscribe({ t: 'sub', state: true, chs })
-  t.same(Object.fromEntries(frames.map(({ ch, state }) => [ch, state?.id])), { [room(2)]: 2, [room(3)]: undefined })
+  t.same(
+    new Set(frames.map(({ t: type, ch, state }) => `${type} ${ch}: ${state?.id}`)),
+    new Set([
+      `subbed ${room(2)}: 2`,
+      `subbed ${room(3)}: undefined`,
+      'subbed user:1: undefined',
+      'subbed global: undefined',
+    ]),
+  )
+  t.same(asked, [2])
   subscriptions.end()
 })

@@ -30,17 +30,27 @@ export const roomEvent = (position: number, n = 1, room = 1): PositionedEvent =>
 /** The membership in the room R1, R2 …, from the beginning. */
 export const memberOf = (uid: string): MemberOf => ({ roomId: Number(uid.slice(1)), position: 0 })
 
+/** Answers about each channel by itself. */
+export const forEach =
+  <Value>(valueOf: (channel: ChannelKey) => Value) =>
+  async (channels: readonly ChannelKey[]): Promise<ReadonlyMap<ChannelKey, Value>> =>
+    new Map(channels.map((channel) => [channel, valueOf(channel)]))
+
+/** Reads backlogs without messages. */
+export const readNothing = forEach(() => ({ from: 0, messages: [] }))
+
+interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft'>> {
+  readonly backlogs?: Partial<HubParts['backlogs']>
+}
+
 /** A hub with a subscribed channel, so that all its events can be replayed from memory. */
-export function openHub(parts: Partial<Pick<HubParts, 'backlogs' | 'head' | 'onMemberLeft'>> = {}) {
+export function openHub({ backlogs = {}, ...parts }: FakeParts = {}) {
   const noProfiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub: Hub = new Hub(
     {
       mapEvent,
       profiles: { get: async () => noProfiles },
-      backlogs: {
-        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
-        read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
-      },
+      backlogs: { lastBefore: forEach(() => null), read: readNothing, ...backlogs },
       head: async () => hub.position,
       onMemberLeft: () => {},
       onSent: () => {},

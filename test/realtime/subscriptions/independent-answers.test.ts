@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
 import type { ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
-import { memberOf, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+import { forEach, memberOf, openClient, openHub, readNothing, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
 
@@ -9,10 +9,10 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   const errors: unknown[] = []
   const { hub, referencesOf } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, 6])),
+      lastBefore: forEach(() => 6),
       read: async (channels) => {
         if (channels.includes('room:3')) throw new Error('room 3 is damaged')
-        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+        return readNothing(channels)
       },
     },
   })
@@ -48,8 +48,8 @@ test('the queries that the channels of a frame share are counted once', async (t
   const messages = upTo(3).map((position) => ({ position, prev: position - 1, at: Date.now(), bodies: [] }))
   const { hub } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, 3])),
-      read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages }])),
+      lastBefore: forEach(() => 3),
+      read: forEach(() => ({ from: 0, messages })),
     },
   })
   await hub.onEvents([roomEvent(10, 1, 99)])
@@ -76,10 +76,10 @@ test('the backlog of a channel is not read for a client that has its last messag
   let reads = 0
   const { hub } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, channel === 'room:2' ? 5 : null])),
+      lastBefore: forEach((channel) => (channel === 'room:2' ? 5 : null)),
       read: async (channels) => {
         reads += 1
-        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+        return readNothing(channels)
       },
     },
   })
@@ -166,10 +166,9 @@ test('a socket that is closed while a list is answered keeps no channel', async 
   const read = Promise.withResolvers<void>()
   const { hub, referencesOf } = openHub({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
       read: async (channels) => {
         await read.promise
-        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+        return readNothing(channels)
       },
     },
   })

@@ -1,8 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import type { Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
 import { until } from '../../harness/until.ts'
-import { memberOf, openClient, openHub, roomEvent, upTo } from './hub-fixtures.ts'
+import { forEach, memberOf, openClient, openHub, readNothing, roomEvent, upTo } from './hub-fixtures.ts'
 
 const ROOM = 'one-to-room:R1'
 const unsubbed = { t: 'unsubbed', ch: ROOM, code: 'not_room_member' }
@@ -99,7 +100,7 @@ test('who left and joined again before a sub is subscribed, and not told of the 
   const { subscriptions, frames } = client({ memberRoom: async (uid) => ({ ...memberOf(uid), position: 3 }) })
   const answered = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
   await hub.onEvents([roomEvent(1)])
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   t.same(frames, [], 'the hub has not reached the position of the membership')
   await hub.onEvents([leftEvent(2), roomEvent(3)])
   await answered
@@ -115,17 +116,17 @@ test('who leaves while a backlog is loaded is refused, and told once if subscrib
   let loaded = Promise.withResolvers<void>()
   const { hub, client, referencesOf } = hubOfUser({
     backlogs: {
-      lastBefore: async (channels) => new Map(channels.map((channel) => [channel, 6])),
+      lastBefore: forEach(() => 6),
       read: async (channels) => {
         await loaded.promise
-        return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+        return readNothing(channels)
       },
     },
   })
   await hub.onEvents([roomEvent(10, 1, 9)])
   const { subscriptions, frames } = client()
   const first = subscriptions.subscribe({ t: 'sub', i: 1, ch: 'one-to-room:R2', since: '5' })
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   await hub.onEvents([leftEvent(11, 1, 2)])
   loaded.resolve()
   await first
@@ -135,7 +136,7 @@ test('who leaves while a backlog is loaded is refused, and told once if subscrib
   loaded = Promise.withResolvers()
   await subscriptions.subscribe({ t: 'sub', i: 2, ch: 'one-to-room:R3' })
   const again = subscriptions.subscribe({ t: 'sub', i: 3, ch: 'one-to-room:R3', since: '5' })
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   await hub.onEvents([leftEvent(12, 1, 3)])
   loaded.resolve()
   await again
@@ -152,7 +153,7 @@ test('a replay ends with the membership', async (t) => {
   await hub.onEvents(upTo(900).map((position) => roomEvent(position, 3_000_001)))
   const { subscriptions, frames, positions } = client()
   const answered = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
-  while (positions(ROOM).length === 0) await new Promise((resolve) => setImmediate(resolve))
+  while (positions(ROOM).length === 0) await turn()
   t.ok(positions(ROOM).length < 900, 'the replay takes several turns')
   await hub.onEvents([leftEvent(901), roomEvent(902)])
   const heard = frames.length
