@@ -57,16 +57,18 @@ function candidate(
   return { election, router, events, warnings, notes, failures }
 }
 
-/** A candidate that has become the writer. */
-async function startWriter(...options: Parameters<typeof candidate>): Promise<Candidate> {
-  const writer = await startWriter(...options)
-  return writer
-}
-
 /** A candidate that has begun to look for a writer. */
 function startOther(...options: Parameters<typeof candidate>): Candidate {
-  const other = startOther(...options)
+  const other = candidate(...options)
+  other.election.start()
   return other
+}
+
+/** A candidate that has become the writer. */
+async function startWriter(...options: Parameters<typeof candidate>): Promise<Candidate> {
+  const writer = startOther(...options)
+  await until(() => writer.election.isWriter)
+  return writer
 }
 
 /** Waits until a command is answered by the executor that answers with this position. */

@@ -18,55 +18,46 @@ import { until } from '../harness/until.ts'
 const connectionError = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 test('when a batched query fails, its keys are queried one by one', async (t) => {
-  const asked: (readonly number[])[] = []
-  const query = async (keys: readonly number[]) => {
+  const refused = new Error('3 is refused')
+  const slow = Object.assign(new Error('canceling statement'), { code: '57014' })
+  type Fail = (keys: readonly number[]) => Error | undefined
+  const failing =
+    (error: Error, ...damaged: readonly number[]): Fail =>
+    (keys) =>
+      keys.some((key) => damaged.includes(key)) ? error : undefined
+  const asking = (fail: Fail, asked: (readonly number[])[]) => async (keys: readonly number[]) => {
     asked.push(keys)
-    if (keys.includes(3)) throw new Error('3 is refused')
-    return keys.map((key) => key * 10)
+    const error = fail(keys)
+    if (error !== undefined) throw error
+    return keys
   }
-  t.match(await queryBatch([1, 2, 3, 4], query), [
-    { value: 10 },
-    { value: 20 },
-    { status: 'rejected', reason: { message: '3 is refused' } },
-    { value: 40 },
-  ])
-  t.same(asked, [[1, 2, 3, 4], [1], [2], [3], [4]])
-
-  let calls = 0
-  const out = await queryBatch([1, 2, 3], async () => {
-    calls += 1
-    throw connectionError()
-  })
-  t.same([out.map(({ status }) => status), calls], [['rejected', 'rejected', 'rejected'], 1])
-
-  for (const outage of [connectionError(), new PoolExhausted('no connection was free in time')]) {
+  const all = [1, 2, 3, 4]
+  const outages = [connectionError(), new PoolExhausted('no connection was free in time')]
+  // How the four keys fail, what comes of them, and which of them are queried alone.
+  const rows: readonly (readonly [string, Fail, readonly unknown[], readonly number[]])[] = [
+    ['one that is refused', failing(refused, 3), [1, 2, refused, 4], all],
+    ['one that is too slow', failing(slow, 2), [1, slow, 3, 4], all],
+    ['the rest is not queried after two that are too slow', failing(slow, 1, 2), [slow, slow, slow, slow], [1, 2]],
+    ...outages.flatMap((outage) => [
+      ['nor is any in an outage', failing(outage, ...all), all.map(() => outage), []] as const,
+      [
+        'nor the rest once it begins',
+        (keys: readonly number[]) => (keys.length > 1 ? refused : failing(outage, 3)(keys)),
+        [1, 2, outage, outage],
+        [1, 2, 3],
+      ] as const,
+    ]),
+  ]
+  for (const [what, fail, results, alone] of rows) {
     const asked: (readonly number[])[] = []
-    const results = await queryBatch([1, 2, 3, 4], async (keys) => {
-      asked.push(keys)
-      if (keys.includes(3)) throw keys.length > 1 ? new Error('3 is refused') : outage
-      return keys
-    })
-    t.match(results, [{ value: 1 }, { value: 2 }, { reason: outage }, { reason: outage }])
-    t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'the rest is not queried')
+    const found = await queryBatch(all, asking(fail, asked))
+    t.same(
+      found.map((one) => (one.status === 'fulfilled' ? one.value : one.reason)),
+      results,
+      what,
+    )
+    t.same(asked, [all, ...alone.map((key) => [key])], what)
   }
-  const timeout = (): Error => Object.assign(new Error('canceling statement'), { code: '57014' })
-  const slow = (...slowKeys: number[]) =>
-    queryBatch([1, 2, 3, 4], async (keys) => {
-      if (keys.some((key) => slowKeys.includes(key))) throw timeout()
-      return keys
-    })
-  t.match(await slow(2), [{ value: 1 }, { reason: { code: '57014' } }, { value: 3 }, { value: 4 }])
-  t.match(
-    (await slow(1, 2)).map(({ status }) => status),
-    ['rejected', 'rejected', 'rejected', 'rejected'],
-    'the rest is not queried after two keys were too slow',
-  )
-  let refusals = 0
-  await queryBatch([1, 2, 3], async () => {
-    refusals += 1
-    throw new PoolExhausted('too many wait for a connection')
-  })
-  t.equal(refusals, 1, 'an exhausted pool is not queried again')
 
   const byId = await queryByIds([1, 2, 3], async (ids) => {
     if (ids.includes(2)) throw new Error('2 is refused')
@@ -74,12 +65,9 @@ test('when a batched query fails, its keys are queried one by one', async (t) =>
   })
   t.same([[...byId.found], [...byId.failed.keys()]], [[[1, 'one']], [2]])
 
-  const batches = new BatchedLookup(10, query, SOCKET_LIMITS)
-  const answers = await Promise.allSettled([1, 2, 3, 4].map((key) => batches.load(key)))
-  t.same(
-    answers.map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
-  )
+  const lookup = new BatchedLookup(10, asking(failing(refused, 3), []), SOCKET_LIMITS)
+  const loads = await Promise.allSettled(all.map((key) => lookup.load(key)))
+  t.match(loads, [{ value: 1 }, { value: 2 }, { reason: refused }, { value: 4 }])
 })
 
 const frame = (position: number, prev: number | null, index: number, event: string, data: object) => ({

@@ -8,7 +8,6 @@ import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
-import { until } from '../../harness/until.ts'
 import {
   grownLedger,
   indexUpTo,
@@ -146,32 +145,4 @@ test('the indexer rests the less the further it is behind, and not at all half w
   ]
   for (const [left, urgency] of cases) t.equal(indexUrgency(left), urgency, `${left} events`)
   t.end()
-})
-
-test('a subscriber that stops leaves a state from which the next one goes on', async (t) => {
-  const database = await grownLedger()
-  await indexUpTo(database, 300)
-  const holder = await connect(database.serviceUrl, 'test')
-  t.teardown(() => holder.end())
-  await holder.query('begin; select from ledger_cursors for update')
-  const { indexer } = startIndexer(t, database)
-  await until(async () => {
-    // As the role whose sessions these are.
-    const waiting = await queryRows(
-      { ownerUrl: database.serviceUrl },
-      `select pid from pg_stat_activity
-       where application_name = 'follower indexes' and wait_event_type = 'Lock' and datname = current_database()`,
-    )
-    return waiting.length === 1
-  })
-  const stopped = indexer.stop()
-  await holder.query('commit')
-  await stopped
-  const { indexed, head } = await positionsOf(database)
-  t.ok(indexed > 300, 'the statement under way came to its end')
-  t.ok(indexed < head, 'and no other one was begun')
-  t.same(await rowsOf(database), await expectedRows(database, (await readLedger(database)).slice(0, indexed)))
-  startIndexer(t, database)
-  await untilIndexed(database)
-  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
 })
