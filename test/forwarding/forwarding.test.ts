@@ -1,5 +1,3 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'tap'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
@@ -48,9 +46,6 @@ test('the second instance forwards its commands to the first', { skip: onlyInFul
   t.same(new Set(all.map(({ status }) => status)), new Set([200]))
   const gifts = await queryRows(database, `select count(*)::int as sent from ledger_events where type = 'gift-drawn'`)
   t.same(gifts, [{ sent: '101' }])
-  const sockets = readdirSync(own.DATA_DIR).filter((name) => name.endsWith('.sock'))
-  t.equal(sockets.length, 1)
-  t.equal(statSync(join(own.DATA_DIR, sockets[0] ?? '')).mode & 0o777, 0o600)
 
   // A change of mode, forwarded, is in force where it was requested before the answer.
   const setMode = (maintenance: boolean) =>
@@ -60,14 +55,9 @@ test('the second instance forwards its commands to the first', { skip: onlyInFul
       body: JSON.stringify({ maintenance }),
     })
   const before = await forwarded(other)
-  for (const [isOn, status] of [
-    [true, 503],
-    [false, 200],
-    [true, 503],
-    [false, 200],
-  ] as const) {
+  for (const isOn of [true, false, true, false]) {
     t.equal((await setMode(isOn)).status, 200)
-    t.equal((await fetch(`${other.origin}/v1/wallet`, { headers: as('user 1') })).status, status)
+    t.equal((await fetch(`${other.origin}/v1/wallet`, { headers: as('user 1') })).status, isOn ? 503 : 200)
   }
   t.equal(await forwarded(other), before + 4)
 

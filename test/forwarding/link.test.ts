@@ -25,7 +25,10 @@ import {
 const rejection = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error)
 
 const answering = (position: number) => executorOf(async (command) => resultOf(command, position))
-const failing = (error: Error) => executorOf(() => Promise.reject(error))
+const failing = (error: Error) =>
+  executorOf(async () => {
+    throw error
+  })
 const neverHere = failing(new Error('this instance ran a command itself'))
 
 /** Never answers; `ran` is how many commands it was given. */

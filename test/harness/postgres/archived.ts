@@ -11,17 +11,11 @@ import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'
 import { type Server, serverOf } from './replicated.ts'
 
-/** A migrated PostgreSQL that archives its WAL, with a backup from which it can be restored to a later moment. */
-export interface ArchivedPostgres {
-  readonly server: Server
-  /** Takes the backup. */
-  backUp(): void
-  /** Starts a copy as of the server's time `moment`, once; the server keeps running. */
-  restoreTo(moment: string): Promise<Server>
-}
-
-/** In an empty folder; the binaries are those of an installation that has pg_basebackup. */
-export async function startArchived(t: Scope, folder: string, binaries: Binaries): Promise<ArchivedPostgres> {
+/**
+ * A migrated PostgreSQL that archives its WAL, with a backup from which it can be restored to a later moment, in an empty
+ * folder; the binaries are those of an installation that has pg_basebackup.
+ */
+export async function startArchived(t: Scope, folder: string, binaries: Binaries) {
   const [dir, restoredDir, archive] = ['archived', 'restored', 'archive'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -43,6 +37,7 @@ export async function startArchived(t: Scope, folder: string, binaries: Binaries
   await grantService(server.ownerUrl, 'economy_service')
   return {
     server,
+    /** Takes the backup. */
     backUp() {
       mkdirSync(restoredDir, { mode: 0o711 })
       for (const name of readdirSync(dir)) {
@@ -54,7 +49,8 @@ export async function startArchived(t: Scope, folder: string, binaries: Binaries
       execFileSync(join(dirname(binaries.pg_ctl), 'pg_basebackup'), options, { env })
       execFileSync('chown', ['-R', `${uid}:${gid}`, target])
     },
-    async restoreTo(moment) {
+    /** Starts a copy as of the server's time `moment`, once; the server keeps running. */
+    async restoreTo(moment: string): Promise<Server> {
       const [switched] = await server.admin('select pg_walfile_name(pg_switch_wal()) as file')
       await until(() => existsSync(join(archive, String(switched?.['file']))))
       const target = `recovery_target_time = '${moment}'\nrecovery_target_action = 'promote'\n`

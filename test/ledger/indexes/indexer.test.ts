@@ -12,7 +12,6 @@ import {
   grownLedger,
   indexUpTo,
   movementsOf,
-  positionsOf,
   readLedger,
   runRandomCommands,
   startIndexer,
