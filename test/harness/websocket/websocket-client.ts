@@ -103,7 +103,9 @@ export class WebSocketClient {
     return new Promise<T>((resolve, reject) => {
       const timeout = setTimeout(() => {
         this.#watchers.delete(watcher)
-        reject(new Error(`no ${what}; code ${this.code}, received ${JSON.stringify(this.frames.slice(-5))}`))
+        reject(
+          new Error(`no ${what}; code ${this.code}, received ${JSON.stringify(this.frames.slice(-5)).slice(0, 1_000)}`),
+        )
       }, DEADLINE_MS)
       // The timer must not keep a test alive that no longer waits.
       timeout.unref()
