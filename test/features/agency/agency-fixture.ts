@@ -2,8 +2,9 @@ import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testOpening } from '../../harness/ledger/test-executor.ts'
+import { profile } from '../answers.ts'
 
-export { dataOf } from '../answers.ts'
+export { dataOf, person } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
@@ -31,7 +32,7 @@ export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise
     { id: 8, business_manager: true },
   ]
   await operator('POST', '/admin/v1/users', {
-    users: people.map((one) => ({ ...one, uid: `u${one.id}`, name: `User ${one.id}`, avatar: `a/${one.id}.png` })),
+    users: people.map((one) => ({ ...one, ...profile(one.id) })),
   })
   for (const id of [1, 2, 3]) {
     for (const [currency, amount] of [
@@ -43,14 +44,6 @@ export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise
   }
   return opened
 }
-
-export const person = (id: number) => ({
-  id,
-  uid: `u${id}`,
-  name: `User ${id}`,
-  avatar: `a/${id}.png`,
-  avatar_url: `http://assets.test/a/${id}.png`,
-})
 
 export const gold = {
   type: 'gold_agent',

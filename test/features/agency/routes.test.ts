@@ -1,72 +1,46 @@
 import { test } from 'tap'
-import { MIN_TRANSFER_CENTS, parseDollars } from '../../../src/features/agency/dollars.ts'
 import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
-import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
+import { centsToDollars } from '../../../src/ledger/rules/money.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { instant } from '../answers.ts'
 import { agencyApp, bank, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
 
-test('a cent is 100 diamonds, or 130 for a charging agent, for amounts up to 1,000 dollars', (t) => {
-  const wrong: number[] = []
-  // Each number of cents is met at some number of dollars.
-  for (let amount = 1; amount <= 100_000; amount += 7) {
-    // Parsed and printed, as a number and as text.
-    const text = centsToDollars(amount).rawJSON
-    const isRight =
-      diamondsFor(amount, diamondsPerCent({ charging_agent: false })) === amount * 100 &&
-      diamondsFor(amount, diamondsPerCent({ charging_agent: true })) === amount * 130 &&
-      [text, Number(text), (amount / 100).toFixed(2)].every((written) => dollarsToCents(written) === amount) &&
-      (parseDollars(text, MIN_TRANSFER_CENTS) === null) === amount < 100
-    if (!isRight) wrong.push(amount)
+test('a cent is 100 diamonds, or 130 for a charging agent', (t) => {
+  for (const [isAgent, rate] of [
+    [false, 100],
+    [true, 130],
+  ] as const) {
+    t.equal(diamondsPerCent({ charging_agent: isAgent }), rate)
+    for (const cents of [1, 129, 100_000]) t.equal(diamondsFor(cents, rate), cents * rate)
   }
-  t.same(wrong, [])
   t.equal(diamondsFor(Number.MAX_SAFE_INTEGER, 100), null)
   t.end()
 })
 
 /** Amounts as they are in a body, and their cents; null: 422. */
 const written: readonly [string, number | null][] = [
-  ['1', 100],
   ['1.2', 120],
-  ['1.29', 129],
   ['1.290', 129],
   ['1.291', null],
   ['1e2', 10_000],
-  ['1E1', 1_000],
   ['129e-2', 129],
   ['-0', null],
   ['0', null],
   ['-1', null],
   ['0.99', null],
-  ['0.999', null],
   ['1.005', null],
   ['9007199254740993', null],
   ['9999999999999.99', 999_999_999_999_999],
   ['10000000000000', null],
   ['1e400', null],
-  ['"1"', 100],
-  ['"1.2"', 120],
   ['"1.29"', 129],
   ['"1.290"', null],
-  ['"1.291"', null],
   ['"1e2"', null],
-  ['" 5"', null],
-  ['"5 "', null],
-  ['"-0"', null],
-  ['"+5"', null],
   ['"0.99"', null],
-  ['"5."', null],
-  ['".5"', null],
   ['"0005"', 500],
-  ['"9007199254740993"', null],
-  ['"9999999999999.99"', 999_999_999_999_999],
   ['""', null],
-  ['"٥"', null],
-  ['"5,00"', null],
   ['"5\\n"', null],
-  ['"0x5"', null],
-  ['"Infinity"', null],
   ['null', null],
   ['true', null],
   ['[5]', null],

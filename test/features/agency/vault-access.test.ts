@@ -100,10 +100,6 @@ test('private texts of requests', async (t) => {
       status: 201,
       body: { data: { beneficiary_user: null, target_user: null } },
     })
-    for (const list of [await user(1)('GET', requests), await operator('GET', '/admin/v1/withdrawals')]) {
-      t.match(list, { status: 200 })
-      t.ok(list.text.length < 30_000)
-    }
     const [{ bytes } = {}] = await queryRows(database, 'select max(octet_length(sealed)) as bytes from vault_records')
     t.ok(Number(bytes) < 1_000, 'nothing of them is stored')
   })
@@ -111,9 +107,7 @@ test('private texts of requests', async (t) => {
   await t.test('a retry across an upgrade gets the stored reply, also with bank details in its hash', async (t) => {
     const formerly: readonly (readonly [sent: unknown, text: string])[] = [
       [{ ...bank, more: 1 }, JSON.stringify(bank)],
-      [{}, '{}'],
       ['text', '{}'],
-      [[], '{}'],
       [0, '0'],
     ]
     for (const [i, [bank_details, text]] of formerly.entries()) {

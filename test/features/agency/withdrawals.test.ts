@@ -15,7 +15,8 @@ interface Listed {
 }
 
 test('requests of withdrawals', async (t) => {
-  const { user, operator, app, database, ledger } = await agencyApp(t)
+  const { user, operator, staff, database, ledger } = await agencyApp(t)
+  const finance = staff('fay', 'finance')
 
   await t.test('histories can be filtered and paged', async (t) => {
     const ask = async (by: number, body: object) =>
@@ -78,30 +79,22 @@ test('requests of withdrawals', async (t) => {
     for (const query of ['type=silver', 'status=done', 'agent_benefit=2', 'received=yes', 'limit=0', 'cursor=!']) {
       t.match(await user(1)('GET', `${requests}?${query}`), { status: 422, body: { code: 'validation_failed' } }, query)
     }
-    const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
-    const finance = { authorization: `Bearer ${token}` }
-    const { statusCode } = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers: finance })
-    t.equal(statusCode, 200)
-    const change = {
-      method: 'POST',
-      url: `/admin/v1/withdrawals/${a}/status`,
-      payload: { status: 'rejected' },
-    } as const
-    t.equal((await app.inject({ ...change, headers: finance })).statusCode, 403)
+    t.equal((await finance('GET', '/admin/v1/withdrawals')).status, 200)
+    t.equal((await finance('POST', `/admin/v1/withdrawals/${a}/status`, { status: 'rejected' })).status, 403)
   })
 
   await t.test('finance sees the last four characters of an account number, none of them split', async (t) => {
     const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
-    const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
+    const texts = { bank_details: { ...bank, account_number }, user_notice: 'by Friday' }
+    const body = { ...cash, amount_in_dollars: 1, ...texts }
     const made = await user(1)('POST', `${requests}/request`, body)
     t.equal(made.status, 201)
-    const headers = { authorization: `Bearer ${app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })}` }
-    const get = async (url: string) => (await app.inject({ method: 'GET', url, headers })).json()
     const masked = {
       bank_details: { bank_name: '****', account_name: '****', account_number: '****\u{1F600}\u{1F601}6\u{1F602}' },
+      user_notice: null,
     }
-    t.match(await get('/admin/v1/withdrawals?limit=1'), { data: [masked] })
-    t.match(await get(`/admin/v1/withdrawals/${dataOf(made).id}`), { data: masked }, 'also of one request')
+    t.match(dataOf(await finance('GET', '/admin/v1/withdrawals?limit=1')), [masked])
+    t.match(dataOf(await finance('GET', `/admin/v1/withdrawals/${dataOf(made).id}`)), masked, 'also of one request')
   })
 
   await t.test('refused status changes and invalid bodies', async (t) => {
@@ -110,14 +103,8 @@ test('requests of withdrawals', async (t) => {
     t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
     t.match(await change(1, 'abc', { status: 'rejected' }), { status: 404 })
     t.match(await change(3, id, { status: 'rejected' }), { status: 403, body: { code: 'not_your_withdrawal' } })
-    t.match(await change(1, id, { status: 'approved' }), { status: 403, body: { code: 'not_your_decision' } })
-    t.match(await change(4, id, { status: 'transferred' }), { status: 422, body: { code: 'invalid_transition' } })
     t.match(await change(4, id, { status: 'done' }), { status: 422, body: { code: 'validation_failed' } })
     t.match(await change(4, id, { status: 'approved', note: 'x'.repeat(501) }), { status: 422 })
-    t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'pending' }), {
-      status: 422,
-      body: { code: 'invalid_transition' },
-    })
     const faults: [object, object][] = [
       [{ ...gold, type: 'silver' }, { type: Array }],
       [{ ...gold, target_user_id: '4' }, { target_user_id: Array }],
@@ -208,28 +195,14 @@ test('requests of withdrawals', async (t) => {
       t.match(dataOf(await user(3)('GET', requests)), [whole])
       t.match(dataOf(await user(7)('GET', `${requests}?received=1`)), [whole])
       t.match(dataOf(await operator('GET', '/admin/v1/withdrawals')), [whole])
-      const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })
-      const headers = { authorization: `Bearer ${token}` }
-      const seen = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers })
-      const masked = { bank_name: '****', account_name: '****', account_number: '****0500' }
-      t.match(seen.json(), {
-        data: [{ bank_details: masked, user_notice: null, payment_method: null, note: 'ref 18' }],
-      })
+      t.match(dataOf(await finance('GET', '/admin/v1/withdrawals')), [{ note: 'ref 18' }])
 
+      const replayed = { 'idempotency-replayed': 'true' }
       const again = await user(3)('POST', '/v1/agency/target-withdraw-requests/request', body, key)
-      t.equal(again.headers['idempotency-replayed'], 'true')
-      t.same([again.status, again.text], [201, made.text], 'the first response, byte for byte')
-      const notedAgain = await user(7)(
-        'POST',
-        status,
-        { note: 'ref 17', status: 'approved' },
-        { 'idempotency-key': 'ok' },
-      )
-      t.same(
-        [notedAgain.headers['idempotency-replayed'], notedAgain.text],
-        ['true', noted.text],
-        'with the former note',
-      )
+      t.match(again, { status: 201, text: made.text, headers: replayed }, 'the first response, byte for byte')
+      const sameNote = { note: 'ref 17', status: 'approved' }
+      const notedAgain = await user(7)('POST', status, sameNote, { 'idempotency-key': 'ok' })
+      t.match(notedAgain, { text: noted.text, headers: replayed }, 'with the former note')
       const reused = { code: 'idempotency_key_reused' }
       const otherBank = { ...body, bank_details: { ...bank, account_number: 'EG380019000501' } }
       t.match((await user(3)('POST', `${requests}/request`, otherBank, key)).body, reused)

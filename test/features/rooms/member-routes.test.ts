@@ -4,15 +4,14 @@ import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
-import { bodyOf, dataOf, idsOf, instant } from '../answers.ts'
+import { bodyOf, dataOf, idsOf, instant, person, profile } from '../answers.ts'
 
 const { slices } = await loadSlices()
 
 test('routes of members', async (t) => {
   const { operator, user, ledger, database } = await createTestApp(t, slices)
   await ledger.runOk(genesis, testOpening)
-  const people = [1, 2, 3, 4].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
-  await operator('POST', '/admin/v1/users', { users: people })
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map(profile) })
   for (const id of [2, 3])
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 100, reason: 'test' })
   /** A room of user 1 with the members 2 and 3. */
@@ -142,7 +141,7 @@ test('routes of members', async (t) => {
     const room = await makeRoom(11)
     const all = await user(2)('GET', `${room}/members`)
     t.same(idsOf(all), [3, 2, 1])
-    t.match(dataOf(all)[1], { ...people[1], avatar_url: 'http://assets.test/a/2.png', joined_at: instant })
+    t.match(dataOf(all)[1], { ...person(2), joined_at: instant })
     const first = await user(3)('GET', '/api/v1/rooms/11/members?limit=2')
     t.same(idsOf(first), [3, 2])
     const cursor = bodyOf(first).meta.next_cursor

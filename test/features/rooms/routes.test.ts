@@ -5,14 +5,13 @@ import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { bodyOf, dataOf, idsOf, instant } from '../answers.ts'
+import { bodyOf, dataOf, idsOf, instant, person, profile } from '../answers.ts'
 
 test('routes of rooms', async (t) => {
   const slices = [usersSlice, createRoomsSlice(activeGame, seats)]
   const { operator, user, database, ledger } = await createTestApp(t, slices)
-  const people = [1, 2, 3].map((id) => ({ id, name: `User ${id}`, avatar: `a/${id}.png`, uid: `u${id}` }))
-  await operator('POST', '/admin/v1/users', { users: people })
-  const owner = { ...people[0], avatar_url: 'http://assets.test/a/1.png' }
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map(profile) })
+  const owner = person(1)
 
   await t.test('users find rooms by uid or by the beginning of a name, newest first', async (t) => {
     const rooms: readonly (readonly [id: number, uid: string, name: string])[] = [
