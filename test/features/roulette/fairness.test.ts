@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { test } from 'tap'
 import type { VerifySpin } from '../../../schema/fairness.ts'
 import { verifySpin } from '../../../src/features/roulette/spins/verify-spin.ts'
@@ -85,22 +85,9 @@ test('spins of this ledger', async (t) => {
   const { game, loser } = await playedGame(open)
   const { fairness } = game
 
-  await t.test('a loser verifies the spin by hand and by request', async (t) => {
+  await t.test('a loser verifies the spin', async (t) => {
     const ask = open.user(loser)
     const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data
-
-    const seed = Buffer.from(fairness.server_seed, 'hex')
-    const commit = createHash('sha256').update(`rr1|commit|${game.uid}|`).update(seed).digest('hex')
-    t.equal(commit, fairness.commitment, 'the published commitment')
-    const lines = fairness.entries.map(
-      ({ entry, user_id, stake, client_seed }: Record<string, string | number>, i: number) =>
-        `${i}|${entry}|${user_id}|${stake}|${client_seed}\n`,
-    )
-    const hash = createHash('sha256').update(lines.join('')).digest('hex')
-    t.equal(hash, fairness.entries_hash)
-    const word = createHmac('sha256', seed).update(`rr1|${game.uid}|${hash}|-|0`).digest().readBigUInt64BE(0)
-    t.equal(Number(word % BigInt(fairness.entries.length)), fairness.draw)
-    t.equal(fairness.entries[fairness.draw].user_id, game.winner.id)
 
     for (const draw of [fairness, game, { ...fairness, id: game.id, unknown: 'field' }]) {
       const { valid, algorithm, steps } = await verdict(draw)
@@ -155,11 +142,9 @@ test('spins of this ledger', async (t) => {
       [{ ...fairness, server_seed: 'x' }, 'server_seed'],
       [{ ...fairness, entries: [] }, 'entries'],
       [{ ...fairness, entries: [{ ...fairness.entries[0], stake: '1' }] }, 'entries.0.stake'],
-      [{ ...fairness, entries: [{ ...fairness.entries[0], user_id: null }] }, 'entries.0.user_id'],
       [{ fairness: { commitment: fairness.commitment }, winner: null }, 'fairness.server_seed'],
       [{ fairness, winner: { id: 1.5 } }, 'winner.id'],
       [{ ...fairness, server_seed: undefined }, 'body'],
-      [{ ...lucky, k: undefined }, 'body'],
     ]
     for (const [body, field] of rows) {
       const response = await ask(body)

@@ -34,5 +34,3 @@ export async function openedGames(t: Parameters<typeof createTestExecutor>[0], d
   )
   return { ledger, made }
 }
-
-export type OpenedGame = Awaited<ReturnType<typeof openedGames>>['made'][number]

@@ -42,8 +42,6 @@ test(`${CLIENTS} clients join, leave, finish and cancel one game at once, in ${R
   )
   const ask = (by: number) => (by % 2 === 0 ? one : other).user(by)
   const random = new Random(20_261_121)
-  const seen = new Map<string, number>()
-  const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1)
 
   for (let round = 0; round < ROUNDS; round += 1) {
     const creator = random.oneOf(players)
@@ -76,37 +74,14 @@ test(`${CLIENTS} clients join, leave, finish and cancel one game at once, in ${R
 
     const ends = responses.filter(({ does, status }) => (does === 'finish' || does === 'cancel') && status === 200)
     if (ends.length !== 1) t.fail(`round ${round}: ${ends.length} ends`)
-    for (const { does, status, body } of responses) count(status === 200 ? does : `${does} ${Object(body).code}`)
+    // Which refusals come, and how many, is a matter of chance.
+    const usual = /^game_(full|finished|cancelled)$/
+    const odd = responses.filter(({ status, body }) => status !== 200 && !usual.test(String(Object(body).code)))
+    if (odd.length > 0) t.fail(`round ${round}: ${odd.map(({ does, text }) => `${does} ${text}`).join()}`)
     const { ended, coins, held } = await finalState(one.database, game.id)
     if (!ended || held !== 0 || coins !== CLIENTS * COINS) t.fail(`round ${round}: ${coins} coins, ${held} in the game`)
   }
 
-  t.comment(
-    [...seen]
-      .map(([what, times]) => `${what} ${times}`)
-      .sort()
-      .join(', '),
-  )
-  // Which of them occur, and how often, is a matter of chance.
-  const possible = new Set([
-    'cancel',
-    'cancel game_finished',
-    'finish',
-    'finish game_cancelled',
-    'finish game_finished',
-    'join',
-    'join game_cancelled',
-    'join game_finished',
-    'join game_full',
-    'leave',
-    'leave game_cancelled',
-    'leave game_finished',
-  ])
-  t.same(
-    [...seen.keys()].filter((outcome) => !possible.has(outcome)),
-    [],
-  )
-  t.equal((seen.get('finish') ?? 0) + (seen.get('cancel') ?? 0), ROUNDS)
   t.same(
     await crowded(one.database),
     [{ games: String(ROUNDS), most: String(PLACES) }],

@@ -3,7 +3,7 @@ import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testOpening } from '../../harness/ledger/test-executor.ts'
-import { dataOf } from '../answers.ts'
+import { dataOf, profile } from '../answers.ts'
 
 export { dataOf } from '../answers.ts'
 
@@ -14,8 +14,7 @@ export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes
   const open = await createTestApp(t, slices, { writes })
   const { operator, user, ledger } = open
   await ledger.runOk(genesis, testOpening)
-  const people = [1, 2, 3, 4, 5, 6].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
-  await operator('POST', '/admin/v1/users', { users: people })
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4, 5, 6].map(profile) })
   for (const id of [1, 2, 3, 4, 5]) {
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 100, reason: 'test' })
   }

@@ -5,7 +5,6 @@ import { roomMemberKey, roomMembers } from '../../../src/features/rooms/members/
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
-import { publishedGame } from '../../../src/features/roulette/presenters.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
 import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
@@ -40,28 +39,13 @@ test('a game is created and its creator joins', (t) => {
   t.match(created?.data, { commitment, fairness_key: testSpins.keyHash })
   t.match(joined, { type: 'roulette-joined', data: { game_id: id, user_id: 1, stake: 30, client_seed: 'mine' } })
   t.same(movementLines(joined), [`user:1:coins > game:${id}:coins 30`])
-  t.match(answer && publishedGame(answer, 'http://assets.test'), {
-    uid,
-    status: 'open',
-    players_count: 1,
-    pot: 30,
-    players: [{ id: 1, avatar_url: 'http://assets.test/a/1.png' }],
-    fairness: { algorithm: 'rr1', game_uid: uid, incarnation: testIncarnation, commitment },
-    created_at: '2026-11-21 08:00:00',
-  })
+  t.match(answer?.game, { uid, incarnation: testIncarnation, commitment })
   t.match(state.get(openGames, '1'), { game_id: id })
   t.equal(balanceOf(state, gameAccount(id)), 30)
 
   const alone = when(open(), { ...gameInput, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
-  t.match(alone.answer && publishedGame(alone.answer, 'http://assets.test'), {
-    room_uid: 'R2',
-    prize: 90,
-    players_count: 0,
-    pot: 0,
-    players: [],
-    from: { id: 1 },
-  })
+  t.match(alone.answer, { game: { room_id: 2, prize: 90, entries: [] }, creator: { id: 1 } })
   t.end()
 })
 
@@ -84,20 +68,6 @@ test('refusals of a new game, in order', (t) => {
     undefined,
     'a creator who does not join',
   )
-  t.end()
-})
-
-test('players join in their order, by id or uid', (t) => {
-  const { game, join, state } = openedGame()
-  const second = join(2, { room: 'R1', client_seed: 'two' })
-  t.match(second.events, [
-    { type: 'roulette-joined', data: { game_id: game.id, room_id: 1, user_id: 2, stake: 30, client_seed: 'two' } },
-  ])
-  t.match(second.answer, { players_count: 2, pot: 60, prize: 90, players: [{ id: 1 }, { id: 2, name: 'User 2' }] })
-  const third = join(3, { game: game.uid })
-  t.match(third.answer, { players_count: 3, pot: 90, players: [{ id: 1 }, { id: 2 }, { id: 3 }] })
-  t.equal(balanceOf(state, gameAccount(game.id)), 90)
-  t.same(coins({ state }, 1, 2, 3, 4), [70, 70, 70, 100])
   t.end()
 })
 
@@ -151,15 +121,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
   )
   t.equal(balanceOf(state, gameAccount(game.id)), 0)
   t.equal(state.get(openGames, '1'), undefined)
-  t.match(answer, {
-    status: 'finished',
-    prize: 83,
-    pot: 90,
-    players_count: 3,
-    winner: { id: winner, name: `User ${winner}` },
-    losers: finished.data.loser_ids.map((id) => ({ id })),
-    finished_at: '2026-11-21T08:00:00.000000Z',
-  })
+  t.match(answer, { status: 'finished', prize: 83, pot: 90, losers: finished.data.loser_ids.map((id) => ({ id })) })
   t.same(answer?.fairness, {
     algorithm: 'rr1',
     game_uid: game.uid,
@@ -186,26 +148,6 @@ test('the prize is rounded down, and a prize of 0 makes no movement', (t) => {
   const { events, answer } = greedy.finish(1)
   t.same(movementLines(events[0]), [`game:${greedy.game.id}:coins > house:roulette:coins 60`])
   t.equal(answer?.prize, 0)
-  t.end()
-})
-
-test('a cancelled game refunds everyone, and its room is free again', (t) => {
-  const { game, join, cancel, when, state } = openedGame()
-  join(2)
-  const { events, answer } = cancel(1, { game: game.uid })
-  t.match(events, [{ type: 'roulette-cancelled', data: { game_id: game.id, room_id: 1, player_ids: [1, 2] } }])
-  t.same(movementLines(events[0]), [
-    `game:${game.id}:coins > user:1:coins 30`,
-    `game:${game.id}:coins > user:2:coins 30`,
-  ])
-  t.equal(answer, null)
-  t.same(coins({ state }, 1, 2), [100, 100])
-  t.equal(balanceOf(state, gameAccount(game.id)), 0)
-  t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: FIXED_NOW, spin: null })
-  t.match(when(open(), { ...gameInput, caller_id: 3 }).answer, { game: { status: 'open' }, creator: { id: 3 } })
-
-  const empty = openedGame({ join_admin: false })
-  t.match(empty.cancel(1).events, [{ data: { player_ids: [] }, movements: [] }])
   t.end()
 })
 
@@ -291,16 +233,11 @@ test('refusals of changes to a game, in order', (t) => {
   t.end()
 })
 
-test('a uid must match exactly', (t) => {
-  const { game, join } = openedGame()
+test('a uid must match exactly, and the creator may finish a game without being in it', (t) => {
+  const { game, join, finish } = openedGame({ join_admin: false })
   for (const uid of [`g-${game.id}-0`, `${game.uid}0`, game.uid.toUpperCase(), `g-0${game.uid.slice(2)}`]) {
     t.match(join(2, { game: uid }).refusal, { refusal: 'not_found' }, uid)
   }
-  t.end()
-})
-
-test('the creator may finish a game without being in it', (t) => {
-  const { join, finish } = openedGame({ join_admin: false })
   join(2)
   t.match(finish(1).refusal, { refusal: 'not_enough_players' })
   join(3)
