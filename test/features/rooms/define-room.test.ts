@@ -128,15 +128,6 @@ test('a uid of digits is no id of another room, and an id no uid of another room
   t.end()
 })
 
-test('a released uid can be taken by another room', (t) => {
-  const { when, state } = roomRules()
-  when(defineRoom, room(3, { uid: 'diwan' }))
-  t.equal(state.get(roomUids, 'majlis'), undefined)
-  t.equal(state.get(roomUids, 'diwan')?.room_id, 3)
-  t.match(when(defineRoom, room(4, { uid: 'majlis', owner_id: 1 })).answer?.profile, { room_id: 4, uid: 'majlis' })
-  t.end()
-})
-
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
 test('refusals of a room, in order', (t) => {
   const rows: readonly [DefineRoom, Record<string, string[]>][] = [

@@ -1,12 +1,6 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
-import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { queryRows } from '../../harness/postgres/query-rows.ts'
-import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const counts = (url: string) =>
   queryRows(
@@ -40,59 +34,4 @@ test('every statement that changes former members changes their count', async (t
   await t.rejects(queryRows(serviceUrl, 'update room_member_counts set members = 0'), { message: /permission denied/ })
   await queryRows(ownerUrl, 'truncate room_members')
   t.same(await counts(serviceUrl), [])
-})
-
-test('members who join and leave concurrently in many sessions are all counted', async (t) => {
-  const { serviceUrl } = await testDatabase()
-  const session = async (n: number): Promise<void> => {
-    const client = await connect(serviceUrl, 'test')
-    t.teardown(() => client.end())
-    const statements = Array.from({ length: 30 }, (_, i) => {
-      const user = 1 + ((n * 7 + i) % 10)
-      // Several rooms in one statement, in an order that differs from session to session.
-      const rooms = `(select r from generate_series(1, 3) r order by r * ${n % 2 === 0 ? 1 : -1})`
-      return i % 3 === 2
-        ? `delete from room_members where user_id = ${user}`
-        : `insert into room_members select r, ${user} from ${rooms} on conflict do nothing`
-    })
-    for (const statement of statements) {
-      // Two that write the same members in different orders may deadlock; one of them is retried.
-      for (;;) {
-        try {
-          await client.query(statement)
-          break
-        } catch (error) {
-          if (!String(error).includes('deadlock')) throw error
-        }
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: 6 }, (_, n) => session(n)))
-  t.same(await counts(serviceUrl), await counted(serviceUrl))
-  t.equal((await counts(serviceUrl)).length, 3)
-})
-
-test('rooms that had members before are counted by the migration', async (t) => {
-  const { ownerUrl } = await emptyDatabase()
-  const own = fileURLToPath(new URL('../../../sql/', import.meta.url))
-  const folder = mkdtempSync(join(tmpdir(), 'migrations-'))
-  t.teardown(() => rmSync(folder, { recursive: true }))
-  const add = (isWanted: (name: string) => boolean): void => {
-    for (const name of readdirSync(own).filter((file) => file.endsWith('.sql') && isWanted(file))) {
-      copyFileSync(join(own, name), join(folder, name))
-    }
-  }
-  add((name) => name < '0016')
-  await migrate(ownerUrl, pathToFileURL(`${folder}/`))
-  await queryRows(
-    ownerUrl,
-    'insert into room_members select r, u from generate_series(1, 2) r, generate_series(1, 10 * r) u',
-  )
-  add((name) => name >= '0016')
-  await migrate(ownerUrl, pathToFileURL(`${folder}/`))
-  await queryRows(ownerUrl, 'insert into room_members values (1, 11)')
-  t.same(await counts(ownerUrl), [
-    { room_id: '1', members: 11 },
-    { room_id: '2', members: 20 },
-  ])
 })

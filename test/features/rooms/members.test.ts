@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { leaveRoom } from '../../../src/features/rooms/members/leave-room.ts'
-import { formerMembers, joinedEvent, roomMemberKey, roomMembers } from '../../../src/features/rooms/members/member.ts'
+import { formerMembers, joinedEvent, roomMemberKey } from '../../../src/features/rooms/members/member.ts'
 import { recordMembers } from '../../../src/features/rooms/members/record-members.ts'
 import { removeMember } from '../../../src/features/rooms/members/remove-member.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
@@ -27,30 +27,6 @@ const refused = (refusal: string) => ({ events: [], answer: undefined, refusal: 
 function setFormer(state: WritableState, room_id: number, user_id: number, joined_at: number): void {
   state.set(formerMembers, roomMemberKey(room_id, user_id), { room_id, user_id, joined_at })
 }
-
-test('who joins is a member from then on; joining again is no event', (t) => {
-  const { when, state } = rouletteRules()
-  const { events } = when(joinRoom, { caller_id: 5, room_id: 1 })
-  t.same(facts(events), [{ type: 'room-joined', data: { room_id: 1, user_id: 5 } }])
-  t.match(state.get(roomMembers, roomMemberKey(1, 5)), { joined_at: FIXED_NOW })
-  t.equal(state.get(rooms, '1')?.members_count, 5)
-  t.same(when(joinRoom, { caller_id: 5, room_id: 1 }), { events: [], answer: null, refusal: undefined })
-  t.same(when(joinRoom, { caller_id: 5, room_id: 9 }), refused('not_found'))
-  t.end()
-})
-
-test('who leaves may join again', (t) => {
-  const { when, state } = rouletteRules()
-  for (const room of ['R1', 1, '1']) {
-    const { events, answer } = when(leave, { caller_id: 2, room })
-    t.same(facts(events), [{ type: 'room-left', data: { room_id: 1, user_id: 2 } }], String(room))
-    t.equal(answer, null)
-    t.equal(state.get(roomMembers, roomMemberKey(1, 2)), undefined)
-    t.equal(state.get(rooms, '1')?.members_count, 3)
-    t.equal(when(joinRoom, { caller_id: 2, room_id: 1 }).events.length, 1)
-  }
-  t.end()
-})
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
 test('refusals of leaving a room, in order', (t) => {
@@ -81,30 +57,6 @@ test('a creator without a seat may leave, and whoever left the game', (t) => {
   seated.join(3)
   t.equal(seated.when(finishGame(testSpins), seated.at(3)).refusal, undefined)
   t.equal(seated.when(leave, { caller_id: 3, room: 1 }).refusal, undefined, 'the game is over')
-  t.end()
-})
-
-test('an operator removes a member, whose seat is refunded first', (t) => {
-  const { when, join, state } = openedGame()
-  join(2)
-  const { events } = when(remove, { room_id: 1, user_id: 2 })
-  t.match(events, [
-    {
-      type: 'roulette-left',
-      data: { room_id: 1, user_id: 2, stake: 30 },
-      movements: [{ credit: 'user:2:coins', amount: 30 }],
-    },
-    { type: 'room-left', data: { room_id: 1, user_id: 2 }, movements: [] },
-  ])
-  t.equal(state.get(rooms, '1')?.members_count, 3)
-  t.same(when(remove, { room_id: 1, user_id: 2 }), refused('not_found'))
-  t.equal(when(joinRoom, { caller_id: 2, room_id: 1 }).refusal, undefined)
-  t.same(facts(when(remove, { room_id: 1, user_id: 3 }).events), [
-    { type: 'room-left', data: { room_id: 1, user_id: 3 } },
-  ])
-  t.same(when(remove, { room_id: 8, user_id: 3 }), refused('not_found'))
-  t.same(when(remove, { room_id: 1, user_id: 9 }), refused('room_owner'))
-  t.same(when(remove, { room_id: 1, user_id: 5 }), refused('not_found'))
   t.end()
 })
 
