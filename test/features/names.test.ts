@@ -96,48 +96,38 @@ test('names in both languages', async (t) => {
     t.match(await operator('GET', '/admin/v1/privilege-packages/1'), { body: { data: { name: gold } } })
     const grant = { privilege_package_id: 1, quantity: 1, reason: 'test' }
     await operator('POST', '/admin/v1/users/1/cards', grant)
-    t.match(await user(1)('GET', '/v1/privilege-wallet'), { body: { data: [{ privilege_package_name: 'Gold' }] } })
-    t.match(await user(1)('GET', '/v1/privilege-wallet?lang=ar'), {
-      body: { data: [{ privilege_package_name: 'ذهبي' }] },
-    })
-    const both = await Promise.all(['en', 'ar'].map((lang) => user(1)('GET', `/api/v1/countries?lang=${lang}`)))
-    t.match(both, [{ body: { data: [{ id: 1, name: 'Egypt' }] } }, { body: { data: [{ id: 1, name: 'مصر' }] } }])
-    const listed = await user(1)('GET', '/api/v1/privilege-packages?lang=ar')
-    t.match(listed, { body: { data: [{ name: 'ذهبي' }] } })
+    const [card] = Object((await user(1)('GET', '/v1/privilege-wallet')).body).data
     await operator('PUT', '/admin/v1/users/4', {
       charging_agent: 1,
       allow_receive_withdraw_requests: 1,
       agency_countries: [{ country_id: 1 }],
     })
-    t.match(await user(1)('GET', '/api/v1/agency/target-withdraw-requests/charging-agents?lang=ar'), {
-      body: { data: [{ countries: [{ id: 1, name: 'مصر' }] }] },
-    })
     await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'test' })
-    const withdrawal = {
-      type: 'gold_agent',
-      target_user_id: 4,
-      beneficiary_user_id: 1,
-      amount_in_dollars: 1,
-      country_id: 1,
-    }
+    const amount = { amount_in_dollars: 1, country_id: 1 }
+    const withdrawal = { type: 'gold_agent', target_user_id: 4, beneficiary_user_id: 1, ...amount }
     const requests = '/api/v1/agency/target-withdraw-requests'
     t.match(await user(1)('POST', `${requests}/request?lang=ar`, withdrawal), {
       status: 201,
-      body: { data: { country: { id: 1, name: 'مصر' } } },
+      body: { data: { country: { id: 1, name: egypt.ar } } },
     })
-    t.match(await user(1)('GET', requests), { body: { data: [{ country: { id: 1, name: 'Egypt' } }] } })
-    t.match(await user(1)('GET', `${requests}?lang=ar`), { body: { data: [{ country: { id: 1, name: 'مصر' } }] } })
-    const [card] = Object(await user(1)('GET', '/v1/privilege-wallet')).body.data
-    await user(1)('POST', `/v1/privilege-wallet/${card.id}/activate`)
     await operator('PUT', '/admin/v1/decorations/3', { name: rose, kind: 'standard', price: 100 })
     await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 3, quantity: 2, reason: 'test' })
-    t.match(await user(1)('GET', '/api/v1/wallet?lang=ar'), {
-      body: { data: { privilege: { name: 'ذهبي' }, bag: [{ name: 'وردة' }] } },
-    })
-    t.match(await user(1)('GET', '/api/v1/wallet'), {
-      body: { data: { privilege: { name: 'Gold' }, bag: [{ name: 'Rose' }] } },
-    })
-    t.match(await user(1)('GET', '/api/v1/bag?lang=ar'), { body: { data: [{ name: 'وردة', quantity: 2 }] } })
+    for (const lang of ['en', 'ar'] as const) {
+      const read = async (url: string) => Object((await user(1)('GET', `${url}?lang=${lang}`)).body).data
+      const country = { id: 1, name: egypt[lang] }
+      t.match(await read('/v1/privilege-wallet'), [{ privilege_package_name: gold[lang] }])
+      t.match(await read('/api/v1/countries'), [country])
+      t.match(await read('/api/v1/privilege-packages'), [{ name: gold[lang] }])
+      t.match(await read(`${requests}/charging-agents`), [{ countries: [country] }])
+      t.match(await read(requests), [{ country }])
+      t.match(await read('/api/v1/bag'), [{ name: rose[lang], quantity: 2 }])
+    }
+    await user(1)('POST', `/v1/privilege-wallet/${card.id}/activate`)
+    for (const lang of ['en', 'ar'] as const) {
+      t.match(await user(1)('GET', `/api/v1/wallet?lang=${lang}`), {
+        body: { data: { privilege: { name: gold[lang] }, bag: [{ name: rose[lang] }] } },
+      })
+    }
     t.match(await operator('PUT', '/admin/v1/countries/2?lang=ar', { name: { en: 'Iraq' } }), {
       status: 422,
       body: { errors: { 'name.ar': ['هذا الحقل مطلوب.'] } },

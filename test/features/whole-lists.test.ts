@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { forgetUser } from '../../src/erasure/forget-user.ts'
 import { definePackage } from '../../src/features/privilege/packages/define-package.ts'
 import { evolvePackages, MAX_PACKAGES } from '../../src/features/privilege/packages/package.ts'
 import { COUNTRIES, countryCounts, MAX_COUNTRIES } from '../../src/features/users/countries/country.ts'
@@ -91,17 +90,5 @@ test('where there are more than the limit already, they can be changed and can l
   t.equal(define({ id: 4, business_manager: false }), undefined)
   t.equal(state.get(roleCounts, 'business_managers')?.users, MAX_USERS_OF_ROLE + 1)
   t.same(define({ id: 4, ...manager }), full)
-  t.end()
-})
-
-test('a person who is forgotten leaves room, and no row counts nobody', (t) => {
-  const { when, state } = givenWhen(evolveUsers)
-  const users = [{ id: 1, ...agent, ...manager }]
-  when(defineUsers, { users, listed: true })
-  t.equal(state.get(roleCounts, 'charging_agents')?.users, 1)
-  t.equal(state.get(roleCounts, 'business_managers')?.users, 1)
-  t.equal(when(forgetUser, { user_id: 1, new_uid: 'x', withdrawal_ids: [], devices: [] }).refusal, undefined)
-  t.equal(state.get(roleCounts, 'charging_agents'), undefined)
-  t.equal(state.get(roleCounts, 'business_managers'), undefined)
   t.end()
 })

