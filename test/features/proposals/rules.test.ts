@@ -149,46 +149,6 @@ test('what was done counts for 24 hours, and a little longer what followed at on
   t.end()
 })
 
-test('an approval does it as its maker and names who approved it', (t) => {
-  const { given, when, state } = ledger()
-  given(made(5))
-  const { events } = when(
-    approveProposal(findCall),
-    { proposal_id: 2, versions: versionsOf(state, 2), note: 'n' },
-    { actor: 'staff:ben' },
-  )
-  t.same(
-    events.map(({ type, actor, data }) => ({ type, actor, data })),
-    [
-      {
-        type: 'proposal-decided',
-        actor: undefined,
-        data: {
-          proposal_id: 2,
-          decision: 'approved',
-          decided_by: 'staff:ben',
-          note: 'n',
-          effects: [
-            { account: 'issuance:operator:coins', before: 0, after: -5 },
-            { account: 'user:7:coins', before: 0, after: 5 },
-          ],
-          refusal: null,
-          events: 1,
-          not_paid: [],
-        },
-      },
-      {
-        type: 'balance-credited',
-        actor: 'staff:ann',
-        data: { reason: 'x', approval: { proposal_id: 2, approved_by: 'staff:ben' } },
-      },
-    ],
-  )
-  t.match(state.get(proposals, '2'), { status: 'approved', decided_by: 'staff:ben', note: 'n', decided_at: FIXED_NOW })
-  t.equal(state.get(approvalUses, 'staff:ann'), undefined, 'what a colleague saw is not counted')
-  t.end()
-})
-
 test('the refusals of decisions, in their order', (t) => {
   const { given, when, state } = ledger()
   given(made(5), made(6), credited('user', 7, 'coins', Number.MAX_SAFE_INTEGER - 5))
