@@ -80,7 +80,6 @@ test('HEAD, ranges and conditions', async (t) => {
   const etag = String(head.headers.etag)
   const rows: readonly [headers: Record<string, string>, status: number, body: string, range?: string][] = [
     [{ range: 'bytes=2-4' }, 206, '234', 'bytes 2-4/10'],
-    [{ range: 'bytes=7-' }, 206, '789', 'bytes 7-9/10'],
     [{ range: 'bytes=-2' }, 206, '89', 'bytes 8-9/10'],
     [{ range: 'bytes=2-4', 'if-range': '"another"' }, 200, '0123456789'],
     [{ range: 'pages=1-2' }, 200, '0123456789'],

@@ -1,7 +1,8 @@
 import { test } from 'tap'
 import { runYielding, yieldToEventLoop } from '../../../src/http/limits/event-loop-yield.ts'
 
-test('each waiter gets its own turn of the event loop', async (t) => {
+/** Counts the turns of the event loop until it is stopped. */
+function countTurns() {
   let turns = 0
   let counting = true
   const count = (): void => {
@@ -9,35 +10,34 @@ test('each waiter gets its own turn of the event loop', async (t) => {
     if (counting) setImmediate(count)
   }
   setImmediate(count)
+  return { now: () => turns, stop: () => void (counting = false) }
+}
+
+test('each waiter gets its own turn of the event loop', async (t) => {
+  const turns = countTurns()
   const seen = await Promise.all(
     Array.from({ length: 20 }, async () => {
       await yieldToEventLoop()
-      return turns
+      return turns.now()
     }),
   )
-  counting = false
+  turns.stop()
   t.equal(new Set(seen).size, 20, seen.join(' '))
 })
 
 test('work in parts leaves a turn of the event loop between them', async (t) => {
-  let turns = 0
-  let counting = true
-  const count = (): void => {
-    turns += 1
-    if (counting) setImmediate(count)
-  }
-  setImmediate(count)
+  const turns = countTurns()
   const seen: number[] = []
   const result = await runYielding(
     (function* () {
       for (let part = 0; part < 5; part += 1) {
-        seen.push(turns)
+        seen.push(turns.now())
         if (part < 4) yield
       }
       return 'done'
     })(),
   )
-  counting = false
+  turns.stop()
   t.equal(result, 'done')
   t.equal(new Set(seen).size, 5, seen.join(' '))
 })
