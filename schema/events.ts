@@ -146,11 +146,6 @@ export const eventTypes = {
   'room-joined': { version: 1, data: Type.Object({ room_id: Id, user_id: Id }) },
   /** The actor is the user, or whoever removed the user. */
   'room-left': { version: 1, data: Type.Object({ room_id: Id, user_id: Id }) },
-  /** Members of whom no event had said that they joined. `joined_at` in microseconds since 1970. */
-  'room-members-recorded': {
-    version: 1,
-    data: Type.Object({ room_id: Id, members: Type.Array(Type.Object({ user_id: Id, joined_at: Amount })) }),
-  },
   'decoration-defined': {
     version: 2,
     data: Type.Object({

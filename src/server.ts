@@ -36,7 +36,6 @@ import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { checkApprovals } from './startup/approvals.ts'
 import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
-import { startRecordingFormerMembers } from './startup/background/former-members.ts'
 import { startIndexes } from './startup/background/indexes.ts'
 import { startHeartbeat } from './startup/background/instances.ts'
 import { startLedgerClock } from './startup/background/ledger-clock.ts'
@@ -106,7 +105,6 @@ async function start(
     if (config.demo) await loadDemo(executor, database.db)
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()
-    startRecordingFormerMembers(executor, database, log, starting)
     startExpiringProposals(executor, database, log, starting)
     startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
     startNotifications(config.fcm, database, tail, notifier, metrics, log, starting)

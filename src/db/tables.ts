@@ -58,7 +58,6 @@ export const plainTables = {
   },
   key_fingerprints: { name: text(), fingerprint: text() },
   migration_checksums: { name: text(), sha256: text() },
-  room_member_counts: { room_id: integer(), slot: smallint(), members: integer() },
   push_outbox: {
     token: text(),
     position: integer(),

@@ -1,4 +1,4 @@
-import { dropFormer, isOnLedger, leftEvent, memberKeys } from '../features/rooms/members/member.ts'
+import { isMember, leftEvent, memberKeys } from '../features/rooms/members/member.ts'
 import { rooms } from '../features/rooms/room.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 
@@ -8,8 +8,7 @@ export interface LeaveRooms {
 }
 
 /**
- * Ends a user's memberships in rooms of other owners. A seat in an open game stays, with the user's stake. Memberships of
- * which no event says anything are deleted without one. Never refused.
+ * Ends a user's memberships in rooms of other owners. A seat in an open game stays, with the user's stake. Never refused.
  */
 export const leaveRooms: Verb<LeaveRooms, null> = {
   refusals: [],
@@ -17,12 +16,7 @@ export const leaveRooms: Verb<LeaveRooms, null> = {
   decide: (state, { user_id, room_ids }) =>
     room_ids.flatMap((room_id) => {
       const isOwner = state.get(rooms, String(room_id))?.owner_id === user_id
-      return isOwner || !isOnLedger(state, room_id, user_id) ? [] : [leftEvent(room_id, user_id)]
+      return isOwner || !isMember(state, room_id, user_id) ? [] : [leftEvent(room_id, user_id)]
     }),
-  sideWrites: (state, { user_id, room_ids }) => {
-    for (const room_id of room_ids) {
-      if (state.get(rooms, String(room_id))?.owner_id !== user_id) dropFormer(state, room_id, user_id)
-    }
-  },
   result: () => null,
 }

@@ -41,9 +41,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
   await operator('PUT', '/admin/v1/countries/1', { name: 'Egypt' })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 1 })
   for (const id of [2, 3]) await operator('PUT', `/admin/v1/rooms/${id}`, { owner_id: 3 })
-  await user(1)('GET', '/v1/rooms/2/join')
-  // Joined in the version before, so that no event says it.
-  await queryRows(database, 'insert into room_members (room_id, user_id) values (3, 1), (1, 3)')
+  for (const id of [2, 3]) await user(1)('GET', `/v1/rooms/${id}/join`)
   for (const id of [1, 3]) {
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 500, reason: 'opening' })
     await user(id)('GET', '/v1/rooms/R1/join')
@@ -117,10 +115,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.same((await verifyDatabase(database)).findings, [], 'an interruption before they are written changes nothing')
   t.same(await all.forget(1), { records: 0, devices: 0, rooms: 0, replies: 3 })
   t.same(
-    await queryRows(
-      database,
-      `select room_id from room_memberships where user_id = 1 union all select room_id from room_members where user_id = 1`,
-    ),
+    await queryRows(database, 'select room_id from room_memberships where user_id = 1'),
     [{ room_id: '1' }],
     'only of their own room they stay a member',
   )

@@ -19,14 +19,13 @@ test('indexes serve searches and pages, in the order of the answer', async (t) =
     // Names of rooms begin in many ways, as people choose them: what a beginning finds is then estimated alike in every sample.
     `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
        select n, 'u' || n, 'Name ' || n, '', now(), now(), '' from generate_series(1, 20000) n;
-     insert into room_members select 1, n, timestamptz '2026-01-01 00:00Z' + n * interval '1 s' from generate_series(1, 20000, 2) n;
      insert into room_memberships
-       select 1, n, timestamptz '2026-01-01 00:00Z' + n * interval '1 s' from generate_series(2, 20000, 2) n;
+       select 1, n, timestamptz '2026-01-01 00:00Z' + n * interval '1 s' from generate_series(1, 20000) n;
      insert into room_profiles
        select n, 'R' || n, md5(n::text), '', now() - n * interval '1 s', now(), 'test' from generate_series(1, 20000) n;
      update user_profiles set uid_folded = lower(uid), name_folded = lower(name);
      update room_profiles set uid_folded = lower(uid), name_folded = lower(name);
-     analyze user_profiles; analyze room_members; analyze room_memberships; analyze room_profiles`,
+     analyze user_profiles; analyze room_memberships; analyze room_profiles`,
   )
   const db = readDb(t, database)
   const statements = recordStatements(t)
@@ -62,15 +61,14 @@ test('indexes serve searches and pages, in the order of the answer', async (t) =
     }
   })
 
-  await t.test('members of a large room, whether they are on the ledger or not', async (t) => {
+  await t.test('members of a large room', async (t) => {
     const idsOf = async (cursor: readonly number[] | null) =>
       (await membersOf(db, 1, 3, cursor)).map(({ user_id }) => user_id)
     t.same(await idsOf(null), [20_000, 19_999, 19_998])
     t.same(await idsOf([(Date.UTC(2026, 0, 1) + 19_998_000) * 1_000, 19_998]), [19_997, 19_996, 19_995])
     const [page = ''] = statements.filter((text) => text.includes('room_memberships'))
-    const plan = await planOf('page', page, '1, 3, 1, 3, 3')
+    const plan = await planOf('page', page, '1, 3, 3')
     t.match(plan, /room_memberships_newest/)
-    t.match(plan, /room_members_newest/)
     t.notMatch(plan, /Seq Scan|->  Sort/)
   })
 })

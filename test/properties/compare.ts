@@ -30,9 +30,7 @@ async function storedState(client: Client): Promise<Record<string, string>> {
     union all select concat('bag ', user_id, ':', decoration_id), quantity::text from bag_items
     union all select concat('room ', room_id), concat(owner_id, ' ', trophy_points) from rooms
     union all select concat('streak ', sender_id, ':', room_id, ':', decoration_id), concat(times, ' ', won) from gift_streaks
-    union all select concat('members of ', room_id), string_agg(user_id::text, ',' order by user_id) from (
-      select room_id, user_id from room_memberships union select room_id, user_id from room_members) m
-      where exists (select from rooms r where r.room_id = m.room_id) group by room_id
+    union all select concat('members of ', room_id), string_agg(user_id::text, ',' order by user_id) from room_memberships group by room_id
     union all ${privilegeRows}
     union all ${agencyRows}
     union all select concat('table ', game_id), concat_ws(' ', status, room_id, (

@@ -6,6 +6,7 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { activateCard } from '../../../src/features/privilege/activate.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
@@ -26,7 +27,7 @@ import { between, GAMBLERS, GIFT, LUCKY_GIFT, upTo } from '../workload.ts'
 const WEIGHTS = { 0: 899, 2: 70, 10: 30, 360: 1 }
 const odds = Object.entries(WEIGHTS).map(([multiplier, weight]) => ({ multiplier: Number(multiplier), weight }))
 const CLOVER = { decoration_id: LUCKY_GIFT, name: 'Clover', kind: 'lucky', price: 10, odds } as const
-/** Members of each room, who play there: the users from the room's number on. */
+/** Members of each room, who play there: the users from the room's number on, the first of whom owns it. */
 const MEMBERS = 5
 
 /** A database with books of so many events. A service that starts on it has nothing to announce or to push. */
@@ -51,15 +52,12 @@ export async function growBooks(
   { users, rooms }: Population = population,
 ): Promise<void> {
   await using closing = new AsyncDisposableStack()
-  await queryRows(
-    database,
-    `insert into room_members (room_id, user_id)
-     select r, r + m from generate_series(1, ${rooms}) r, generate_series(0, ${MEMBERS - 1}) m`,
-  )
   const limits = { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 }
   const { runAs, head } = openCommands(closing, database, limits)
   await runAs('staff:ann', defineDecoration, { ...CLOVER, image_path: 'gifts/clover.png' })
   await runAs('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+  const joins = upTo(rooms).flatMap((room_id) => upTo(MEMBERS - 1).map((i) => ({ caller_id: room_id + i, room_id })))
+  await Promise.all(joins.map((join) => runAs(`user:${join.caller_id}`, joinRoom, join)))
 
   // Each room has one player, so that no two open a game in it. The rooms fill two batches: one is collected while the
   // other is written.

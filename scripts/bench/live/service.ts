@@ -38,8 +38,8 @@ export async function startWith(
   const database = await bench.cluster.create(`${name}_${checkout.name}`)
   await seedWith(checkout, database)
   // Not by requests, of which ten thousand would take as long as the measurement.
-  const rows = seats.map(([user, room]) => `(${room}, ${user})`)
-  await queryRows(database, `insert into room_members (room_id, user_id) values ${rows.join()} on conflict do nothing`)
+  const rows = seats.map(([user, room]) => `(${room}, ${user}, now())`)
+  await queryRows(database, `insert into room_memberships values ${rows.join()} on conflict do nothing`)
   const server = await startServer(bench, { ...checkout, database })
   const odds = [0, 1].map((multiplier) => ({ multiplier, weight: 1 }))
   const gift = { name: 'Lucky clover', kind: 'lucky', price: 100, image_path: 'gifts/clover.webp', odds }

@@ -7,7 +7,6 @@ const tableGrants: Readonly<Record<string, string>> = {
   ledger_events: 'select, insert',
   ledger_head: 'select, insert, update',
   migration_checksums: 'select',
-  room_member_counts: 'select',
   kysely_migration: 'select',
   kysely_migration_lock: '',
 }

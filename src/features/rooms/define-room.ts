@@ -6,7 +6,7 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { isMember, joinedEvent, memberKeys, recordedEvent } from './members/member.ts'
+import { isMember, joinedEvent, memberKeys } from './members/member.ts'
 import { roomMessages } from './messages.ts'
 import { type Room, type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
 
@@ -45,11 +45,6 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
     ]
   },
 
-  dependentReads: (state, { id, owner_id }) => {
-    const before = owner_id === undefined ? undefined : state.get(rooms, String(id))
-    return before === undefined ? [] : memberKeys(id, before.owner_id)
-  },
-
   decide(state, input) {
     const { id, owner_id } = input
     const before = state.get(rooms, String(id))
@@ -66,11 +61,9 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
     if (state.get(users, String(owner_id)) === undefined) {
       return refuse('validation_failed', { owner_id: [fieldMessages.unknown_user] })
     }
-    return [
-      ...(before === undefined ? [] : unrecordedOwner(state, before)),
-      ...(owner_id === before?.owner_id ? [] : [definedEvent(id, owner_id)]),
-      ...(owner_id === before?.owner_id || isMember(state, id, owner_id) ? [] : [joinedEvent(id, owner_id)]),
-    ]
+    if (owner_id === before?.owner_id) return []
+    const defined = definedEvent(id, owner_id)
+    return isMember(state, id, owner_id) ? [defined] : [defined, joinedEvent(id, owner_id)]
   },
 
   sideWrites(state, input, { now, actor }) {
@@ -94,13 +87,6 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
     if (room === undefined || profile === undefined) throw new Error(`room ${id} was not defined`)
     return { room, profile }
   },
-}
-
-/** The owner of a room of before owners were members, who has been one since its definition. */
-function unrecordedOwner(state: State, { room_id, owner_id }: Room): readonly LedgerEvent[] {
-  const profile = state.get(roomProfiles, String(room_id))
-  if (profile === undefined || isMember(state, room_id, owner_id)) return []
-  return [recordedEvent(room_id, [{ user_id: owner_id, joined_at: profile.created_at }])]
 }
 
 /** Whether another room has the uid, or the id that it reads as. */

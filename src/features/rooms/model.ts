@@ -1,7 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { evolveMembers, formerMembers, roomMembers } from './members/member.ts'
+import { evolveMembers, roomMembers } from './members/member.ts'
 import { roomMessages } from './messages.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from './room.ts'
 
@@ -10,7 +10,6 @@ const tables = [
   rowTable(roomProfiles, { source: 'profile', key: ['room_id'] }),
   rowTable(roomUids, { source: 'lookup', key: ['uid'] }),
   rowTable(roomMembers, { key: ['room_id', 'user_id'] }),
-  rowTable(formerMembers, { source: 'profile', key: ['room_id', 'user_id'] }),
 ]
 
 declare module '../../db/tables.ts' {

@@ -102,15 +102,11 @@ export function roomStatesWith(activeGame: ActiveGameColumn, assetBaseUrl: () =>
   }
 }
 
-/**
- * Columns of rooms `r` with their profiles `p` and owners `o`. Members whom no event names yet are counted by triggers;
- * sum(bigint) is numeric, and the cast back cannot overflow.
- */
+/** Columns of rooms `r` with their profiles `p` and owners `o`. */
 export const listedRoomColumns = `
   r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${microsOf('p.created_at')} as created_at,
   o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
-  r.members_count + (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
-    as members_count`
+  r.members_count`
 
 const roomsStatement = (activeGame: ActiveGameColumn, moreColumns = ''): string =>
   `select ${moreColumns} requested.place, ${listedRoomColumns}, ${activeGame.sql('r.room_id')} as active_game

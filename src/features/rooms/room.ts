@@ -7,7 +7,6 @@ export const rooms = projection('rooms', {
   room_id: integer(),
   owner_id: integer(),
   trophy_points: integer(),
-  /** Members whom events name; see `formerMembers`. */
   members_count: integer(),
 })
 

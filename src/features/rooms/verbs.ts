@@ -4,7 +4,6 @@ import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/re
 import { defineRoom } from './define-room.ts'
 import { joinRoom } from './members/join-room.ts'
 import { leaveRoom } from './members/leave-room.ts'
-import { recordMembers } from './members/record-members.ts'
 import { removeMember } from './members/remove-member.ts'
 import type { Seats } from './members/seats.ts'
 import { roomMessages } from './messages.ts'
@@ -24,14 +23,7 @@ const JoinRoom = inputSchema(Type.Object({ caller_id: Id, room_id: Id }))
 
 const LeaveRoom = inputSchema(Type.Object({ caller_id: Id, room: Type.Union([Id, Type.String()]) }))
 
-const roomAndUser = { room_id: Id, user_id: Id }
-
-const RemoveMember = inputSchema(Type.Object(roomAndUser))
-
-const RecordMembers = inputSchema(Type.Object({ candidates: Type.Array(Type.Object(roomAndUser)) }))
-
-/** Run by the service itself; its answer is the number of members that were recorded. */
-export const registeredRecordMembers = registerVerb('record-members', RecordMembers, recordMembers)
+const RemoveMember = inputSchema(Type.Object({ room_id: Id, user_id: Id }))
 
 /** The verbs of rooms. */
 export const roomVerbs = (seats: Seats) => ({
@@ -41,5 +33,4 @@ export const roomVerbs = (seats: Seats) => ({
   joinRoom: registerVerb('join-room', JoinRoom, joinRoom),
   leaveRoom: registerVerb('leave-room', LeaveRoom, leaveRoom(seats), messageOnly(roomMessages.left)),
   removeMember: registerVerb('remove-member', RemoveMember, removeMember(seats), messageOnly(roomMessages.removed)),
-  recordMembers: registeredRecordMembers,
 })

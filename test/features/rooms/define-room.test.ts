@@ -87,28 +87,6 @@ test('owners are members from the definition on; a former owner stays a member',
   t.end()
 })
 
-test('an owner of the version before, who is no member yet, becomes one before another owner comes', (t) => {
-  const { when, state } = roomRules()
-  const asBefore = (): void => {
-    state.set(roomMembers, roomMemberKey(3, 1), undefined)
-    state.set(rooms, '3', { room_id: 3, owner_id: 1, trophy_points: 0, members_count: 0 })
-  }
-  asBefore()
-  const recorded = { room_id: 3, members: [{ user_id: 1, joined_at: FIXED_NOW }] }
-  t.same(
-    when(defineRoom, room(3, { owner_id: 2 }), { now: FIXED_NOW + 60_000_000 }).events.map(({ data }) => data),
-    [recorded, { room_id: 3, owner_id: 2 }, { room_id: 3, user_id: 2 }],
-  )
-  t.match(state.get(rooms, '3'), { owner_id: 2, members_count: 2 })
-  asBefore()
-  t.same(
-    when(defineRoom, room(3, { owner_id: 1 })).events.map(({ data }) => data),
-    [recorded],
-    'or with any definition that names them',
-  )
-  t.end()
-})
-
 test('a uid of digits is no id of another room, and an id no uid of another room', (t) => {
   const { when, state } = roomRules()
   const taken = { refusal: 'validation_failed', errors: { uid: ['This value has already been taken.'] } }

@@ -153,11 +153,6 @@ test('routes of members', async (t) => {
     t.match(await user(4)('GET', '/v1/rooms/R9/members'), { status: 404, body: { code: 'not_found' } })
     t.equal((await operator('GET', `${room}/members`)).status, 403)
     t.equal((await user(2)('GET', `${room}/members?limit=0`)).status, 422)
-
-    // Members of the version before are listed among them, once.
-    await queryRows(database, `insert into room_members values (11, 4, '2026-01-01'), (11, 2, '2026-01-02')`)
-    t.same(idsOf(await user(4)('GET', `${room}/members`)), [3, 2, 1, 4])
-    t.same(idsOf(await user(4)('GET', `${room}/members?limit=3`)), [3, 2, 1])
   })
   t.same(ledger.bugs, [])
 })

@@ -152,10 +152,9 @@ test('routes of rooms', async (t) => {
 
   await t.test('reading a room does not read its members', async (t) => {
     await operator('PUT', '/admin/v1/rooms/33', { owner_id: 1 })
-    await queryRows(database, 'insert into room_members select 33, u from generate_series(3, 5000) u')
-    t.match((await user(2)('GET', '/v1/rooms/33/join')).body, { data: { members_count: 5_000 } })
-    await queryRows(database, 'revoke select on room_members, room_memberships from economy_service')
-    t.match((await user(1)('GET', '/v1/rooms/33')).body, { data: { members_count: 5_000 } })
+    t.match((await user(2)('GET', '/v1/rooms/33/join')).body, { data: { members_count: 2 } })
+    await queryRows(database, 'revoke select on room_memberships from economy_service')
+    t.match((await user(1)('GET', '/v1/rooms/33')).body, { data: { members_count: 2 } })
   })
   t.same(ledger.bugs, [])
 })

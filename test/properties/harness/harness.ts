@@ -7,7 +7,6 @@ import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import { sendResult } from '../../../src/features/gifts/presenters.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
-import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
@@ -16,11 +15,10 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { MEMBERS } from '../steps/member-steps.ts'
 import type { GameRef } from '../steps/roulette-steps.ts'
 import { type Burst, type Step, USERS } from '../steps/steps.ts'
 import { type AgencyResult, agencyResult, COUNTRY, createdWithdrawals, runAgency } from './agency-harness.ts'
-import { runMemberStep } from './member-harness.ts'
+import { foundRoom, runMemberStep } from './member-harness.ts'
 import { grantedCards, type PrivilegeResult, privilegeResult, runPrivilege } from './privilege-harness.ts'
 import { createdGames, type RouletteResult, rouletteResult, runRoulette } from './roulette-harness.ts'
 
@@ -71,10 +69,6 @@ export async function withModelHarness(work: (harness: ModelHarness) => Promise<
     await one.runOk(genesis, testOpening)
     await one.runOk(defineCountry, { id: COUNTRY, name: 'Here' })
     await one.runOk(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
-    // Steps define rooms later: their members must not depend on when.
-    for (const [room, users] of MEMBERS) {
-      await client.query('insert into room_members (room_id, user_id) select $1, unnest($2::bigint[])', [room, users])
-    }
     await work(createHarness(database, client, one, other))
     assert.deepEqual([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
   } finally {
@@ -207,7 +201,7 @@ function runStep(executor: TestExecutor, step: Step, key: string, created: Creat
     case 'choose seed':
       return run(seed, { user_id: step.user, client_seed: step.seed }, { actor: `user:${step.user}`, key })
     case 'define room':
-      return run(defineRoom, { id: step.room, owner_id: step.owner }, staff)
+      return run(foundRoom, { id: step.room, owner_id: step.owner }, staff)
     case 'define gift': {
       const { gift, kind, price, odds } = step
       return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
@@ -226,7 +220,6 @@ function runStep(executor: TestExecutor, step: Step, key: string, created: Creat
     case 'join room':
     case 'leave room':
     case 'remove member':
-    case 'record members':
       return runMemberStep(executor, step, key)
     default:
       return runRoulette(executor, step, key, created.games)

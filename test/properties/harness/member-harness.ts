@@ -1,15 +1,34 @@
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { leaveRoom } from '../../../src/features/rooms/members/leave-room.ts'
-import { recordMembers } from '../../../src/features/rooms/members/record-members.ts'
+import { joinedEvent, memberKeys } from '../../../src/features/rooms/members/member.ts'
 import { removeMember } from '../../../src/features/rooms/members/remove-member.ts'
+import { rooms } from '../../../src/features/rooms/room.ts'
 import { seats } from '../../../src/features/roulette/seats/seats.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
+import { isRefusal } from '../../../src/ledger/rules/verb.ts'
 import type { TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { MEMBERS, type MemberStep } from '../steps/member-steps.ts'
 
 const leave = leaveRoom(seats)
 const remove = removeMember(seats)
-const candidates = MEMBERS.flatMap(([room_id, users]) => users.map((user_id) => ({ room_id, user_id })))
+
+/** Defines a room; a new one gets its first members with the same command. */
+export const foundRoom: typeof defineRoom = {
+  ...defineRoom,
+  reads: (input) => [
+    ...defineRoom.reads(input),
+    ...firstMembers(input.id).flatMap((user) => memberKeys(input.id, user)),
+  ],
+  decide: (state, input, context) => {
+    const decided = defineRoom.decide(state, input, context)
+    if (isRefusal(decided) || state.get(rooms, String(input.id)) !== undefined) return decided
+    const others = firstMembers(input.id).filter((user) => user !== input.owner_id)
+    return [...decided, ...others.map((user) => joinedEvent(input.id, user))]
+  },
+}
+
+const firstMembers = (room: number): readonly number[] => MEMBERS.find(([id]) => id === room)?.[1] ?? []
 
 export function runMemberStep({ run }: TestExecutor, step: MemberStep, key: string): Promise<CommandResult> {
   const { user, room } = step
@@ -21,7 +40,5 @@ export function runMemberStep({ run }: TestExecutor, step: MemberStep, key: stri
       return run(leave, { caller_id: user, room: `r${room}` }, who)
     case 'remove member':
       return run(remove, { room_id: room, user_id: user }, { actor: 'staff:ann', key })
-    case 'record members':
-      return run(recordMembers, { candidates }, { key })
   }
 }

@@ -9,7 +9,7 @@ interface Seats {
 
 /** An independent implementation of the rules of membership. */
 export class MembersModel {
-  readonly #members = new Map(MEMBERS.map(([room, users]) => [room, new Set(users)]))
+  readonly #members = new Map<number, Set<number>>()
   readonly #ownerOf: (room: number) => number | undefined
   readonly #seats: Seats
 
@@ -22,12 +22,16 @@ export class MembersModel {
     return this.#members.get(room)?.has(user) === true
   }
 
+  /** Makes the first members of a room that is defined. */
+  found(room: number): void {
+    this.#members.set(room, new Set(MEMBERS.find(([id]) => id === room)?.[1]))
+  }
+
   add(room: number, user: number): void {
     this.#members.set(room, (this.#members.get(room) ?? new Set()).add(user))
   }
 
   take({ does, room, user }: MemberStep): string | null {
-    if (does === 'record members') return null
     const owner = this.#ownerOf(room)
     if (owner === undefined) return 'not_found'
     if (does === 'join room') {
@@ -47,10 +51,6 @@ export class MembersModel {
 
   /** The members of rooms that are there. */
   rows(): (readonly [what: string, value: string])[] {
-    return [...this.#members].flatMap(([room, users]) =>
-      this.#ownerOf(room) === undefined || users.size === 0
-        ? []
-        : [[`members of ${room}`, [...users].sort((a, b) => a - b).join()] as const],
-    )
+    return [...this.#members].map(([room, users]) => [`members of ${room}`, [...users].sort((a, b) => a - b).join()])
   }
 }

@@ -86,6 +86,7 @@ export class Model {
         const owner = step.owner ?? before?.owner
         if (owner === undefined || !this.#users.has(owner)) return 'validation_failed'
         this.rooms.set(step.room, { owner, trophies: before?.trophies ?? 0n })
+        if (before === undefined) this.members.found(step.room)
         if (step.owner !== undefined) this.members.add(step.room, step.owner)
         return null
       }
@@ -105,7 +106,6 @@ export class Model {
       case 'join room':
       case 'leave room':
       case 'remove member':
-      case 'record members':
         return this.members.take(step)
       default:
         return this.roulette.take(step, made.roulette, this.now)

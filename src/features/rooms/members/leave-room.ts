@@ -1,7 +1,7 @@
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { rooms } from '../room.ts'
 import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../room-ref.ts'
-import { dropFormer, isMember, leavingEvents, memberKeys } from './member.ts'
+import { isMember, leftEvent, memberKeys } from './member.ts'
 import type { Seats } from './seats.ts'
 
 export interface LeaveRoom {
@@ -34,11 +34,7 @@ export const leaveRoom = (seats: Seats): Verb<LeaveRoom, null, typeof refusals> 
     if (state.get(rooms, String(roomId))?.owner_id === caller_id) return refuse('room_owner')
     if (!isMember(state, roomId, caller_id)) return refuse('not_room_member')
     if (seats.refund(state, roomId, caller_id) !== undefined) return refuse('in_open_game')
-    return leavingEvents(state, roomId, caller_id)
-  },
-  sideWrites: (state, { room, caller_id }) => {
-    const roomId = resolveRoomRef(state, room)
-    if (roomId !== undefined) dropFormer(state, roomId, caller_id)
+    return [leftEvent(roomId, caller_id)]
   },
   result: () => null,
 })

@@ -27,8 +27,6 @@ const requestedMemberships = new PreparedStatement<Membership & { readonly place
   `select requested.place, r.room_id, (select h.position from ledger_head h) as position,
           exists (select from room_memberships m
                   where m.room_id = r.room_id and m.user_id = (${listOf('$3', 'bigint')})[requested.place])
-          or exists (select from room_members f
-                     where f.room_id = r.room_id and f.user_id = (${listOf('$3', 'bigint')})[requested.place])
             as is_member
    from ${requestedRooms}`,
 )
@@ -55,8 +53,8 @@ export interface MemberRow {
 }
 
 /**
- * The members of a room, newest first; `cursor` is [joined_at, user_id] of the last one of the page before. `offset 0` keeps
- * PostgreSQL from joining all members of the room for it: only those of the page are looked up.
+ * The members of a room, newest first; `cursor` is [joined_at, user_id] of the last one of the page before. The outer limit
+ * says to PostgreSQL, which plans before it knows the inner one, that few users are looked up.
  */
 export async function membersOf(
   db: Db,
@@ -67,56 +65,22 @@ export async function membersOf(
   const isOnPage = cursor === null ? sql`true` : isAfterCursor('m.joined_at', 'm.user_id', cursor)
   const { rows } = await sql<MemberRow>`
     select m.user_id, u.name, u.uid, u.avatar, ${micros('m.joined_at')} as joined_at
-    from ((select m.user_id, m.joined_at from room_memberships m
-           where m.room_id = ${roomId} and ${isOnPage}
-           order by m.joined_at desc, m.user_id desc limit ${limit})
-          union all
-          (select m.user_id, m.joined_at from room_members m
-           where m.room_id = ${roomId} and ${isOnPage}
-             and not exists (select from room_memberships o where o.room_id = m.room_id and o.user_id = m.user_id offset 0)
-           order by m.joined_at desc, m.user_id desc limit ${limit})) m
+    from (select m.user_id, m.joined_at from room_memberships m
+          where m.room_id = ${roomId} and ${isOnPage}
+          order by m.joined_at desc, m.user_id desc limit ${limit}) m
     join user_profiles u on u.user_id = m.user_id
     order by m.joined_at desc, m.user_id desc
     limit ${limit}`.execute(db)
   return rows
 }
 
-type Candidate = Pick<Membership, 'room_id'> & { readonly user_id: number }
-
-/** Members whom no event names, by room and user, from after the last one of the page before. */
-export const formerMembersAfter = (db: Db, limit: number, last: Candidate | undefined): Promise<Candidate[]> =>
-  db
-    .selectFrom('room_members')
-    .select(['room_id', 'user_id'])
-    .$if(last !== undefined, (query) =>
-      query.where(sql<boolean>`(room_id, user_id) > (${last?.room_id}::bigint, ${last?.user_id}::bigint)`),
-    )
-    .orderBy('room_id')
-    .orderBy('user_id')
-    .limit(limit)
-    .execute()
-
-/** Owners who are no members, by room, from after the last one of the page before. */
-export const ownersWithoutMembership = (db: Db, limit: number, last: Candidate | undefined): Promise<Candidate[]> =>
-  db
-    .selectFrom('rooms as r')
-    .select(['r.room_id', 'r.owner_id as user_id'])
-    .where('r.room_id', '>', last?.room_id ?? 0)
-    .where(
-      sql<boolean>`not exists (select from room_memberships m where m.room_id = r.room_id and m.user_id = r.owner_id)`,
-    )
-    .orderBy('r.room_id')
-    .limit(limit)
-    .execute()
-
 /** Rooms that a user is a member of and does not own. */
 export const roomsJoinedBy = async (db: Db, userId: number, limit: number): Promise<number[]> => {
   const { rows } = await sql<{ room_id: number }>`
     select m.room_id
-    from (select room_id from room_memberships where user_id = ${userId}
-          union select room_id from room_members where user_id = ${userId}) m
+    from room_memberships m
     left join rooms r on r.room_id = m.room_id
-    where r.owner_id is distinct from ${userId}
+    where m.user_id = ${userId} and r.owner_id is distinct from ${userId}
     limit ${limit}`.execute(db)
   return rows.map(({ room_id }) => room_id)
 }

@@ -1,7 +1,7 @@
 import { transferError } from '../../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { rooms } from '../room.ts'
-import { dropFormer, isMember, leavingEvents, memberKeys } from './member.ts'
+import { isMember, leftEvent, memberKeys } from './member.ts'
 import type { Seats } from './seats.ts'
 
 export interface RemoveMember {
@@ -26,10 +26,10 @@ export const removeMember = (seats: Seats): Verb<RemoveMember, null, typeof refu
     if (room.owner_id === user_id) return refuse('room_owner')
     if (!isMember(state, room_id, user_id)) return refuse('not_found')
     const refund = seats.refund(state, room_id, user_id)
-    if (refund === undefined) return leavingEvents(state, room_id, user_id)
+    const left = leftEvent(room_id, user_id)
+    if (refund === undefined) return [left]
     const error = transferError(state, refund.movements)
-    return error === undefined ? [refund, ...leavingEvents(state, room_id, user_id)] : refuse(error)
+    return error === undefined ? [refund, left] : refuse(error)
   },
-  sideWrites: (state, { room_id, user_id }) => dropFormer(state, room_id, user_id),
   result: () => null,
 })
