@@ -1,7 +1,9 @@
 import { test } from 'tap'
 import { formatFinding } from '../../../src/audit/finding.ts'
+import { hashText } from '../../../src/audit/verify/indexes/hash-text.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import {
   grownLedger,
   indexUpTo,
@@ -14,6 +16,7 @@ import { seededLedger } from '../seed-ledger.ts'
 import { keepRows, tamper, verifyDatabase } from '../verify-database.ts'
 
 const HOUSE = 'house:gifts:diamonds'
+const OTHER = 'user:1:diamonds'
 
 test('whatever is changed in the indexes is found, up to their cursor', async (t) => {
   const sound = await grownLedger()
@@ -53,6 +56,24 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
     ['update event_index set terms = terms[2:] where base = 500', 'event_index 500: terms are not those of its events'],
     ['delete from event_index where base = 0', `event_index 0: ${missing}`],
     [`insert into event_index values (1000, '{1}')`, `event_index 1000: ${foreign}`],
+    ...['update event_index set terms = terms || 2147483647', 'update event_index set terms[1] = terms[1] - 1'].map(
+      (change): [string, string] => [
+        `${change} where base = 500`,
+        'event_index 500: terms are not those of its events',
+      ],
+    ),
+    ['delete from event_index where base = 500', `event_index 500: ${missing}`],
+    ...[
+      'balance = balance * 10000',
+      'balance = -balance',
+      `balance = 'NaN'`,
+      'balance = balance + 36893488147419103232',
+      'offsets = offsets || null::smallint',
+      `offsets = '{}'`,
+    ].map((change): [string, string] => [
+      `update account_index set ${change} where ${ofHouse(500)}`,
+      `account_index ${HOUSE}:500: `,
+    ]),
     [
       `update ledger_cursors set position = ${head + 1} where name = 'indexes'`,
       `ledger_cursors indexes: position is ${head + 1}, which is not on the ledger`,
@@ -64,6 +85,17 @@ test('whatever is changed in the indexes is found, up to their cursor', async (t
     const findings = (await verifyDatabase(sound)).findings.map(formatFinding)
     t.equal(findings.length, 1, statement)
     t.ok(findings[0]?.startsWith(`projection: ${finding}`), `${statement}: ${findings[0]}`)
+    await restore()
+  }
+  // Two changes whose effects on sums could cancel each other.
+  for (const change of [
+    `update account_index a set balance = b.balance from account_index b
+     where a.base = 500 and b.base = 500 and (a.account, b.account) in (('${HOUSE}', '${OTHER}'), ('${OTHER}', '${HOUSE}'))`,
+    `update account_index set balance = balance + case account when '${HOUSE}' then 1 else -1 end
+     where base = 500 and account in ('${HOUSE}', '${OTHER}')`,
+  ]) {
+    await tamper(sound, change)
+    t.equal((await verifyDatabase(sound)).findings.length, 2, change)
     await restore()
   }
   // The cursor claims events that are not indexed.
@@ -82,4 +114,18 @@ test('a verification beside the subscriber finds nothing', { skip: onlyInFullRun
   }
   await untilIndexed(database)
   t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('texts are hashed as PostgreSQL does', async (t) => {
+  const database = await testDatabase()
+  const texts = [...Array.from({ length: 40 }, (_, i) => 'aé€😀"z'.repeat(7).slice(0, i)), 'user 12', 'x'.repeat(3_000)]
+  const values = texts.map((text) => `('${text}')`).join(', ')
+  const rows = await queryRows(database, `select hashtext(text) as hash from (values ${values}) as texts (text)`)
+  for (const [i, text] of texts.entries()) {
+    const bytes = Buffer.from(`-${text}`)
+    t.equal(hashText('', bytes, 1, bytes.length - 1), Number(rows[i]?.['hash']), text)
+    if (text.startsWith('user '))
+      t.equal(hashText('user ', bytes, 6, bytes.length - 6), Number(rows[i]?.['hash']), text)
+  }
+  t.equal(hashText('user ', Buffer.alloc(5_000), 0, 5_000), undefined, 'longer than any that is indexed')
 })

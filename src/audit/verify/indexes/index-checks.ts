@@ -155,8 +155,8 @@ export class IndexChecks {
   }
 }
 
-/** A balance that was tampered with may have a fraction. */
-const wholeUnits = (balance: string): bigint => BigInt(balance.replace(/\..*/, ''))
+/** A balance that was tampered with may have a fraction, or be no number. */
+const wholeUnits = (balance: string): bigint => BigInt(/^-?\d+/.exec(balance)?.[0] ?? 0)
 
 const fullBlocks = (position: number): number => position - (position % BLOCK_EVENTS)
 
