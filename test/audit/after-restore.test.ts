@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
@@ -18,15 +16,12 @@ import { defineCountry } from '../../src/features/users/countries/define-country
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
 import { isoMicros } from '../../src/ledger/rules/time.ts'
-import { bearer } from '../harness/app/minimal-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { testIncarnation } from '../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
-import { startService } from '../harness/process/service.ts'
-import { keys, signed } from '../harness/scenario/service-keys.ts'
+import { keys } from '../harness/scenario/service-keys.ts'
 import { runHere } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
 import { changed, rechain, tamper, verifyDatabase } from './verify-database.ts'
@@ -291,33 +286,4 @@ test('open withdrawals are listed up to a bound', async (t) => {
   const open = lines.slice(lines.findIndex((line) => line.includes('are open')) + 1)
   t.match(open[99], /^ {2}request 100099 of user 2, 5.00 dollars, is pending$/)
   t.match(open[100], /^ {2}and 17 more: GET/)
-})
-
-test('after the command the service starts, and names the new incarnation', async (t) => {
-  const database = await restoredLedger()
-  const { folder, end } = await dataDirOf(t, database)
-  const env = {
-    ...keys,
-    FAIRNESS_KEY: 'a fairness key for tests',
-    PII_KEY: 'a key for personal data, for tests',
-    DEMO: '0',
-    LEDGER_SCHEMA: testSchema,
-    DATABASE_URL: database.serviceUrl,
-    DATA_DIR: folder,
-  }
-  const refused = await startService(t, env, await reservePort())
-  t.equal(await refused.exited, 1)
-  const script = join(import.meta.dirname, '../../scripts/after-restore.ts')
-  const command = spawn(process.execPath, [script], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let out = ''
-  command.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  t.same(await once(command, 'close'), [0, null])
-  t.match(out, `recorded at position ${end + 1}: `)
-  const { origin } = await startService(t, env, await reservePort())
-  const { status, headers } = await fetch(`${origin}/v1/wallet`, { headers: bearer(signed({ sub: '1' })) })
-  t.equal(status, 200)
-  t.match(out, `incarnation ${headers.get('x-ledger')} `)
 })

@@ -15,6 +15,13 @@ import { onlyInFullRun } from '../harness/long-tests.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
+import {
+  grownLedger,
+  positionsOf,
+  runRandomCommands,
+  startIndexer,
+  untilIndexed,
+} from '../ledger/indexes/index-fixture.ts'
 import { auditScript, runAudit } from './run-audit.ts'
 import { seededLedger } from './seed-ledger.ts'
 import { rebuildTables, tamper, verifyDatabase } from './verify-database.ts'
@@ -38,6 +45,11 @@ const contents = async (database: TestDatabase) => {
     held[projection.name] = await queryRows(database, `${scan} order by 1, 2`)
   return held
 }
+
+const indexesOf = async (database: TestDatabase) => [
+  await queryRows(database, 'select * from account_index order by account, base'),
+  await queryRows(database, 'select * from event_index order by base'),
+]
 
 const send = sendGift({ chains: testChains, ownerPercent: 5 })
 const gift = (sender: number) => ({ caller_id: sender, sender_id: sender, decoration_id: 2, quantity: 1, room: 9 })
@@ -122,12 +134,15 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
       await pause(5)
     }
   })()
+  const indexer = startIndexer(t, database)
   await until(() => sent > 20)
   const { position } = await rebuildTables(database)
   const sentBefore = sent
   await until(() => sent > sentBefore + 20)
   over.abort()
   await Promise.all([...load, reading])
+  await untilIndexed(database)
+  t.same(indexer.failures, [], 'a subscriber goes on after the swap')
   const drawn = await queryRows(database, `select from ledger_events where type = 'gift-drawn' and position > 24`)
   t.equal(drawn.length, sent)
   t.ok(position > 24 && position < 24 + sent)
@@ -136,6 +151,40 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
     ledgers.flatMap(({ bugs }) => bugs),
     [],
   )
+})
+
+/** A few commands at a time; on a busy machine they may wait for a swap for longer than they can. */
+async function commandsUntil(over: AbortSignal, ledger: TestExecutor): Promise<void> {
+  const refused = (error: unknown): void => {
+    if (!(error instanceof Unavailable)) throw error
+  }
+  while (!over.aborted) await Promise.all([runRandomCommands(ledger, 5).catch(refused), pause(20)])
+}
+
+test('a swap that could not lock the tables is tried again with nothing lost', { skip: onlyInFullRun }, async (t) => {
+  const database = await seededLedger()
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  const holder = await connect(database.ownerUrl, 'test')
+  t.teardown(() => holder.end())
+  await holder.query('begin; lock table rooms in share update exclusive mode')
+  const waits = async () =>
+    (
+      await queryRows(
+        database,
+        `select 1 from pg_stat_activity
+         where application_name = 'ledger rebuild' and wait_event_type = 'Lock' and datname = current_database()`,
+      )
+    ).length > 0
+  const over = new AbortController()
+  const load = commandsUntil(over.signal, ledger)
+  const building = rebuildTables(database)
+  await until(waits)
+  await until(async () => !(await waits()))
+  await holder.query('commit')
+  await building
+  over.abort()
+  await load
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('a killed rebuild changes nothing, and the next one removes its leftovers', { skip: onlyInFullRun }, async (t) => {
@@ -190,4 +239,24 @@ test('a rebuild refuses a ledger with findings, and tables that other objects de
   )
   await t.rejects(rebuildTables(database), { message: /^The ledger is not sound\. position 22: / })
   t.same(await contents(database), before)
+})
+
+test('a rebuild restores the indexes up to the end of the ledger, with their cursor', async (t) => {
+  const database = await grownLedger()
+  const { head } = await positionsOf(database)
+  await rebuildTables(database)
+  t.same(await positionsOf(database), { indexed: head, head }, 'of a ledger that was never indexed')
+  const whole = await indexesOf(database)
+  t.same((await verifyDatabase(database)).findings, [])
+
+  await tamper(
+    database,
+    `update account_index set balance = balance + 1 where base = 0`,
+    `delete from account_index where base = 500`,
+    `update event_index set terms = '{}'`,
+    `update ledger_cursors set position = 0 where name = 'indexes'`,
+  )
+  await rebuildTables(database)
+  t.same(await positionsOf(database), { indexed: head, head })
+  t.same(await indexesOf(database), whole)
 })

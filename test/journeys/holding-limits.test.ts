@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
@@ -142,43 +141,4 @@ test('what a user may hold and what lists may have', async (all) => {
       t.same((await verifyDatabase(database)).findings, [])
     },
   )
-})
-
-test('the migrations count existing rows', async (t) => {
-  const open = await appWithGifts(t)
-  await grant(open, 1, 3)
-  const own = Object((await grant(open, 2, 2)).body).data[0].id
-  await open.user(2)('POST', `/v1/privilege-wallet/${own}/activate`)
-  for (const id of [1, 2]) {
-    await gift(open, id)
-    await put(open, id)
-  }
-  await open.operator('POST', '/admin/v1/users', {
-    users: [
-      { id: 1, charging_agent: 1, allow_receive_withdraw_requests: 1 },
-      { id: 2, charging_agent: 1, business_manager: 1 },
-    ],
-  })
-  const tables = ['card_counts', 'bag_counts', 'catalogue_counts', 'package_counts', 'role_counts']
-  const counts = async () =>
-    await Promise.all(tables.map((table) => queryRows(open.database, `select * from ${table} order by 1`)))
-  const before = await counts()
-  t.same(before, [
-    [
-      { user_id: '1', stored: '3' },
-      { user_id: '2', stored: '1' },
-    ],
-    [{ user_id: '1', kinds: '2' }],
-    [{ catalogue: 'decorations', decorations: '2' }],
-    [{ list: 'privilege_packages', packages: '1' }],
-    [
-      { role: 'business_managers', users: '1' },
-      { role: 'charging_agents', users: '1' },
-    ],
-  ])
-  await queryRows(open.database, `drop table ${tables.join(', ')}; drop view country_counts`)
-  for (const name of ['0019-card-counts', '0020-gift-counts', '0028-whole-lists']) {
-    await queryRows(open.database, readFileSync(new URL(`../../sql/${name}.sql`, import.meta.url), 'utf8'))
-  }
-  t.same(await counts(), before)
 })

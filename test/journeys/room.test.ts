@@ -59,7 +59,6 @@ async function roomSetup(t: Test): Promise<RoomSetup> {
     const gift = { name, kind: 'lucky', price: 100, image_path, odds: odds(multiplier) }
     await ask('ann', 'PUT', `/admin/v1/decorations/${id}`, gift)
   }
-  await ask('ann', 'PUT', '/admin/v1/privilege-packages/3', { name: 'Gold', rank: 3, valid_days: 30 })
   for (const { id } of people) {
     for (const currency of ['coins', 'diamonds']) {
       const amount = 10_000_000
@@ -236,26 +235,6 @@ test('what members and users receive', async (all) => {
     t.notOk(outsider.frames.some(({ event }) => event === 'wallet-changed'))
   })
 
-  await all.test('a gift without draws is shown to the room, and replayed to members who come back', async (t) => {
-    const ROOM = 'one-to-room:R3'
-    const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png' }
-    await ask('ann', 'PUT', '/admin/v1/decorations/9', rose)
-    const watching = await member(t, instance, 3, ROOM)
-    const send = { u_id: 1, decoration_id: 9, user_id: [2, 4], quantity: 3, room_id: 'R3' }
-    await ask(1, 'POST', '/v1/instant-send', send)
-    await ask(1, 'POST', '/v1/instant-send', { ...send, with_encryption: '1' })
-    const frames = await framesOf(watching, ROOM, 2)
-    const data = { totalcost: 60, senderid: 1, receiversids: ['2', '4'], quantity: 3, roomuid: 'R3' }
-    t.match(frames, [
-      { event: 'one-to-room:gift-sent', prev: null, data: { ...data, gift: { image_path: 'gifts/rose.png' } } },
-      { event: 'one-to-room:gift-sent', enc: 'rot41', data: { ...data, gift: { id: 9, name: 'Rose' } } },
-    ])
-    t.notMatch(JSON.stringify(frames[1]), /gifts\//)
-    const back = await connectAs(t, instance.origin, 3)
-    back.send({ t: 'sub', i: 1, ch: ROOM, since: '0' })
-    t.same(await framesOf(back, ROOM, 2), frames)
-  })
-
   await all.test('who leaves or is removed hears it on every instance, and nothing of the room after it', async (t) => {
     const ROOM = 'one-to-room:R4'
     const other = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
@@ -297,83 +276,6 @@ test('what members and users receive', async (all) => {
     await t.rejects(ask(2, 'POST', '/v1/rooms/4/leave'), /not_room_member/)
     await t.rejects(ask(3, 'POST', '/v1/rooms/4/leave'), /room_owner/)
     t.same(other.log, [])
-  })
-
-  await all.test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {
-    const [giver, receiver] = [await connectAs(t, instance.origin, 1), await connectAs(t, instance.origin, 2)]
-    const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
-      privilege_package_id: 3,
-      quantity: 1,
-      reason: 'test',
-    })
-    const [{ id }] = cards.data
-    await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
-    const [notification] = await framesOf(receiver, 'user:2', 1)
-    t.match(notification, {
-      event: 'notification',
-      data: {
-        title: 'New privilege',
-        body: 'Amina sent Gold to your privilege wallet.',
-        type: 'reward',
-        identifier: 'privilege-package-wallet',
-      },
-    })
-    // Replayed to a client that was disconnected.
-    const back = await connectAs(t, instance.origin, 2)
-    back.send({ t: 'sub', i: 1, ch: 'user:2', since: notification?.['prev'] ?? '0' })
-    t.same(await framesOf(back, 'user:2', 1), [notification])
-
-    await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
-    const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
-    t.match(changed['data'], { privilege: { name: 'Gold', rank: 3 }, diamonds: 10_000_000 })
-    t.same(giver.eventsOf('user:1'), [])
-  })
-
-  await all.test('both parties receive the changes of a withdrawal, and its hold appears in the wallet', async (t) => {
-    await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
-    await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
-    await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
-    const [requester, manager] = [await connectAs(t, instance.origin, 1), await connectAs(t, instance.origin, 2)]
-    const second = await connectAs(t, instance.origin, 1, {}, { lang: 'ar' })
-    const path = '/api/v1/agency/target-withdraw-requests'
-    const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
-    const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
-    const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
-    const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
-    const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
-    const pending = {
-      event: 'withdrawal-changed',
-      data: { ...of, status: 'pending', updated_at: made.updated_at },
-    }
-    const rejected = {
-      event: 'withdrawal-changed',
-      data: { ...of, status: 'rejected', updated_at: changed.updated_at },
-    }
-    const notified = (title: string, body: string) => ({
-      event: 'notification',
-      data: { title, body, type: 'withdrawal', identifier: 'agency-withdrawal', withdrawal_id: made.id },
-    })
-    const asked = notified('New withdrawal request', 'Amina sent you a withdrawal request for 12.50 dollars.')
-    const decided = notified('Withdrawal rejected', 'Badr rejected your withdrawal of 12.50 dollars.')
-    const arabic = notified('رُفض طلب السحب', 'رُفض طلبك للسحب بقيمة 12.50 دولار من قِبل \u2068Badr\u2069.')
-    for (const [client, channel, expected] of [
-      [requester, 'user:1', [pending, rejected, decided]],
-      [second, 'user:1', [pending, rejected, arabic]],
-      [manager, 'user:2', [pending, asked, rejected]],
-    ] as const) {
-      t.same(facts(await framesOf(client, channel, 3)), expected)
-      t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
-    }
-    const back = await connectAs(t, instance.origin, 1, {}, { lang: 'ar' })
-    back.send({ t: 'sub', i: 1, ch: 'user:1', since: '1' })
-    t.same(
-      facts(await framesOf(back, 'user:1', 3)),
-      [pending, rejected, arabic],
-      'replayed in the language of the socket',
-    )
-    await ask(1, 'POST', `${path}/request`, request)
-    const wallet = await latestState(requester, 'pending_dollars', 12.5)
-    t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
   })
 
   await all.test('nothing was logged', (t) => {

@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { warnAboutFileLimit } from '../../src/startup/file-limit.ts'
-import { onlyInFullRun } from '../harness/long-tests.ts'
 
 test('a limit of open files below what the sockets need is logged, with the number to set', (t) => {
   const limits = (soft: string) =>
@@ -37,19 +35,5 @@ test('a limit of open files below what the sockets need is logged, with the numb
     [],
     'a system without /proc',
   )
-  t.end()
-})
-
-test('the limit of the process itself is read', {
-  skip: process.platform !== 'linux' || onlyInFullRun,
-}, (t) => {
-  const file = new URL('../../src/startup/file-limit.ts', import.meta.url).href
-  const script = `import('${file}').then((m) => m.warnAboutFileLimit({ warn: ({ limit }) => console.log(limit) }))`
-  const env = { PATH: process.env['PATH'], SCRIPT: script, NODE: process.execPath }
-  const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -n 1000; exec "$NODE" -e "$SCRIPT"'], {
-    env,
-    encoding: 'utf8',
-  })
-  t.equal(stdout, '1000\n', stderr)
   t.end()
 })

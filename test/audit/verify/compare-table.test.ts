@@ -32,13 +32,11 @@ test('rows that differ from the ledger are reported with both values', async (t)
   t.match(found, { position: 22, events: 22 })
   // Tables are compared in the order of the registry, which does not matter here.
   t.same(found.findings.map(formatFinding).sort(), cases.map(([, finding]) => `projection: ${finding}`).sort())
+  await tamper(database, `update gift_streaks set won = won + 1, last_at = last_at + interval '1 microsecond'`)
+  const { findings } = await verifyDatabase(database)
+  t.match(
+    findings.find(({ table }) => table === 'gift_streaks'),
+    { message: /^last_at is \d{16}, / },
+  )
   t.same((await verifyDatabase(database, 22)).findings, [], 'as of a position the current tables are not compared')
-})
-
-test('a time in a row is compared to the microsecond', async (t) => {
-  const database = await seededLedger()
-  await tamper(database, `update gift_streaks set last_at = last_at + interval '1 microsecond'`)
-  t.match((await verifyDatabase(database)).findings, [
-    { table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16}, / },
-  ])
 })

@@ -62,11 +62,16 @@ test('the page of a link signs in by a form, once, and not when the session was 
   })
 })
 
-test('in production there are no links that sign in', async (t) => {
+test('in production there are no links that sign in, and no playground', async (t) => {
   const { app, signInCodes } = await createTestApp(t, slices, { production: true })
   t.equal(signInCodes, null)
   const browser = await signedIn(app)
   t.equal((await browser.get('/console/sign-in?code=a')).status, 404)
   t.equal((await browser.post('/console/sign-in', { code: 'a' })).status, 404)
   t.notMatch((await new ConsoleBrowser(app).get('/console/login')).html, 'links that sign in')
+  t.notMatch((await browser.get('/console/live')).html, 'playground')
+  t.equal((await browser.get('/console/live/playground')).status, 404)
+  t.equal((await browser.post('/console/live/playground/token', { user_id: '1' })).status, 404)
+  const made = await browser.submit('/console/verify', '/console/verify/checkpoint')
+  t.match(String(made.headers['set-cookie']), /__Host-console-done=[^;]+;.* Secure/)
 })

@@ -7,7 +7,6 @@ import { cancelGame } from '../../../src/features/roulette/cancel.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { seats } from '../../../src/features/roulette/seats/seats.ts'
-import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
 import { openedGame, rouletteRules } from '../roulette/game-rules-fixture.ts'
@@ -15,7 +14,6 @@ import { openedGame, rouletteRules } from '../roulette/game-rules-fixture.ts'
 const leave = leaveRoom(seats)
 const remove = removeMember(seats)
 
-const facts = (events: readonly PositionedEvent[]) => events.map(({ type, data }) => ({ type, data }))
 const refused = (refusal: string) => ({ events: [], answer: undefined, refusal: { refusal } })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.

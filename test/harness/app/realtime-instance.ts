@@ -38,8 +38,8 @@ export interface InstanceOptions {
   readonly appState?: AppState
   readonly addressLimit?: AddressLimit
   readonly returnTimes?: ReturnTimes
-  /** Staff's pages, as in production or as in development; without it there is no console. */
-  readonly console?: 'production' | 'development'
+  /** With staff's pages, as in development. */
+  readonly hasConsole?: boolean
 }
 
 /** Open to all clients, in the language that they ask for. */
@@ -130,9 +130,9 @@ export async function startInstance(
   const app = await build({
     ...parts,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
-    ...(options.console !== undefined && {
+    ...(options.hasConsole === true && {
       console: consoleOptions({ teardown: (work) => cleanUp.defer(work) }, source, parts, {
-        production: options.console === 'production',
+        production: false,
         isOwnOrigin: address.isOwnOrigin,
         signInCodes: null,
       }),

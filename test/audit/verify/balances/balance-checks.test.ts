@@ -105,11 +105,3 @@ test('after the balances are taken only the form of movements is checked', async
   for (const rows = new EventRowReader(eventPage(more)); rows.next(); ) checks.check(rows)
   t.same(found, ['double-entry user:1:coins and house:a:diamonds are of different currencies'])
 })
-
-test('reading a balance that is kept elsewhere throws until it is imported', async (t) => {
-  const { state: rows } = new Replay(combineEvolvers([]), isReadByEvolvers)
-  t.equal(rows.get(balances, 'user:1:dollars'), undefined)
-  t.throws(() => rows.get(balances, 'user:1:coins'), { message: 'the balance of user:1:coins is not kept here' })
-  rows.importBalances(['user:1:coins'], [7])
-  t.same(rows.get(balances, 'user:1:coins'), { account: 'user:1:coins', balance: 7n })
-})
