@@ -1,9 +1,8 @@
 import type { Route } from '../harness/http/api-routes.ts'
 import { ConnectionClosed, HttpConnection } from '../harness/http/http-connection.ts'
-import { bytesOf, type HttpRequest, jsonRequest } from '../harness/http/request.ts'
+import { bytesOf, type HttpRequest } from '../harness/http/request.ts'
 import type { HttpResponse } from '../harness/http/response.ts'
 import type { ScenarioContext } from '../harness/scenario/scenario.ts'
-import { operatorToken } from './callers.ts'
 import { IdPool } from './id-pool.ts'
 import { faultOf, type Secrets } from './judge.ts'
 
@@ -18,9 +17,6 @@ interface AttackOptions {
   /** The share that is done of whatever can be listed in full. */
   readonly share: number
 }
-
-/** A request to `/admin/v1`. */
-export type OperatorRequest = readonly [method: string, path: string, body?: unknown]
 
 /** A request, and what must hold for its answer. */
 export interface Probe {
@@ -98,17 +94,6 @@ export class AttackRun {
   some<T>(list: readonly T[]): readonly T[] {
     const every = Math.round(1 / this.#share)
     return list.filter((_, i) => (i + this.seed) % every === 0)
-  }
-
-  /** Sends requests of an operator, each of which must be done. */
-  operate(why: string, requests: readonly OperatorRequest[]): Promise<void> {
-    return this.connected(async (connection) => {
-      for (const [method, path, body] of requests) {
-        const request = jsonRequest(method, `/admin/v1${path}`, operatorToken(), body)
-        const response = await this.send(connection, request, why)
-        this.expect(response !== undefined && response.status < 300, why, request, `was answered ${response?.status}`)
-      }
-    })
   }
 
   /** Sends those of the probes that are done. */

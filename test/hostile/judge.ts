@@ -84,7 +84,7 @@ function quotedFault(text: string): string | null {
 }
 
 /** The object in a text; one without fields where there is none. */
-export function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? { ...body } : {}

@@ -3,10 +3,9 @@ import { bytesOf, jsonRequest } from '../harness/http/request.ts'
 import { LoadGenerator } from '../harness/load/load-generator.ts'
 import { median } from '../harness/load/percentiles.ts'
 import type { Extent, ScenarioContext } from '../harness/scenario/scenario.ts'
-import type { OperatorRequest } from './attack-run.ts'
 import { userToken } from './callers.ts'
 import { type Counts, type Load, startLoadProcess } from './load-process.ts'
-import { operate } from './target.ts'
+import { credits, operate } from './target.ts'
 
 /** Users who send gifts, and those who receive them. */
 export interface Population {
@@ -20,21 +19,20 @@ const RECEIVERS = 100
 /** A lucky and a standard gift of the demo catalogue. */
 const CLOVER = 3
 const ROSE = 1
+/** More diamonds than any gifts cost. */
+export const PLENTY = 1_000_000_000
 const GIFTS_PER_SECOND = 200
 const CONNECTIONS = 32
 
 export async function createPopulation(port: number): Promise<Population> {
   const ids = Array.from({ length: VICTIMS + RECEIVERS }, (_, i) => FIRST + i)
   const population = { victims: ids.slice(0, VICTIMS), receivers: ids.slice(VICTIMS) }
-  await operate(port, [['POST', '/users', { users: ids.map((id) => ({ id })) }], ...population.victims.map(diamonds)])
+  await operate(port, [
+    ['POST', '/users', { users: ids.map((id) => ({ id })) }],
+    ...credits(population.victims, PLENTY, ['diamonds']),
+  ])
   return population
 }
-
-export const diamonds = (id: number): OperatorRequest => [
-  'POST',
-  `/users/${id}/credits`,
-  { currency: 'diamonds', amount: 1_000_000_000, reason: 'to be spent' },
-]
 
 /** Users enter room R1. */
 export async function enterRoom(port: number, users: readonly number[]): Promise<void> {

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import type { Route } from '../harness/http/api-routes.ts'
 import { jsonRequest } from '../harness/http/request.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
-import { compileCache } from '../harness/process/service.ts'
 import type { ScenarioContext } from '../harness/scenario/scenario.ts'
 import { keys } from '../harness/scenario/service-keys.ts'
 import type { AttackRun } from './attack-run.ts'
@@ -41,16 +40,10 @@ export async function runAudits(context: ScenarioContext, dataDir: string): Prom
 
 /** A command of `npm run audit`, which must end well and print no confidential text. */
 async function runAudit(context: ScenarioContext, dataDir: string, command: readonly string[]): Promise<void> {
+  // A process of its own, as a verification takes the lowest priority.
   const child = spawn(process.execPath, ['scripts/audit.ts', ...command], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: compileCache,
-      DATA_DIR: dataDir,
-      LEDGER_SCHEMA: testSchema,
-      CHECKPOINT_KEY: keys.CHECKPOINT_KEY,
-      FAIRNESS_KEY: keys.FAIRNESS_KEY,
-    },
+    env: { PATH: process.env['PATH'], ...keys, DATA_DIR: dataDir, LEDGER_SCHEMA: testSchema },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: context.signal,
   })
@@ -72,13 +65,21 @@ async function runAudit(context: ScenarioContext, dataDir: string, command: read
 const isList = ({ method, params, name }: Route): boolean =>
   method === 'GET' && Object.keys(params).length === 0 && !/\/ledger\/(verify|statement|explain)|\/metrics/.test(name)
 
-function readersOf({ kind }: Route): readonly { readonly token: string; readonly maySeeSecrets: boolean }[] {
+interface Reader {
+  readonly token: string
+  /** Whether they may see what a requester wrote to agent and operators. */
+  readonly maySeeSecrets: boolean
+}
+
+export const staffReaders = (): readonly Reader[] => [
+  { token: operatorToken(), maySeeSecrets: true },
+  { token: financeToken(), maySeeSecrets: false },
+]
+
+function readersOf({ kind }: Route): readonly Reader[] {
   if (kind === 'open') return [{ token: '', maySeeSecrets: false }]
   if (kind !== 'admin') return [...attackers, ADDRESSEE].map((id) => ({ token: userToken(id), maySeeSecrets: true }))
-  return [
-    { token: operatorToken(), maySeeSecrets: true },
-    { token: financeToken(), maySeeSecrets: false },
-  ]
+  return staffReaders()
 }
 
 const queriesOf = ({ query }: Route): readonly string[] => {

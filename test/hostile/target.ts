@@ -8,11 +8,10 @@ import type { ScenarioContext } from '../harness/scenario/scenario.ts'
 import { Instance } from '../harness/scenario/service-instance.ts'
 import { keys } from '../harness/scenario/service-keys.ts'
 import { makeFolder } from '../soak/environment/environment.ts'
-import { AttackRun, type OperatorRequest } from './attack-run.ts'
+import { AttackRun } from './attack-run.ts'
 import { attackers, operatorToken, victim } from './callers.ts'
 
-/** Without any limit, so that none of them hides faults that it only makes rarer. */
-export const unlimited = { RATE_LIMIT: 'off', ADDRESS_LIMIT: 'off', DAILY_WRITE_BYTES: 'off' } as const
+const usualLimits = { RATE_LIMIT: '1200', ADDRESS_LIMIT: '600', DAILY_WRITE_BYTES: '50000000' }
 
 /** A service as production runs it, with the demo catalogue. */
 export interface Target {
@@ -23,10 +22,13 @@ export interface Target {
   readonly databaseUrl: string
 }
 
-/** `limits` are variables of the environment; one that is left out has its usual value. */
+/**
+ * `limits` are variables of the environment; one that is left out is off, as for all processes of tests, so that it hides no
+ * faults that it only makes rarer.
+ */
 export async function startTarget(
   context: ScenarioContext,
-  limits: Readonly<Record<string, string>>,
+  limits: Readonly<Record<string, string>> = {},
   dataDir = makeFolder(context),
 ): Promise<Target> {
   const instance = await Instance.start(context, {
@@ -35,10 +37,6 @@ export async function startTarget(
     ASSET_BASE_URL: 'https://economy.example/assets',
     DEMO: '1',
     LOG_LEVEL: 'info',
-    // The usual limits, as processes of tests have none.
-    RATE_LIMIT: '1200',
-    ADDRESS_LIMIT: '600',
-    DAILY_WRITE_BYTES: '50000000',
     DATA_DIR: dataDir,
     ...limits,
   })
@@ -46,27 +44,32 @@ export async function startTarget(
   return { instance, port: Number(new URL(instance.origin).port), dataDir, databaseUrl }
 }
 
-/** As `startTarget`, after a preparation that takes more than the limits let through. */
+/** A target with the usual limits, after a preparation that takes more than they let through. */
 export async function startPrepared<Prepared>(
   context: ScenarioContext,
-  limits: Readonly<Record<string, string>>,
   prepare: (port: number) => Promise<Prepared>,
 ): Promise<Target & { readonly prepared: Prepared }> {
-  const { instance, port, dataDir } = await startTarget(context, unlimited)
+  const { instance, port, dataDir } = await startTarget(context)
   const prepared = await prepare(port)
   await instance.stop()
-  return { ...(await startTarget(context, limits, dataDir)), prepared }
+  return { ...(await startTarget(context, usualLimits, dataDir)), prepared }
 }
 
-/** Sends requests of an operator, each of which must be done. */
-export async function operate(port: number, requests: readonly OperatorRequest[]): Promise<void> {
+/** A request to `/admin/v1`. */
+export type OperatorRequest = readonly [method: string, path: string, body?: unknown]
+
+/** Sends requests of an operator, each of which must be done; answers the ids of the requests. */
+export async function operate(port: number, requests: readonly OperatorRequest[]): Promise<string[]> {
   const connection = new HttpConnection(port)
+  const ids: string[] = []
   for (const [method, path, body] of requests) {
     const request = jsonRequest(method, `/admin/v1${path}`, operatorToken(), body)
-    const { status, text } = await connection.send(bytesOf(request))
+    const { status, text, headers } = await connection.send(bytesOf(request))
     if (status >= 300) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
+    ids.push(headers.get('x-request-id') ?? '')
   }
   await connection.close()
+  return ids
 }
 
 /** Agents, managers and countries with the ids that generated requests name: so they get past the first checks. */
@@ -77,14 +80,16 @@ function agency(): readonly OperatorRequest[] {
   return [
     ...ids.map((id): OperatorRequest => ['PUT', `/countries/${id}`, { name: `Country ${id}` }]),
     ['POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) }],
-    ...refills(2_000),
+    ...credits(attackers, 2_000),
   ]
 }
 
-/** Puts back what attackers spend. */
-export const refills = (amount: number): readonly OperatorRequest[] =>
-  attackers.flatMap((id) =>
-    ['coins', 'diamonds', 'dollars', 'agent_dollars'].map(
+const currencies = ['coins', 'diamonds', 'dollars', 'agent_dollars']
+
+/** As much of each currency for each user. */
+export const credits = (users: readonly number[], amount: number, of = currencies): readonly OperatorRequest[] =>
+  users.flatMap((id) =>
+    of.map(
       (currency): OperatorRequest => ['POST', `/users/${id}/credits`, { currency, amount, reason: 'to be spent' }],
     ),
   )
@@ -94,7 +99,7 @@ export async function startAttackRun(
   context: ScenarioContext,
   share: number,
 ): Promise<Target & { readonly attackRun: AttackRun }> {
-  const target = await startTarget(context, unlimited)
+  const target = await startTarget(context)
   const { port, databaseUrl, instance } = target
   const secrets = new Map<string, string>([
     ...Object.entries(keys),
@@ -104,11 +109,11 @@ export async function startAttackRun(
     ['a token', operatorToken().slice(0, 20)],
   ])
   const attackRun = new AttackRun(context, { port, routes: await fetchRoutes(instance.origin), secrets, share })
-  const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
-  await attackRun.operate('set up', [
+  const setup = await operate(port, [
     ['PUT', `/users/${victim.id}`, { name: 'Victim' }],
-    ['POST', `/users/${victim.id}/credits`, coins],
+    ...credits([victim.id], victim.coins, ['coins']),
     ...agency(),
   ])
+  for (const id of setup) attackRun.done.add(id)
   return { ...target, attackRun }
 }

@@ -1,7 +1,7 @@
-import type { Extent, Scenario, ScenarioContext } from '../harness/scenario/scenario.ts'
+import type { Scenario, ScenarioContext } from '../harness/scenario/scenario.ts'
 import { reconcile, runFinalChecks } from './books/reconcile.ts'
 import type { Environment } from './environment/environment.ts'
-import { Clients } from './load/clients.ts'
+import { type Clients, startClients } from './load/clients.ts'
 
 /** What a scenario does in one round. */
 interface Round<E extends Environment> {
@@ -14,11 +14,7 @@ interface Round<E extends Environment> {
   readonly clients: Clients
 }
 
-interface Disturbance<E extends Environment> {
-  readonly name: string
-  readonly about: string
-  readonly full: Extent
-  readonly short: Extent
+interface Disturbance<E extends Environment> extends Omit<Scenario, 'run'> {
   readonly clients?: number
   /** Whether clients send commands without a final answer again while they run; default: yes. */
   readonly retries?: boolean
@@ -33,24 +29,18 @@ const CLIENTS = 16
 
 /** A scenario that disturbs an environment under load, round after round, and compares the books after each. */
 export const inRounds = <E extends Environment>({
-  name,
-  about,
-  full,
-  short,
   clients: count = CLIENTS,
   retries = true,
   open,
   disturb,
   atEnd = async () => {},
+  ...scenario
 }: Disturbance<E>): Scenario => ({
-  name,
-  about,
-  full,
-  short,
+  ...scenario,
   async run(context, { rounds, seconds }) {
     const environment = await open(context)
     for (let round = 0; round < rounds; round += 1) {
-      const clients = new Clients(context, environment, count, { retries })
+      const clients = startClients(context, environment, count, retries)
       await context.pause(context.random.int(200, 900))
       const what = await disturb({ context, environment, round, seconds, clients })
       await clients.stop()

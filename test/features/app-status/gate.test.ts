@@ -2,6 +2,8 @@ import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { fetchRoutes, pathOf } from '../../harness/http/api-routes.ts'
+import { listen } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
 const { slices } = await loadSlices()
@@ -156,6 +158,13 @@ test('modes and releases', async (t) => {
     t.same(await ask('/v1/wallet/%zz?lang=ar'), [503, maintenance('ar')])
     t.same(await ask('/v1/wallet/%zz?x=%zz&lang=ar'), [503, maintenance('ar')])
     t.equal((await app.inject({ method: 'HEAD', url: '/v1/wallet' })).statusCode, 503)
+    const origin = `http://127.0.0.1:${await listen(app)}`
+    const wrong: string[] = []
+    for (const route of await fetchRoutes(origin)) {
+      const { status } = await fetch(`${origin}${pathOf(route, { room: '9' }, true)}`, { method: route.method })
+      if ((status === 503) !== ['client', 'public'].includes(route.kind)) wrong.push(`${route.name} ${status}`)
+    }
+    t.same(wrong, [])
 
     const open =
       '/healthz /readyz /metrics /docs /docs/json /api/v1/app-status /v1/app-status/ / /assets/gifts/rose.svg'

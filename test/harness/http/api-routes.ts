@@ -81,7 +81,7 @@ function kindOf(path: string, security: readonly object[], isGated: boolean): Ro
 
 /**
  * Fields by which an operator closes all client routes. A random request with them would end every other attack, so they
- * are left out; the attack `closed` sends them on purpose.
+ * are left out.
  */
 const closingFields: Readonly<Record<string, readonly string[]>> = {
   'PUT /admin/v1/app-mode': ['maintenance', 'block_unidentified'],

@@ -8,7 +8,7 @@ import type { Scope } from '../scope.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The compile cache of `npm start` and `npm test`. */
-export const compileCache = join(root, 'node_modules/.cache/compiled')
+const compileCache = join(root, 'node_modules/.cache/compiled')
 
 /** A service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {

@@ -4,10 +4,11 @@ import type { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bearer, type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run.ts'
-import { ADDRESSEE, financeToken, operatorToken, userToken } from '../callers.ts'
+import { ADDRESSEE, attackers, operatorToken, userToken } from '../callers.ts'
 import { SECRET_CANARY } from '../hostile-values.ts'
+import { staffReaders } from '../reads.ts'
 import { type GeneratedRequest, requestsTo } from '../requests.ts'
-import { refills } from '../target.ts'
+import { credits } from '../target.ts'
 
 /** Requests generated at a time for one route. */
 const CHUNK = 20
@@ -49,7 +50,7 @@ export async function generated(attackRun: AttackRun, { routes, requests, turn }
       const response = await attackRun.send(connection, request, why)
       count += 1
       // Refused where a balance is as large as it may be.
-      for (const [method, path, body] of count % REFILL_EVERY === 0 ? refills(10_000) : [])
+      for (const [method, path, body] of count % REFILL_EVERY === 0 ? credits(attackers, 10_000) : [])
         await attackRun.send(connection, jsonRequest(method, `/admin/v1${path}`, operatorToken(), body), 'refill')
       if (response === undefined) continue
       const { status, text } = response
@@ -112,24 +113,11 @@ async function readBack(
   }
 }
 
-interface Reader {
-  readonly path: string
-  readonly token: string
-  /** Whether they may see what a requester wrote to agent and operators. */
-  readonly maySeeSecrets: boolean
-}
-
 /** Who can see what a write of this user left: the user, those to whom it went, staff, and somebody it does not concern. */
-function readersOf(route: Route, path: string, routes: readonly Route[], caller: number): readonly Reader[] {
-  const user = (id: number, path: string): Reader => ({
-    path,
-    token: userToken(id),
-    maySeeSecrets: id === caller || id === ADDRESSEE,
-  })
-  const staff = (path: string): Reader[] => [
-    { path, token: operatorToken(), maySeeSecrets: true },
-    { path, token: financeToken(), maySeeSecrets: false },
-  ]
+function readersOf(route: Route, path: string, routes: readonly Route[], caller: number) {
+  const maySee = (id: number): boolean => id === caller || id === ADDRESSEE
+  const user = (id: number, path: string) => ({ path, token: userToken(id), maySeeSecrets: maySee(id) })
+  const staff = (path: string) => staffReaders().map((reader) => ({ ...reader, path }))
   const withdrawals = '/api/v1/agency/target-withdraw-requests?limit=5'
   if (/withdraw/.test(route.path)) {
     const others = [user(ADDRESSEE, `${withdrawals}&received=1`), user(OUTSIDER, `${withdrawals}&received=1`)]

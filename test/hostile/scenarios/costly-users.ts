@@ -1,14 +1,7 @@
 import { LoadGenerator } from '../../harness/load/load-generator.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
-import {
-  compareLoads,
-  costliestRequests,
-  createPopulation,
-  diamonds,
-  enterRoom,
-  type Population,
-} from '../population.ts'
-import { operate, startPrepared } from '../target.ts'
+import { compareLoads, costliestRequests, createPopulation, enterRoom, PLENTY, type Population } from '../population.ts'
+import { credits, operate, startPrepared } from '../target.ts'
 
 /** As many connections as requests of one user are worked on at a time. */
 const AT_ONCE = 4
@@ -28,7 +21,7 @@ export const costlyUsers: Scenario = {
   short: { rounds: 1, seconds: 1 },
   async run(context, extent) {
     const ids = Array.from({ length: extent.rounds * LOADS }, (_, i) => FIRST_COSTLY_USER + i)
-    const { port, prepared: population } = await startPrepared(context, {}, (port) => prepare(port, ids))
+    const { port, prepared: population } = await startPrepared(context, (port) => prepare(port, ids))
     const costly = (turn: number): Readonly<Record<string, Buffer>> =>
       costliestRequests(FIRST_COSTLY_USER + turn, population)
     const loads = {
@@ -55,7 +48,7 @@ export const costlyUsers: Scenario = {
 /** Users who are known to the service, members of the room, and rich enough for gifts. */
 async function prepare(port: number, ids: readonly number[]): Promise<Population> {
   const population = await createPopulation(port)
-  await operate(port, [['POST', '/users', { users: ids.map((id) => ({ id })) }], ...ids.map(diamonds)])
+  await operate(port, [['POST', '/users', { users: ids.map((id) => ({ id })) }], ...credits(ids, PLENTY, ['diamonds'])])
   await enterRoom(port, ids)
   const gifts = ids.map((id) => Object.values(costliestRequests(id, population))[0] ?? Buffer.alloc(0))
   await LoadGenerator.run({ ports: [port], connections: AT_ONCE }, (generator) =>

@@ -5,14 +5,12 @@ import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { Extent, Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { userToken } from '../callers.ts'
 import { enterRoom } from '../population.ts'
-import { operate, startTarget, unlimited } from '../target.ts'
+import { credits, operate, startTarget } from '../target.ts'
 
 /** Far less than the usual, so that it is soon used up: bytes a user and day. */
 const ALLOWANCE = 400_000
 /** Pages that are partly filled, and rows of the past until they are vacuumed, come on top of what is counted. */
 const MAX_SHARE = 2
-/** The usual limit, from which the growth of a minute follows. */
-const REQUESTS_A_MINUTE = 1_200
 const FIRST_USER = 3_001
 const LONG = 'x'.repeat(60_000)
 
@@ -58,7 +56,7 @@ const kinds: Readonly<Record<string, (send: Send, n: number, user: number) => Pr
 }
 
 async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void> {
-  const { port, databaseUrl } = await startTarget(context, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
+  const { port, databaseUrl } = await startTarget(context, { DAILY_WRITE_BYTES: String(ALLOWANCE) })
   const users = Object.keys(kinds).map((_, i) => FIRST_USER + 1 + i)
   await prepare(port, [FIRST_USER, ...users])
   for (const [i, [name, run]] of Object.entries(kinds).entries()) {
@@ -82,9 +80,8 @@ async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void>
     }
     await connection.close()
     const grown = (await bytesIn(databaseUrl)) - before
-    const perMinute = (grown / requests) * REQUESTS_A_MINUTE
     const end = isLimited ? `limited after ${requests} requests` : `never limited in ${requests} requests`
-    const figures = `${(grown / 1e6).toFixed(2)} MB, ${(perMinute / 1e6).toFixed(1)} MB a minute, ${end}`
+    const figures = `${(grown / 1e6).toFixed(2)} MB, ${end}`
     context.report(`${name}: ${figures}`)
     context.expect(grown <= MAX_SHARE * ALLOWANCE, `${name}: the database grew by ${figures}`)
   }
@@ -104,12 +101,7 @@ async function prepare(port: number, ids: readonly number[]): Promise<void> {
   await operate(port, [
     ['PUT', '/countries/1', { name: 'Country 1' }],
     ['POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) }],
-    ...ids.flatMap((id) =>
-      ['coins', 'diamonds', 'dollars'].map((currency) => {
-        const body = { currency, amount: 10_000, reason: 'growth' }
-        return ['POST', `/users/${id}/credits`, body] as const
-      }),
-    ),
+    ...credits(ids, 10_000),
   ])
   await enterRoom(port, ids)
 }

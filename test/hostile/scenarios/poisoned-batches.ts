@@ -5,7 +5,7 @@ import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { userToken } from '../callers.ts'
 import { hostileNames } from '../hostile-values.ts'
 import { createPopulation, enterRoom } from '../population.ts'
-import { startTarget, unlimited } from '../target.ts'
+import { startTarget } from '../target.ts'
 
 const GOOD = 40
 const TIMEOUT_MS = 20_000
@@ -25,7 +25,7 @@ export const poisonedBatches: Scenario = {
   full: { rounds: 3, seconds: 0 },
   short: { rounds: 1, seconds: 0 },
   async run(context, { rounds }) {
-    const { port } = await startTarget(context, unlimited)
+    const { port } = await startTarget(context)
     const { victims, receivers } = await createPopulation(port)
     const good = victims.slice(0, GOOD)
     const [bad = 0] = receivers

@@ -23,7 +23,7 @@ export const strangers: Scenario = {
   full: { rounds: 3, seconds: 3 },
   short: { rounds: 1, seconds: 1 },
   async run(context, extent) {
-    const { port, prepared: population } = await startPrepared(context, {}, createPopulation)
+    const { port, prepared: population } = await startPrepared(context, createPopulation)
     // From another address of this machine than that of the victims.
     const flood = (request: Buffer) => () => ({ requests: [request], connections: 20, localAddress: '127.0.0.2' })
     const open = (path: string): Buffer =>

@@ -4,10 +4,9 @@ import { jsonRequest } from '../../harness/http/request.ts'
 import { watchBalanceSums } from '../../harness/scenario/balance-sums.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
-import { MemoryWatch } from '../../soak/environment/memory.ts'
+import { watchMemory } from '../../soak/environment/memory.ts'
 import type { AttackRun } from '../attack-run.ts'
 import { bytes } from '../attacks/bytes.ts'
-import { closed } from '../attacks/closed.ts'
 import { generated } from '../attacks/generated.ts'
 import { keys } from '../attacks/keys.ts'
 import { matrix } from '../attacks/matrix.ts'
@@ -39,7 +38,7 @@ export const surface: Scenario = {
     const target = await startAttackRun(context, isThorough ? 1 : SHORT_SHARE)
     const { attackRun } = target
     const sums = await watchBalanceSums(context, target.databaseUrl)
-    const memory = new MemoryWatch(context, [target.instance])
+    const memory = watchMemory(context, target.instance)
     await listen(attackRun)
     await aim(attackRun)
     const slowClients = slow(attackRun, isThorough)
@@ -59,11 +58,6 @@ export const surface: Scenario = {
       "generated requests to operators' routes": () => generate(1, ofOperators),
       'the worst requests': () => worst(attackRun),
       'generated requests to all routes': () => generate(2, routes),
-      // Alone, as it closes routes to all others.
-      'closed routes': async () => {
-        await slowClients
-        await closed(attackRun)
-      },
     }
     for (const [name, run] of Object.entries(attacks)) {
       const before = attackRun.sent
@@ -71,11 +65,12 @@ export const surface: Scenario = {
       await readLists(attackRun)
       context.progress(`${name}: ${attackRun.sent - before} requests`)
     }
+    await slowClients
     await runPostChecks(target)
     const counts = [...attackRun.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
     context.report(`${attackRun.sent} requests (${counts.join(', ')})`)
     await sums.report()
-    const resident = memory.maxResident / 1e6
+    const resident = Math.max(0, ...memory.map(({ resident }) => resident)) / 1e6
     context.report(`at most ${resident.toFixed(0)} MB of memory`)
     context.expect(resident > 0 && resident < MAX_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
   },

@@ -84,7 +84,8 @@ async function runAuditQueries(context: ScenarioContext, url: string): Promise<v
   }
 }
 
-async function verifyLedger(context: ScenarioContext, url: string): Promise<string> {
+/** Reports what a verification finds; answers how it ended. */
+export async function verifyLedger(context: ScenarioContext, url: string): Promise<string> {
   const { findings, position } = await verify(url, {
     asOf: null,
     checkpoint: null,

@@ -10,65 +10,58 @@ const CONCURRENCY = 16
 const RETRY_TIMEOUT_MS = 20_000
 const RETRY_INTERVAL_MS = 100
 
-/** Sends all commands without a final answer again, with their own keys, until each has one. */
+/** Sends all commands without a final answer again, with their own keys, and replays the latest ones. */
 export async function retryUnresolved(context: ScenarioContext, environment: Environment): Promise<void> {
   const open: Attempt[] = []
   for (let one = environment.answers.takeOpen(); one !== undefined; one = environment.answers.takeOpen()) open.push(one)
-  await retryUntilFinal(context, environment, open)
+  await sendAll(context, environment, open)
   await replayRecent(context, environment)
 }
 
-/** Sends each command until it has a final answer. */
-export async function retryUntilFinal(
-  context: ScenarioContext,
-  environment: Environment,
-  commands: readonly Attempt[],
-): Promise<void> {
-  const { answers } = environment
-  await forEachConcurrently(commands, async (attempt) => {
-    await sendWhile(context, environment, attempt, () => !answers.final.has(attempt.key))
-    context.expect(answers.final.has(attempt.key), `${attempt.key} has no final answer`)
-  })
-}
-
-/** Sends each operation, again while the service is too busy for it. */
+/** Sends each operation until it has a final answer. */
 export async function sendEach(
   context: ScenarioContext,
   environment: Environment,
   operations: readonly Operation[],
 ): Promise<void> {
-  await forEachConcurrently(operations, async (operation) => {
-    const attempt = environment.answers.begin(operation)
-    const { outcome } = await sendWhile(context, environment, attempt, (result) => result.outcome === 'retry')
-    context.expect(outcome === 'final', `${operation.method} ${operation.path} was answered ${outcome}`)
+  const attempts = operations.map((operation) => environment.answers.begin(operation))
+  await sendAll(context, environment, attempts)
+}
+
+async function sendAll(
+  context: ScenarioContext,
+  environment: Environment,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  await forEachConcurrently(attempts, async (attempt) => {
+    const { outcome } = await sendUntilFinal(context, environment, attempt)
+    context.expect(outcome === 'final', `${attempt.key} has no final answer, but ${outcome}`)
   })
 }
 
 /** Sends the latest commands again: their replies must be the same, byte by byte. */
 async function replayRecent(context: ScenarioContext, environment: Environment): Promise<void> {
-  await forEachConcurrently(environment.answers.takeRecent(), async ({ key, operation, status, text }) => {
+  const { answers } = environment
+  const cutsBefore = answers.cuts
+  await forEachConcurrently(answers.takeRecent(), async ({ key, operation, status, text }) => {
     // Reading the private part may fail at first, on a connection that the disturbance broke.
-    const attempt = { key, operation }
-    const result = await sendWhile(context, environment, attempt, ({ outcome }) => outcome === 'retry')
+    const result = await sendUntilFinal(context, environment, { key, operation })
     const replay = result.outcome === 'final' ? result.text : result.outcome
     context.expect(
       result.outcome === 'final' && result.replayed && result.text === text,
       `${key} was answered ${status} ${text}, and its replay ${replay}`,
     )
   })
+  context.expect(answers.cuts === cutsBefore, 'a replay got no answer')
 }
 
-/** Sends a command again and again, to any instance, for as long as its last result is one to retry; answers that. */
-async function sendWhile(
-  context: ScenarioContext,
-  environment: Environment,
-  attempt: Attempt,
-  isToRetry: (result: Result) => boolean,
-): Promise<Result> {
+/** Sends a command, to any instance, again and again for as long as it is to be retried; answers the last result. */
+async function sendUntilFinal(context: ScenarioContext, environment: Environment, attempt: Attempt): Promise<Result> {
   const deadline = performance.now() + context.limit(RETRY_TIMEOUT_MS)
   for (;;) {
     const result = await sendAttempt(environment, attempt, context.random.oneOf(environment.instances))
-    if (!isToRetry(result) || performance.now() > deadline) return result
+    const isToRetry = result.outcome === 'retry' || result.outcome === 'cut'
+    if (!isToRetry || performance.now() > deadline) return result
     await context.pause(RETRY_INTERVAL_MS)
   }
 }

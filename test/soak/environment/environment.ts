@@ -8,7 +8,7 @@ import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
 import { Answers } from '../books/answers.ts'
 import { Books } from '../books/books.ts'
-import { retryUntilFinal, sendEach } from '../books/retries.ts'
+import { sendEach } from '../books/retries.ts'
 import { sendAttempt } from '../load/clients.ts'
 import { enterAll, probe, setupOperations } from '../load/operations.ts'
 import { World } from '../load/world.ts'
@@ -32,6 +32,7 @@ const ANSWER_TIMEOUT_MS = 60_000
 
 export interface EmbeddedEnvironment extends Environment {
   readonly dataDir: string
+  readonly instance: Instance
 }
 
 /** One instance with its embedded PostgreSQL, as `npm start` runs it. */
@@ -42,7 +43,7 @@ export async function embeddedEnvironment(
   attachPostgresLog(context, dataDir)
   const instance = await Instance.start(context, { DATA_DIR: dataDir })
   const databaseUrl = (): string => inTestSchema(readFileSync(join(dataDir, 'database-url'), 'utf8').trim())
-  return { ...(await populate(context, [instance], databaseUrl)), dataDir }
+  return { ...(await populate(context, [instance], databaseUrl)), dataDir, instance }
 }
 
 export interface SharedEnvironment extends Environment {
@@ -98,10 +99,7 @@ export async function populate(
     databaseUrl,
   }
   const [users, ...setup] = setupOperations(world)
-  for (const operations of [[users], setup]) {
-    const attempts = operations.map((operation) => environment.answers.begin(operation))
-    await retryUntilFinal(context, environment, attempts)
-  }
+  for (const operations of [[users], setup]) await sendEach(context, environment, operations)
   for (const { uid } of world.rooms) await sendEach(context, environment, enterAll(world, uid))
   for (const instance of instances) {
     instance.probe = async () =>

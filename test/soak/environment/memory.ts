@@ -11,38 +11,18 @@ export interface Sample {
   readonly resident: number
 }
 
-/** Samples the memory of the instances, in bytes. */
-export class MemoryWatch {
-  maxResident = 0
-  /** Samples by process id. */
-  readonly #lives = new Map<number, Sample[]>()
-  readonly #timer: NodeJS.Timeout
-
-  constructor(context: ScenarioContext, instances: readonly Instance[]) {
-    this.#timer = setInterval(() => {
-      for (const instance of instances) void this.#sample(instance)
-    }, SAMPLE_INTERVAL_MS)
-    context.teardown(async () => clearInterval(this.#timer))
-  }
-
-  /** The memory of the process that ran longest. Throws without samples. */
-  memory(): Memory {
-    const lives = [...this.#lives.values()].toSorted((a, b) => secondsOf(b) - secondsOf(a))
-    return memoryOf(lives[0] ?? [])
-  }
-
-  async #sample(instance: Instance): Promise<void> {
-    const { pid } = instance
+/** Samples the memory of an instance until the end of the scenario. */
+export function watchMemory(context: ScenarioContext, instance: Instance): readonly Sample[] {
+  const samples: Sample[] = []
+  const sample = async (): Promise<void> => {
     const metrics = await metricsOf(instance)
-    if (metrics === undefined || instance.pid !== pid) return
-    const heap = metrics.get('nodejs_heap_size_used_bytes')
-    const resident = metrics.get('process_resident_memory_bytes')
-    if (heap === undefined || resident === undefined) return
-    this.maxResident = Math.max(this.maxResident, resident)
-    const life = this.#lives.get(pid) ?? []
-    this.#lives.set(pid, life)
-    life.push({ at: performance.now(), heap, resident })
+    const heap = metrics?.get('nodejs_heap_size_used_bytes')
+    const resident = metrics?.get('process_resident_memory_bytes')
+    if (heap !== undefined && resident !== undefined) samples.push({ at: performance.now(), heap, resident })
   }
+  const timer = setInterval(() => void sample(), SAMPLE_INTERVAL_MS)
+  context.teardown(async () => clearInterval(timer))
+  return samples
 }
 
 /** The memory of a process after its warm-up and at its end. */
@@ -68,10 +48,9 @@ export function memoryOf(life: readonly Sample[]): Memory {
     heap: median(samples.map(({ heap }) => heap)),
     resident: median(samples.map(({ resident }) => resident)),
   })
-  return { seconds: secondsOf(life), warm: use(life.slice(warm, warm + window)), end: use(life.slice(-window)) }
+  const seconds = ((life.at(-1)?.at ?? 0) - (life[0]?.at ?? 0)) / 1000
+  return { seconds, warm: use(life.slice(warm, warm + window)), end: use(life.slice(-window)) }
 }
-
-const secondsOf = (life: readonly Sample[]): number => ((life.at(-1)?.at ?? 0) - (life[0]?.at ?? 0)) / 1000
 
 export const grew = ({ warm, end }: Memory, part: (typeof memoryParts)[number]): boolean =>
   end[part] > warm[part] * MAX_GROWTH

@@ -14,43 +14,40 @@ const PAUSE_MS = 250
 /** The longest pause after each answer on a shared machine, to leave some of it to others. */
 const MAX_THINK_MS = 100
 
-/** Clients that send the next command after each answer, or a little later on a shared machine, until `stop`. */
-export class Clients {
-  readonly #environment: Environment
-  readonly #retryPercent: number
-  readonly #thinkMs: number
-  readonly #running: readonly Promise<void>[]
-  #isStopped = false
-
-  /** `retries`: whether clients send unresolved commands again. */
-  constructor(context: ScenarioContext, environment: Environment, count: number, { retries = true } = {}) {
-    this.#environment = environment
-    this.#retryPercent = retries ? RETRY_PERCENT : 0
-    this.#thinkMs = context.sharesMachine ? MAX_THINK_MS : 0
-    this.#running = Array.from({ length: count }, () => this.#client())
-    context.teardown(() => this.stop())
-  }
-
+export interface Clients {
   /** Waits until every client has its last answer. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await Promise.all(this.#running)
-  }
+  stop(): Promise<void>
+}
 
-  async #client(): Promise<void> {
-    const { answers, instances, world } = this.#environment
-    const { random } = world
-    while (!this.#isStopped) {
-      const open = random.chance(this.#retryPercent) ? answers.takeOpen() : undefined
+/** Starts clients that send the next command after each answer, or a little later on a shared machine. */
+export function startClients(
+  context: ScenarioContext,
+  environment: Environment,
+  count: number,
+  retries = true,
+): Clients {
+  const { answers, instances, world } = environment
+  const { random } = world
+  let isStopped = false
+  const client = async (): Promise<void> => {
+    while (!isStopped) {
+      const open = retries && random.chance(RETRY_PERCENT) ? answers.takeOpen() : undefined
       const attempt = open ?? answers.begin(randomOperation(world))
       const copies = attempt.operation.method !== 'GET' && random.chance(DUPLICATE_PERCENT) ? 2 : 1
       const results = await Promise.all(
-        Array.from({ length: copies }, () => sendAttempt(this.#environment, attempt, random.oneOf(instances))),
+        Array.from({ length: copies }, () => sendAttempt(environment, attempt, random.oneOf(instances))),
       )
       if (results.some(({ outcome }) => outcome !== 'final')) await sleep(PAUSE_MS)
-      else if (this.#thinkMs > 0) await sleep(random.int(0, this.#thinkMs))
+      else if (context.sharesMachine) await sleep(random.int(0, MAX_THINK_MS))
     }
   }
+  const running = Array.from({ length: count }, client)
+  const stop = async (): Promise<void> => {
+    isStopped = true
+    await Promise.all(running)
+  }
+  context.teardown(stop)
+  return { stop }
 }
 
 /** Sends a command once and notes the result. Never rejects. */

@@ -263,6 +263,18 @@ const userRecord = ({ agents, managers }: World, id: number): object => ({
   ...(managers.includes(id) && { business_manager: 1 }),
 })
 
+/** A lucky gift of a user to another one. */
+export const luckyGift = (world: World, user: number): Operation => ({
+  kind: 'lucky',
+  ...send(user, CLOVER, world.othersThan(user, 1), false),
+})
+
+/** A user chooses a seed for their draws. */
+export const choice = (user: number, client_seed: string): Operation => ({
+  kind: 'seed',
+  ...byUser(user, 'PUT', '/v1/fairness/lucky', { client_seed }),
+})
+
 /** Every user enters a room. */
 export const enterAll = ({ users }: World, room: string): readonly Operation[] =>
   users.map((user) => ({ kind: 'enter', ...enter(user, room) }))

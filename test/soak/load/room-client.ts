@@ -8,7 +8,6 @@ interface Frame {
   readonly prev: string | null
   readonly id: string
   readonly resumed: boolean
-  readonly ledger: string
 }
 
 /** What a client received on a channel. */
@@ -20,8 +19,6 @@ class Channel {
   /** The newest position, and the one to resume from so that no frame of it is missed. */
   newest = ''
   since: string | undefined
-  /** What these belong to. */
-  ledger: string | undefined
   /** About the current socket: whether it is subscribed, ids of its frames, and the position of the last one. */
   isSubscribed = false
   readonly onSocket = new Set<string>()
@@ -43,7 +40,6 @@ export class RoomClient {
   readonly #token: string
   readonly #ownChannel: string
   #client: WebSocketClient | undefined
-  #ledger = ''
   #isStopped = false
 
   /** `nextOrigin` chooses an instance; `user` is that of the token. */
@@ -97,29 +93,18 @@ export class RoomClient {
     else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(channel, frame)
   }
 
-  #subscribe(client: WebSocketClient, { position, ledger }: Frame): void {
-    this.#ledger = ledger
+  #subscribe(client: WebSocketClient, { position }: Frame): void {
     for (const [ch, channel] of this.channels) {
-      channel.ledger ??= ledger
       // The user's own channel sends events from the beginning.
       if (ch === this.#ownChannel) channel.since ??= channel.from ??= position
-      client.send({ t: 'sub', ch, since: channel.since, ledger: channel.ledger })
+      client.send({ t: 'sub', ch, since: channel.since })
     }
   }
 
   #onSubscribed(channel: Channel, { ch, position, resumed }: Frame): void {
     if (channel.isSubscribed) this.faults.push(`${ch} was subscribed twice`)
     channel.isSubscribed = true
-    if (channel.since !== undefined && resumed !== (channel.ledger === this.#ledger)) {
-      this.faults.push(`${ch} was ${resumed ? '' : 'not '}resumed from ${channel.since} of ledger ${channel.ledger}`)
-    }
-    if (channel.ledger !== this.#ledger) {
-      // What was received may be lost.
-      channel.ledger = this.#ledger
-      channel.since = channel.from = undefined
-      channel.ids.clear()
-      channel.newest = ''
-    }
+    if (channel.since !== undefined && !resumed) this.faults.push(`${ch} was not resumed from ${channel.since}`)
     channel.since ??= channel.from ??= position
   }
 

@@ -1,8 +1,11 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../src/db/connect.ts'
+import { type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/scenario.ts'
 import { type EmbeddedEnvironment, embeddedEnvironment } from '../environment/environment.ts'
 import { superuserUrl } from '../environment/postgres.ts'
-import { type SmallDisk, smallDisk } from '../environment/small-disk.ts'
 import { allReady, inRounds } from '../rounds.ts'
 
 const MEGABYTES = 400
@@ -10,7 +13,7 @@ const MEGABYTES = 400
 const FAILURE_TIMEOUT_MS = 60_000
 
 interface DiskEnvironment extends EmbeddedEnvironment {
-  readonly disk: SmallDisk
+  readonly disk: ReturnType<typeof mountSmallDisk>
 }
 
 export const diskFull = inRounds<DiskEnvironment>({
@@ -19,7 +22,7 @@ export const diskFull = inRounds<DiskEnvironment>({
   full: { rounds: 6, seconds: 10 },
   short: { rounds: 2, seconds: 1 },
   async open(context) {
-    const disk = smallDisk(context, MEGABYTES)
+    const disk = mountSmallDisk(context)
     return { ...(await embeddedEnvironment(context, join(disk.path, 'data'))), disk }
   },
   async disturb({ context, environment, round, seconds }) {
@@ -61,4 +64,27 @@ async function fillWal({ dataDir, databaseUrl, disk }: DiskEnvironment): Promise
     await client.end()
   }
   throw new Error('the WAL never ran out of space')
+}
+
+/** Mounts a tmpfs until the end of the scenario. Skips the scenario when it cannot be mounted. */
+function mountSmallDisk(context: ScenarioContext) {
+  if (process.geteuid?.() !== 0) throw new ScenarioSkipped('only root can mount a small disk')
+  const path = mkdtempSync(join(tmpdir(), 'economy-soak-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m,mode=711`, 'tmpfs', path], { stdio: 'pipe' })
+  } catch (error) {
+    rmdirSync(path)
+    throw new ScenarioSkipped(`a small disk cannot be mounted: ${error instanceof Error ? error.message.trim() : ''}`)
+  }
+  context.teardown(async () => {
+    execFileSync('umount', [path])
+    rmdirSync(path)
+  })
+  const ballast = join(path, 'ballast')
+  return {
+    path,
+    // It ends when there is no space left.
+    fill: () => void spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k', 'oflag=append', 'conv=notrunc']),
+    free: () => rmSync(ballast, { force: true }),
+  }
 }

@@ -2,9 +2,9 @@ import { watchBalanceSums } from '../../harness/scenario/balance-sums.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
 import { runFinalChecks } from '../books/reconcile.ts'
 import { embeddedEnvironment } from '../environment/environment.ts'
-import { grew, MemoryWatch, memoryParts } from '../environment/memory.ts'
+import { grew, memoryOf, memoryParts, watchMemory } from '../environment/memory.ts'
 import { killPostmaster } from '../environment/postgres.ts'
-import { Clients } from '../load/clients.ts'
+import { startClients } from '../load/clients.ts'
 
 const CLIENTS = 64
 /** In shorter runs the memory is not judged, as it is not warmed up. */
@@ -17,10 +17,10 @@ export const endurance: Scenario = {
   short: { rounds: 1, seconds: 3 },
   async run(context, { seconds }) {
     const environment = await embeddedEnvironment(context)
-    const { answers, dataDir, instances } = environment
-    const watch = new MemoryWatch(context, instances)
+    const { answers, dataDir, instance } = environment
+    const samples = watchMemory(context, instance)
     const sums = await watchBalanceSums(context, environment.databaseUrl())
-    const clients = new Clients(context, environment, CLIENTS)
+    const clients = startClients(context, environment, CLIENTS)
     for (let second = 1; second <= seconds; second += 1) {
       await context.pause(1_000)
       if (second % 60 === 0) context.progress(`${second} of ${seconds} s: ${answers.final.size} commands`)
@@ -30,7 +30,7 @@ export const endurance: Scenario = {
     context.expect(failed === 0, `${failed} requests failed`)
     context.report(`${(done / seconds).toFixed(0)} commands a second over ${seconds} s`)
     await sums.report()
-    const memory = watch.memory()
+    const memory = memoryOf(samples)
     for (const part of memoryParts) {
       const megabytes = [memory.warm, memory.end].map((use) => `${(use[part] / 1e6).toFixed(0)} MB`)
       context.report(`${part} memory ${megabytes.join(' warm, ')} after ${memory.seconds.toFixed(0)} s`)
@@ -38,11 +38,9 @@ export const endurance: Scenario = {
       context.expect(!isJudged || !grew(memory, part), `${part} memory grew from ${megabytes.join(' to ')}`)
     }
     // Recovery from a crash under load, with all data of the run.
-    for (const instance of instances) {
-      killPostmaster(dataDir)
-      await instance.kill()
-      await instance.start()
-    }
+    killPostmaster(dataDir)
+    await instance.kill()
+    await instance.start()
     await clients.stop()
     await runFinalChecks(context, environment)
   },

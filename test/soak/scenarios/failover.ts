@@ -7,7 +7,7 @@ import { Instance } from '../../harness/scenario/service-instance.ts'
 import { reconcile, runFinalChecks } from '../books/reconcile.ts'
 import { type Environment, makeFolder, populate } from '../environment/environment.ts'
 import { killPostmaster } from '../environment/postgres.ts'
-import { Clients } from '../load/clients.ts'
+import { startClients } from '../load/clients.ts'
 import { allReady } from '../rounds.ts'
 
 const CLIENTS = 16
@@ -32,7 +32,7 @@ export const failover: Scenario = {
       let databaseUrl = primary.serviceUrl
       const instances = [await Instance.start(context, env), await Instance.start(context, env)]
       const environment = await populate(context, instances, () => databaseUrl)
-      const clients = new Clients(context, environment, CLIENTS)
+      const clients = startClients(context, environment, CLIENTS)
       const runForAWhile = (): Promise<void> => context.pause(500 + seconds * 1_000)
       await runForAWhile()
       await loseStandby(context, environment, standby)

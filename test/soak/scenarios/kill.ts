@@ -1,6 +1,5 @@
 import { queryRows } from '../../harness/postgres/query-rows.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
-import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { type EmbeddedEnvironment, embeddedEnvironment } from '../environment/environment.ts'
 import { killChild, killPostmaster, postmasterOf, superuserUrl } from '../environment/postgres.ts'
 import { allReady, inRounds, inTurn } from '../rounds.ts'
@@ -9,19 +8,19 @@ const RESTART_TIMEOUT_MS = 60_000
 /** How often the service's sessions are ended in a round. */
 const SESSION_ENDS = 20
 
-type Fault = (context: ScenarioContext, environment: EmbeddedEnvironment, instance: Instance) => Promise<unknown>
+type Fault = (context: ScenarioContext, environment: EmbeddedEnvironment) => Promise<unknown>
 
 const faults: readonly (readonly [name: string, fault: Fault])[] = [
   [
     'the service killed',
-    async (_context, _environment, instance) => {
+    async (_context, { instance }) => {
       await instance.kill()
       await instance.start()
     },
   ],
   [
     'the service killed, and again while it started',
-    async (context, _environment, instance) => {
+    async (context, { instance }) => {
       await instance.kill()
       await instance.startAndKill(context.random.int(100, 1_500))
       await instance.start()
@@ -29,7 +28,7 @@ const faults: readonly (readonly [name: string, fault: Fault])[] = [
   ],
   [
     'the service and PostgreSQL killed',
-    async (_context, { dataDir }, instance) => {
+    async (_context, { dataDir, instance }) => {
       killPostmaster(dataDir)
       await instance.kill()
       await instance.start()
@@ -77,7 +76,7 @@ export const kill = inRounds({
   open: embeddedEnvironment,
   async disturb({ context, environment, round }) {
     const [name, fault] = inTurn(faults, round)
-    for (const instance of environment.instances) await fault(context, environment, instance)
+    await fault(context, environment)
     // Some load on what was restarted before the books are checked.
     await context.pause(200)
     return name

@@ -1,6 +1,6 @@
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../environment/environment.ts'
-import { Clients } from '../load/clients.ts'
+import { startClients } from '../load/clients.ts'
 import { inRounds } from '../rounds.ts'
 
 /** Connections closed between two checks of the books. */
@@ -29,7 +29,7 @@ export const lostCommit = inRounds({
   },
   /** The other way round: COMMIT does not reach the server, and clients get an error and retry. */
   async atEnd(context, environment) {
-    const clients = new Clients(context, environment, 16)
+    const clients = startClients(context, environment, 16)
     for (let i = 0; i < CUTS_PER_ROUND; i += 1) await cut(context, environment, 'request')
     await clients.stop()
     const failed = environment.answers.count(500)
