@@ -4,6 +4,7 @@ import { forgetUser } from '../../src/erasure/forget-user.ts'
 import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdrawal.ts'
 import { devices, devicesOfUsers } from '../../src/features/users/devices/device.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
+import { roleCounts } from '../../src/features/users/listed-roles.ts'
 import { evolveUsers, forgottenUid, userProfiles, users, userUids } from '../../src/features/users/user.ts'
 import { foldedNames } from '../../src/language/folded.ts'
 import { account } from '../../src/ledger/rules/account.ts'
@@ -132,7 +133,9 @@ test('a forgotten agent or manager is none any more, also one who was forgotten 
   const agent = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 } as const
   const defined = (roles: object) => ({ ...userDefined(1), data: { ...userDefined(1).data, ...roles } })
   const { given, when, state } = people()
+  const counts = () => ['charging_agents', 'business_managers'].map((role) => state.get(roleCounts, role))
   given(defined({ ...agent, agency_countries: [{ country_id: 1, diamonds_per_dollar: 9_000 }] }))
+  t.match(counts(), [{ users: 1 }, { users: 1 }])
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: [] }
   const none = { charging_agent: 0, allow_receive_withdraw_requests: 0, business_manager: 0, agency_countries: [] }
   t.match(when(forgetUser, input).events, [
@@ -140,6 +143,7 @@ test('a forgotten agent or manager is none any more, also one who was forgotten 
     { type: 'user-forgotten', data: { user_id: 1 } },
   ])
   t.match(state.get(users, '1'), { charging_agent: false, business_manager: false, agency_countries: [] })
+  t.same(counts(), [undefined, undefined], 'no row counts nobody')
   given(defined(agent))
   t.match(when(forgetUser, input).events, [{ type: 'user-defined', data: none }])
   t.same(when(forgetUser, input).events, [])

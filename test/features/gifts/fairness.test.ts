@@ -85,6 +85,8 @@ test('a draw of another ledger is verified with the values sent', (t) => {
       ['order 1', true],
     ],
   )
+  const second = { k: 2, link: Buffer.from(hashTimes(start, 1022)).toString('hex') }
+  t.match(verdict({ ...second, orders: [{ r: 926_375, reward_num: 50 }] }), { valid: true }, 'the second of the chain')
   const words = drawOrder(Buffer.from(draw.link, 'hex'), 'c-1', 'alice-seed-1', 1, 0, 1_000_000).words
   t.match(answer.steps[2], { why: /not on this ledger/, values: { on_ledger: false } })
   t.match(answer.steps[0]?.why, /that was sent$/)

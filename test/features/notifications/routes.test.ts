@@ -135,6 +135,11 @@ test('an inbox', async (t) => {
     const after = await readAt()
     t.same(after.slice(3), [marked, marked, marked], 'when they were read does not change')
     t.match(after.slice(0, 3), [null, String, String])
+    t.same(
+      await queryRows(database, 'select up_to from notification_reads where user_id = 4 order by up_to'),
+      [{ up_to: String(first) }, { up_to: String(second) }],
+      'a mark that changes nothing is not recorded',
+    )
     const again = await user(4)('POST', '/v1/notifications/read', { up_to: first }, key)
     t.match(again, { status: 200, body: { meta: { unread: 3 } }, headers: { 'idempotency-replayed': 'true' } })
     t.match(await mark(4, second, key), { code: 'idempotency_key_reused' })

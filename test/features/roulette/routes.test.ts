@@ -160,6 +160,8 @@ test('games of one room', async (t) => {
       for (const id of [other.id, other.uid, 'g-1-1']) await refused(at(1, verb, id), 404, 'not_found')
     }
     await refused(user(1)('DELETE', `${rouletteUrl}/${other.id}`), 404, 'not_found')
+    await refused(at(2, 'leave'), 422, 'not_joined')
+    await refused(at(2, 'finish'), 403, 'not_in_game')
     for (const [body, field] of [
       [{ game_price: undefined, max_players: undefined }, 'game_price'],
       [{ max_players: undefined }, 'max_players'],

@@ -4,6 +4,7 @@ import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { cancelStaleGames } from '../../../src/features/roulette/old-games/cancel-stale-games.ts'
+import { purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { findStaleGames } from '../../../src/features/roulette/reads.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
@@ -12,7 +13,7 @@ import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { beginIncarnation, FIXED_NOW, OTHER_INCARNATION } from '../../harness/ledger/given-when.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { gameInput, open, openedGame } from './game-rules-fixture.ts'
 import { openedGames } from './opened-games-fixture.ts'
@@ -129,6 +130,44 @@ test('stale games are read and cancelled, and a rebuild says the same', async (t
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   t.same((await verifyDatabase(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
+})
+
+test('two instances purge the same games, and cancel the same stale games, at once: each is cancelled once', async (t) => {
+  const database = await testDatabase()
+  const { ledger, made } = await openedGames(t, database, 8)
+  const instances = [ledger, createTestExecutor(t, database.serviceUrl)]
+  for (const { room, game, creator, second } of made.slice(4)) {
+    for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
+  }
+  const ids = made.map(({ game }) => game)
+  const candidates = ids.slice(4)
+  const purges = instances.map(({ runOk }) =>
+    runOk(purgeGames(ids.slice(0, 4)), { older_than_minutes: 0, dry_run: false }),
+  )
+  const cancels = instances.map(({ runOk }) => runOk(cancelStaleGames, { candidates, max_open_minutes: 0 }))
+  const [purged, counts] = await Promise.all([Promise.all(purges), Promise.all(cancels)])
+  t.same(
+    purged.flatMap((answer) => answer.games.map(({ game }) => game.game_id)),
+    ids.slice(0, 4),
+  )
+  t.same(
+    purged.flatMap(({ skipped }) => skipped),
+    [],
+  )
+  t.same(
+    counts.toSorted((a, b) => a - b),
+    [0, 4],
+  )
+  const cancelled = `select (data::jsonb->>'game_id')::int as id from ledger_events where type = 'roulette-cancelled' order by 1`
+  t.same(
+    await queryRows(database, cancelled),
+    ids.map((id) => ({ id })),
+  )
+  t.same((await verifyDatabase(database)).findings, [])
+  t.same(
+    instances.flatMap(({ bugs, failures }) => [...bugs, ...failures]),
+    [],
+  )
 })
 
 test('many games that cannot be refunded do not hide those that can', async (t) => {

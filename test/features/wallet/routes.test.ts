@@ -2,9 +2,10 @@ import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-test('a wallet shows every change that was answered before the request', async (t) => {
-  const { operator, user } = await createTestApp(t, [usersSlice, walletSlice])
+test('a wallet shows every change that was answered before the request; without a profile there is none', async (t) => {
+  const { operator, user, database } = await createTestApp(t, [usersSlice, walletSlice])
   const others = [2, 3, 4, 5, 6, 7, 8, 9]
   await operator('POST', '/admin/v1/users', { users: [1, ...others].map((id) => ({ id })) })
   let crowded = true
@@ -17,4 +18,6 @@ test('a wallet shows every change that was answered before the request', async (
   }
   crowded = false
   await Promise.all(crowd)
+  await queryRows(database, 'delete from user_profiles where user_id = 9')
+  t.match(await user(9)('GET', '/v1/wallet'), { status: 404, body: { code: 'not_found' } })
 })
