@@ -197,7 +197,7 @@ test('with ON_LOST_COMMITS=recover an instance begins an incarnation and forgets
     const socket = new WebSocketClient(service.origin, { token: signed({ sub: '3' }), keepsFrames: true })
     t.teardown(() => socket.close())
     await socket.waitForFrame('ready')
-    socket.send({ t: 'sub', i: 1, ch: 'one-to-room:9' })
+    socket.send({ t: 'sub', i: 1, ch: 'user:3' })
     await socket.waitForFrame('subbed')
     return socket
   }
@@ -225,7 +225,7 @@ test('with ON_LOST_COMMITS=recover an instance begins an incarnation and forgets
     Number((await wallet(signed({ sub: '1' }))).headers.get('x-ledger-position'))
   await until(async () => (await positionOf()) === (await headOf(database)))
   const second = await listen()
-  const gift = { caller_id: 1, sender_id: 1, decoration_id: 1, receiver_ids: [2], quantity: 1, room: 9 }
+  const gift = { caller_id: 1, sender_id: 1, decoration_id: 1, receiver_ids: [3], quantity: 1, room: 9 }
   const { position } = await createTestExecutor(t, database.serviceUrl).run(
     sendGift({ chains: testChains, ownerPercent: 5 }),
     {
