@@ -4,8 +4,9 @@ import { promisify } from 'node:util'
 import { credit } from '../src/features/wallet/credit.ts'
 import { currencies } from '../src/ledger/rules/account.ts'
 import { queryRows } from '../test/harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../test/harness/postgres/test-database.ts'
 import { growBooks } from './bench/audit/books.ts'
-import { type Database, startCluster } from './bench/cluster.ts'
+import { startCluster } from './bench/cluster.ts'
 import { openCommands, type RunAs, seed } from './bench/seed.ts'
 
 // Makes books by the service's own rules, exports them, and has two independent programs read them: hledger and ledger
@@ -33,7 +34,7 @@ async function creditUsers(runAs: RunAs): Promise<void> {
 /** Balances other than 0, by account; whole units (cents of a dollar). */
 type Balances = ReadonlyMap<string, bigint>
 
-async function readOurBalances(database: Database): Promise<Balances> {
+async function readOurBalances(database: TestDatabase): Promise<Balances> {
   const rows = await queryRows(database, 'select account, balance::text from balances where balance <> 0')
   return new Map(rows.map(({ account, balance }) => [String(account), BigInt(balance ?? 0)]))
 }

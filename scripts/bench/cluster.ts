@@ -7,17 +7,15 @@ import { startAndConnect } from '../../src/db/cluster/cluster-lock.ts'
 import { queryRows } from '../../test/harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 
-export type Database = TestDatabase
-
 /** One PostgreSQL for the whole run, with the product's own durable settings. */
 export interface BenchCluster {
   readonly postmaster: number
   /** For files of the run. */
   readonly folder: string
   /** Creates a database: a copy of another one, or empty. */
-  create(name: string, template?: string): Promise<Database>
+  create(name: string, template?: string): Promise<TestDatabase>
   /** Leaves PostgreSQL nothing to do for what was written, which it would otherwise do during a measurement. */
-  settle(database: Database): Promise<void>
+  settle(database: TestDatabase): Promise<void>
 }
 
 const TMPFS = 0x01021994

@@ -15,9 +15,9 @@ import { sha256 } from '../../src/ledger/rules/hash.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
+import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 import { keys } from '../../test/harness/scenario/service-keys.ts'
 import type { Checkout } from './bench.ts'
-import type { Database } from './cluster.ts'
 import { DIAMONDS, GIFT, ROOMS, USERS, upTo } from './workload.ts'
 
 /** Runs a verb with a new idempotency key, as clients do. Throws when it is refused. */
@@ -27,7 +27,11 @@ export type RunAs = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, in
  * Commands without HTTP, until `cleanUp`. `ask` is like `runAs` for those that may be refused; `head` is the ledger's last
  * position by the answers so far.
  */
-export function openCommands(cleanUp: AsyncDisposableStack, { serviceUrl }: Database, limits: Partial<Limits> = {}) {
+export function openCommands(
+  cleanUp: AsyncDisposableStack,
+  { serviceUrl }: TestDatabase,
+  limits: Partial<Limits> = {},
+) {
   const observer = { committed: () => {}, bug: () => {}, failed: () => {} }
   const executor = new Executor({ url: serviceUrl, tables, evolve, limits, observer })
   cleanUp.defer(() => executor.close())
@@ -58,15 +62,13 @@ export const population = { users: USERS, rooms: ROOMS }
 export type Population = Readonly<typeof population>
 
 /** Creates the tables, users with diamonds, rooms and the gift: about 21,000 events. */
-export async function seed(database: Database, { users, rooms }: Population = population): Promise<void> {
+export async function seed(database: TestDatabase, { users, rooms }: Population = population): Promise<void> {
   await migrate(database.ownerUrl)
   await grantService(database.ownerUrl, 'economy_service')
   await using closing = new AsyncDisposableStack()
   const { runAsService } = openCommands(closing, database)
-  await runAsService(genesis, {
-    fairness_key: luckyChains(keys.FAIRNESS_KEY).keyHash,
-    incarnation: 'b'.repeat(32),
-  })
+  const fairness_key = luckyChains(keys.FAIRNESS_KEY).keyHash
+  await runAsService(genesis, { fairness_key, incarnation: 'b'.repeat(32) })
   await runAsService(defineDecoration, { ...GIFT, decoration_id: GIFT.id })
   for (const from of upTo(users).filter((id) => id % 1000 === 1)) {
     await runAsService(defineUsers, { users: upTo(1000).map((i) => ({ id: from + i - 1 })), listed: true })
@@ -82,7 +84,7 @@ export async function seed(database: Database, { users, rooms }: Population = po
  * Seeds with the code of a checkout, as older code refuses newer migrations. `events`: and lets users and operators fill
  * the ledger up to so many.
  */
-export async function seedWith({ folder }: Checkout, database: Database, events = 0): Promise<void> {
+export async function seedWith({ folder }: Checkout, database: TestDatabase, events = 0): Promise<void> {
   const call = async (file: string, name: string, ...args: readonly unknown[]): Promise<void> => {
     const module: object = await import(pathToFileURL(join(folder, 'scripts/bench', file)).href)
     const work: unknown = Reflect.get(module, name)

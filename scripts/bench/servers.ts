@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../src/db/cluster/free-port.ts'
 import { clock } from '../../test/harness/load/clock.ts'
+import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 import { launchProcess } from '../../test/harness/process/service.ts'
 import { keys } from '../../test/harness/scenario/service-keys.ts'
 import type { Bench } from './bench.ts'
-import type { Database } from './cluster.ts'
 
 export interface Server {
   readonly port: number
@@ -21,7 +21,7 @@ export interface Launch {
   /** Default: the service. */
   readonly script?: string
   /** Null: it needs none. */
-  readonly database: Database | null
+  readonly database: TestDatabase | null
   /** Another checkout. */
   readonly folder?: string
   /** A server that has ended, whose ports it gets. */

@@ -30,7 +30,6 @@ const MIN_BYTES = 8
 
 /** Bytes that each kind of command adds to each table, with its indexes and TOAST. */
 async function measureTables(bench: Bench): Promise<string> {
-  /** Commands of each kind. */
   const commands = bench.size(2_000, 200)
   const database = await bench.cluster.create('tables')
   await seed(database, { users: USERS, rooms: USERS })
@@ -79,7 +78,6 @@ async function measureTables(bench: Bench): Promise<string> {
     const token = randomBytes(82).toString('base64url')
     return runAs(`user:${user_id}`, registerDevice, { user_id, token, platform: 'android', language: 'en' })
   }
-  const sql = (text: string) => () => queryRows(database, `${text} from generate_series(1, ${commands}) as i`)
 
   const refused = (user: number) => ask(`user:${user}`, send, giftOf(user, 99, 1))
   const chosen = (user_id: number, i: number) =>
@@ -87,13 +85,8 @@ async function measureTables(bench: Bench): Promise<string> {
   const granted = { privilege_package_id: 1, quantity: 1, reason: 'bench' }
   const joined = (caller_id: number, i: number) =>
     runAsService(joinRoom, { caller_id, room_id: 1 + ((caller_id + i) % USERS) })
-  const announcement = `insert into live_announcements select 'room:' || i % 100, i, i - 1, now()`
-  const push = `insert into push_outbox (token, position, user_id, notification)
-                select repeat('t', 110) || i, i, i, repeat('n', 180)`
-  const version = `insert into told_clients (token_key, type, version, told_at)
-                   select encode(sha256(i::text::bytea), 'hex'), 'android', '1.2.3', now()`
 
-  /** How many there are, and the i-th command of a kind, by a user; rows are inserted at once. */
+  /** How many there are, and the i-th command of a kind, by a user. */
   const kinds: readonly (readonly [string, number, (user: number, i: number) => Promise<unknown>])[] = [
     ['a standard gift to one', commands, gift(GIFT.id, 1)],
     ['a lucky gift to one', commands, gift(LUCKY_GIFT, 1)],
@@ -105,9 +98,6 @@ async function measureTables(bench: Bench): Promise<string> {
     ['a card granted', commands, (user_id) => runAsService(grantCards, { user_id, ...granted })],
     ['a device registered', commands, device],
     ['a room joined', commands, joined],
-    ['an announcement on a channel', 1, sql(announcement)],
-    ['a pending push notification', 1, sql(push)],
-    ['a client version recorded by app-status', 1, sql(version)],
   ]
   const sizes = async () => {
     await queryRows(database, 'vacuum')
@@ -127,8 +117,7 @@ async function measureTables(bench: Bench): Promise<string> {
     for (let from = 0; from < times; from += USERS - 1) {
       await Promise.all(upTo(Math.min(USERS - 1, times - from)).map((user) => once(user, from + user)))
     }
-    const perCommand = (name: string, bytes: number): number =>
-      Math.round((bytes - (before.get(name) ?? 0)) / (times === 1 ? commands : times))
+    const perCommand = (name: string, bytes: number): number => Math.round((bytes - (before.get(name) ?? 0)) / times)
     const grown = [...(await sizes())]
       .map(([name, bytes]) => ({ name, bytes: perCommand(name, bytes) }))
       .filter(({ bytes }) => bytes >= MIN_BYTES)

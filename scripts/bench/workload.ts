@@ -69,9 +69,9 @@ export function keyedGifts(): NextRequest {
   }
 }
 
-/** A read of each of the first users; the path may depend on a room. */
-export const readsOf = (readers: number, path: (room: number) => string): NextRequest =>
-  anyOf(upTo(readers).map((user) => bytesOf(jsonRequest('GET', path(between(1, ROOMS)), tokenOf(user)))))
+/** A read of each user; the path may depend on a room. */
+export const readsOf = (path: (room: number) => string): NextRequest =>
+  anyOf(upTo(USERS).map((user) => bytesOf(jsonRequest('GET', path(between(1, ROOMS)), tokenOf(user)))))
 
 /** Requests by their shares. */
 export function mixed(...shares: readonly (readonly [next: NextRequest, share: number])[]): NextRequest {

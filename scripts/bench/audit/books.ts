@@ -15,9 +15,9 @@ import { debit } from '../../../src/features/wallet/debit.ts'
 import { INDEX_CURSOR } from '../../../src/realtime/channels/channel-index.ts'
 import { PUSH_SUBSCRIBER } from '../../../src/startup/notifications.ts'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
 import { keys } from '../../../test/harness/scenario/service-keys.ts'
 import type { Bench } from '../bench.ts'
-import type { Database } from '../cluster.ts'
 import { progress } from '../rounds.ts'
 import { openCommands, type Population, population, type RunAs, seed } from '../seed.ts'
 import { between, GAMBLERS, GIFT, LUCKY_GIFT, upTo } from '../workload.ts'
@@ -27,11 +27,13 @@ import { between, GAMBLERS, GIFT, LUCKY_GIFT, upTo } from '../workload.ts'
 const WEIGHTS = { 0: 899, 2: 70, 10: 30, 360: 1 }
 const odds = Object.entries(WEIGHTS).map(([multiplier, weight]) => ({ multiplier: Number(multiplier), weight }))
 const CLOVER = { decoration_id: LUCKY_GIFT, name: 'Clover', kind: 'lucky', price: 10, odds } as const
+const SILVER = { privilege_package_id: 1, quantity: 1, reason: 'a prize' } as const
+const REFUND = { holder: 'user', currency: 'diamonds', amount: 7, reason: 'a refund' } as const
 /** Members of each room, who play there: the users from the room's number on, the first of whom owns it. */
 const MEMBERS = 5
 
 /** A database with books of so many events. A service that starts on it has nothing to announce or to push. */
-export async function writeBooks({ cluster }: Bench, events: number): Promise<Database> {
+export async function writeBooks({ cluster }: Bench, events: number): Promise<TestDatabase> {
   progress(`writing books of ${events} events`)
   const database = await cluster.create('books')
   await seed(database)
@@ -47,7 +49,7 @@ export async function writeBooks({ cluster }: Bench, events: number): Promise<Da
 
 /** Runs commands on a seeded database until its ledger has that many events. */
 export async function growBooks(
-  database: Database,
+  database: TestDatabase,
   events: number,
   { users, rooms }: Population = population,
 ): Promise<void> {
@@ -82,20 +84,9 @@ async function randomCommand(runAs: RunAs, room: number, { users, rooms }: Popul
   } else if (die <= 91) {
     await runAs('staff:ann', credit, { user_id, currency: 'coins', amount: 1000, reason: 'a top-up' })
   } else if (die <= 94) {
-    await runAs('staff:ann', debit, {
-      holder: 'user',
-      id: user_id,
-      currency: 'diamonds',
-      amount: 7,
-      reason: 'a refund',
-    })
+    await runAs('staff:ann', debit, { ...REFUND, id: user_id })
   } else if (die <= 96) {
-    const [card] = await runAs('staff:ann', grantCards, {
-      user_id,
-      privilege_package_id: 1,
-      quantity: 1,
-      reason: 'a prize',
-    })
+    const [card] = await runAs('staff:ann', grantCards, { ...SILVER, user_id })
     if (card !== undefined) await runAs(`user:${user_id}`, activateCard, { caller_id: user_id, card_id: card.card_id })
   } else if (die <= 98 || Math.random() < 0.8) {
     await runAs('staff:ann', addBagItems, { user_id, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' })

@@ -6,20 +6,20 @@ import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
 import { LoadGenerator } from '../../../test/harness/load/load-generator.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
 import { type Bench, type Checkout, runBench } from '../bench.ts'
-import type { Database } from '../cluster.ts'
 import { untilIndexed } from '../requests/measure-requests.ts'
 import { type Contender, compared, formatNumber, type Turn, takeTurns } from '../rounds.ts'
 import { startServer } from '../servers.ts'
 import { uniformGifts } from '../workload.ts'
 import { writeBooks } from './books.ts'
 
-let books: Promise<Database> | undefined
+let books: Promise<TestDatabase> | undefined
 /** For all parts of a run. */
-const booksOf = (bench: Bench): Promise<Database> => (books ??= writeBooks(bench, bench.size(1_000_000, 40_000)))
+const booksOf = (bench: Bench): Promise<TestDatabase> => (books ??= writeBooks(bench, bench.size(1_000_000, 40_000)))
 
 /** The audit commands of a checkout, with the flags of its `npm run audit`. */
-function auditOf({ folder }: Checkout, { serviceUrl, ownerUrl }: Database, ...args: readonly string[]) {
+function auditOf({ folder }: Checkout, { serviceUrl, ownerUrl }: TestDatabase, ...args: readonly string[]) {
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const flags = String(scripts.audit).match(/--\S+/g) ?? []
   const cache = join(folder, 'node_modules/.cache/compiled')
@@ -68,7 +68,7 @@ const measureCommand =
   }
 
 /** Answers the seconds that it took. */
-async function copyAll({ serviceUrl }: Database): Promise<number> {
+async function copyAll({ serviceUrl }: TestDatabase): Promise<number> {
   const client = await connect(serviceUrl, 'bench')
   const began = performance.now()
   const chunks = client.query(to('copy (select * from ledger_events order by position) to stdout'))
@@ -81,7 +81,7 @@ async function copyAll({ serviceUrl }: Database): Promise<number> {
 const FEW_GIFTS = 100
 
 /** Rows of events that were read so far: a verification reads each event twice, the second time for its reply. */
-async function eventsRead(database: Database): Promise<number> {
+async function eventsRead(database: TestDatabase): Promise<number> {
   const [row] = await queryRows(
     database,
     `select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'ledger_events'`,

@@ -1,26 +1,22 @@
 import type { Static } from '@sinclair/typebox'
 import type { Pool } from 'pg'
-import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
-import type { EventData } from '../../../schema/events.ts'
-import { PublishedDraw } from '../../../schema/fairness.ts'
+import { dataOf } from '../../../schema/common.ts'
 import { InstantSend, SendResult } from '../../../schema/gifts.ts'
 import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
 import { Wallet } from '../../../schema/wallet.ts'
 import { microsOf } from '../../../src/db/micros-of.ts'
 import { assetUrl, withAvatarUrl } from '../../../src/features/asset-url.ts'
 import { giftMessages } from '../../../src/features/gifts/messages.ts'
-import { orderId } from '../../../src/features/gifts/send.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { userOf } from '../../../src/http/auth/caller.ts'
 import { HttpError, notFound } from '../../../src/http/errors/http-error.ts'
-import { pageBody, readPage } from '../../../src/http/pages.ts'
 import { centsToDollars } from '../../../src/ledger/rules/money.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import { prepared, sendNaively } from './naive-gifts.ts'
 
 /**
  * The product's routes as a good service without batches answers them: one request is one transaction or one prepared
- * statement, which answers all of it. With the product's HTTP layer and schemas; of histories the first page only.
+ * statement, which answers all of it. With the product's HTTP layer and schemas.
  */
 export const naiveSlice = (pool: Pool): Slice => ({
   documentedPrefix: '/api/v1',
@@ -32,13 +28,6 @@ export const naiveSlice = (pool: Pool): Slice => ({
     app.get('/rooms/:uid', { schema: room }, async ({ params }) => ({
       data: await readRoom(pool, params.uid, assetBaseUrl),
     }))
-    const draws = { querystring: PageQuery, response: { 200: pageOf(PublishedDraw) } }
-    app.get('/fairness/lucky/draws', { schema: draws }, async (request) => {
-      const { limit } = readPage(request.query, 1)
-      const rows = await readDraws(pool, userOf(request), limit + 1)
-      const page = pageBody(rows.slice(0, limit), rows.length > limit, ({ position }) => [position])
-      return { ...page, data: page.data.map(({ draw }) => draw) }
-    })
     const gift = { body: InstantSend, response: { 200: SendResult } }
     app.post('/instant-send', { schema: gift }, async (request) => {
       const { u_id: sender, decoration_id: decoration, user_id: receivers, quantity, room_id } = request.body
@@ -140,22 +129,4 @@ async function readRoom(pool: Pool, uid: string, assetBaseUrl: string): Promise<
     created_at: isoMicros(room_created_at),
     active_roulette_game: null,
   }
-}
-
-const drawRows = prepared<{ readonly position: number; readonly data: EventData<'gift-drawn'>; readonly at: number }>(
-  'draws',
-  `select position, data::json as data, ${microsOf('at')} as at from ledger_events
-   where type = 'gift-drawn' and actor = $1 order by position desc limit $2`,
-)
-
-/** The user's newest draws, with their positions. */
-async function readDraws(pool: Pool, userId: number, limit: number) {
-  const rows = await drawRows(pool, `user:${userId}`, limit)
-  return rows.map(({ position, data, at }) => {
-    const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, price, quantity, draws } =
-      data
-    const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(position, i), r, reward_num: reward }))
-    const named = { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash }
-    return { position, draw: { ...named, stake: price * quantity, orders, created_at: isoMicros(at) } }
-  })
 }

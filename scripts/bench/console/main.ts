@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LoadGenerator } from '../../../test/harness/load/load-generator.ts'
 import { percentile } from '../../../test/harness/load/percentiles.ts'
+import { cpuMsOf, cpuMsWithChildren } from '../../../test/harness/process/cpu-time.ts'
 import { writeBooks } from '../audit/books.ts'
 import { type Bench, runBench } from '../bench.ts'
-import { cpuOf, cpuOfCluster } from '../cpu.ts'
 import { untilIndexed } from '../requests/measure-requests.ts'
 import { compared, formatNumber, progress, table, takeTurns } from '../rounds.ts'
 import { startServer } from '../servers.ts'
@@ -40,7 +40,7 @@ const anyPathOf = (pages: readonly Page[]): string => anyOf(anyOf(pages)?.paths 
 /** All staff open addresses of one page at the same moment, again and again; in the end any pages. */
 async function measurePages(bench: Bench, { server, pages, staff }: Console): Promise<string> {
   const clicks = bench.rounds(10)
-  const cpu = () => [cpuOf(server.pid), cpuOfCluster(bench.cluster.postmaster)]
+  const cpu = () => [cpuMsOf(server.pid), cpuMsWithChildren(bench.cluster.postmaster)]
   const measure = async (name: string, moments: number, pathOf: () => string): Promise<string[]> => {
     const click = () => Promise.all(staff.map((browser) => browser.open(pathOf())))
     // The first one warms up.
@@ -52,7 +52,7 @@ async function measurePages(bench: Bench, { server, pages, staff }: Console): Pr
       await sleep(PAUSE_MS)
     }
     const sorted = times.toSorted((a, b) => a - b)
-    const millis = cpu().map((after, i) => (after - (before[i] ?? 0)) / 1_000 / times.length)
+    const millis = cpu().map((after, i) => (after - (before[i] ?? 0)) / times.length)
     const figures = [percentile(sorted, 50), percentile(sorted, 95), ...millis].map(formatNumber)
     progress(`${name}: ${figures.join(', ')}`)
     return [name, ...figures]

@@ -1,5 +1,5 @@
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
-import type { Database } from '../cluster.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
 
 /** Rows of each kind that are looked at, chosen again for each run, so that no cache of one row answers. */
 const SAMPLES = 200
@@ -39,14 +39,12 @@ export interface Page {
   readonly paths: readonly string[]
 }
 
-export async function pagesOf(database: Database): Promise<readonly Page[]> {
+export async function pagesOf(database: TestDatabase): Promise<readonly Page[]> {
   const found = new Map<string, string[]>()
   for (const [name, query] of Object.entries(samples)) {
     const rows = await queryRows(database, `select n from (${query}) as all_rows order by random() limit ${SAMPLES}`)
-    found.set(
-      name,
-      rows.map(({ n }) => String(n)),
-    )
+    const values = rows.map(({ n }) => String(n))
+    found.set(name, values)
   }
   return pages.map((page) => {
     const [, name] = /\{(\w+)\}/.exec(page) ?? []

@@ -15,7 +15,7 @@ import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-reg
 import { registerSocketRoutes } from '../../../src/realtime/sockets/socket-routes.ts'
 import { giftAt, profiles } from './event.ts'
 
-const { slices } = await loadSlices()
+const frameMappers = (await loadSlices()).slices.flatMap(({ frameMapper = [] }) => frameMapper)
 
 /** A server that sends events to all its sockets. */
 export interface Implementation {
@@ -34,10 +34,7 @@ export async function ours(sockets: number): Promise<Implementation> {
   const fail = (error: unknown): void => console.error(error)
   const hub = new Hub(
     {
-      mapEvent: createEventMapper(
-        slices.flatMap(({ frameMapper = [] }) => frameMapper),
-        fail,
-      ),
+      mapEvent: createEventMapper(frameMappers, fail),
       profiles: { get: async () => profiles },
       backlogs: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), read: nothing },
       head: async () => 0,

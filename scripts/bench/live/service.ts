@@ -1,7 +1,7 @@
 import { bytesOf, jsonRequest } from '../../../test/harness/http/request.ts'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
 import type { Bench, Checkout } from '../bench.ts'
-import type { Database } from '../cluster.ts'
 import { progress } from '../rounds.ts'
 import { seedWith } from '../seed.ts'
 import { type Server, sendJson, startServer } from '../servers.ts'
@@ -33,7 +33,7 @@ export async function startWith(
   checkout: Checkout,
   name: string,
   seats: readonly Seat[],
-): Promise<{ readonly server: Server; readonly database: Database }> {
+): Promise<{ readonly server: Server; readonly database: TestDatabase }> {
   progress(`seeding for ${checkout.name}`)
   const database = await bench.cluster.create(`${name}_${checkout.name}`)
   await seedWith(checkout, database)

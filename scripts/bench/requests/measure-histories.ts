@@ -1,11 +1,11 @@
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
 import { LoadGenerator } from '../../../test/harness/load/load-generator.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
 import type { Bench } from '../bench.ts'
-import type { Database } from '../cluster.ts'
 import { compared, type Turn, takeTurns } from '../rounds.ts'
 import { seedWith } from '../seed.ts'
 import { startServer } from '../servers.ts'
-import { readsOf, USERS, uniformGifts } from '../workload.ts'
+import { readsOf, uniformGifts } from '../workload.ts'
 import { untilIndexed } from './measure-requests.ts'
 
 const READS_PER_SECOND = 2
@@ -22,8 +22,8 @@ export async function measureHistories(bench: Bench, ...rates: readonly number[]
     servers.push({ ...checkout, database, port })
   }
   const gifts = uniformGifts()
-  const histories = readsOf(USERS, () => '/api/v1/wallet/history')
-  const measure = async (port: number, database: Database, perSecond: number): Promise<Turn> => {
+  const histories = readsOf(() => '/api/v1/wallet/history')
+  const measure = async (port: number, database: TestDatabase, perSecond: number): Promise<Turn> => {
     const target = { ports: [port], connections: 64 }
     const [sent, read] = await Promise.all([
       LoadGenerator.run(target, (generator) => generator.paced(perSecond, seconds, gifts)),

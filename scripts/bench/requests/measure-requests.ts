@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
 import { LoadGenerator } from '../../../test/harness/load/load-generator.ts'
+import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
+import { cpuMsOf, cpuMsWithChildren } from '../../../test/harness/process/cpu-time.ts'
 import { createPositions } from '../baselines/naive-gifts.ts'
 import type { Bench } from '../bench.ts'
-import type { Database } from '../cluster.ts'
-import { cpuOf, cpuOfCluster } from '../cpu.ts'
 import { compared, progress, type Turn, type Turns, takeTurns } from '../rounds.ts'
 import { seedWith } from '../seed.ts'
 import { type Launch, type Server, startServer } from '../servers.ts'
 import { type NextRequest, tokenOf } from '../workload.ts'
 
 export interface Scenario {
-  readonly title: string
+  readonly name: string
   readonly connections: number
   readonly next: NextRequest
 }
+
+const titleOf = ({ name, connections }: Scenario): string => `${name}, connections: ${connections}`
 
 /** After so many rounds all servers start again: how one was compiled and laid out in memory counts for a while. */
 const ROUNDS_OF_A_PROCESS = 5
@@ -49,7 +51,7 @@ export async function measureRequests(
         await LoadGenerator.run(target, (generator) => generator.send(bench.size(10_000, 500), next))
     }
     for (const { scenario, turns } of results) {
-      progress(scenario.title)
+      progress(titleOf(scenario))
       const contenders = implementations.map(({ name, script, database }) => ({
         name,
         turn: async () => {
@@ -63,7 +65,7 @@ export async function measureRequests(
       await takeTurns(Math.min(ROUNDS_OF_A_PROCESS, rounds - done), contenders, turns)
     }
   }
-  return results.map(({ scenario, turns }) => compared(scenario.title, turns)).join('\n\n')
+  return results.map(({ scenario, turns }) => compared(titleOf(scenario), turns)).join('\n\n')
 }
 
 async function measureTurn(
@@ -72,12 +74,12 @@ async function measureTurn(
   scenario: Scenario,
   usesPostgres: boolean,
 ): Promise<Turn> {
-  const cpu = () => [cpuOf(pid), cpuOfCluster(bench.cluster.postmaster), cpuOf(process.pid)]
+  const cpu = () => [cpuMsOf(pid), cpuMsWithChildren(bench.cluster.postmaster), cpuMsOf('self')]
   const before = cpu()
   const { connections, next } = scenario
   const closed = (generator: LoadGenerator) => generator.closed(bench.seconds(2), next)
   const { perSecond, p50, p99, answered } = await LoadGenerator.run({ ports: [port], connections }, closed)
-  const [server, postgres, client] = cpu().map((after, i) => (after - (before[i] ?? 0)) / answered)
+  const [server, postgres, client] = cpu().map((after, i) => ((after - (before[i] ?? 0)) * 1_000) / answered)
   return {
     'requests/s': perSecond,
     'p50 ms': p50,
@@ -89,14 +91,14 @@ async function measureTurn(
 }
 
 /** Otherwise the indexes would be written during the turn of another server. */
-export async function untilIndexed(database: Database): Promise<void> {
+export async function untilIndexed(database: TestDatabase): Promise<void> {
   const behind = `select 1 from ledger_cursors c, ledger_head h where c.name = 'indexes' and c.position < h.position`
   while ((await queryRows(database, behind)).length > 0) await sleep(INDEX_POLL_MS)
 }
 
 async function prepare(bench: Bench, name: string, events: number): Promise<readonly Implementation[]> {
   const { cluster, checkouts } = bench
-  const products: (Implementation & { readonly database: Database })[] = []
+  const products: (Implementation & { readonly database: TestDatabase })[] = []
   for (const checkout of checkouts) {
     const database = await cluster.create(`${name}_${checkout.name}`)
     await seedWith(checkout, database, events)
@@ -122,7 +124,7 @@ async function sampleAnswers(bench: Bench, launch: Launch): Promise<Readonly<Rec
   const { port } = await startServer({ ...bench, cleanUp }, launch)
   const headers = { authorization: `Bearer ${tokenOf(1)}` }
   const answers: Record<string, string> = {}
-  for (const route of ['/wallet', '/rooms/:uid', '/fairness/lucky/draws']) {
+  for (const route of ['/wallet', '/rooms/:uid']) {
     const path = `/api/v1${route.replace(':uid', 'r1')}`
     answers[route] = await (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text()
   }
