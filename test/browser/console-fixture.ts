@@ -5,8 +5,7 @@ import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { type PageOptions, startBrowser, type TestBrowser, type TestPage } from '../harness/browser/browser.ts'
 import { listen } from '../harness/http/raw-http.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
-
-type Test = Parameters<typeof createTestApp>[0] & Parameters<typeof startBrowser>[0]
+import type { Scope } from '../harness/scope.ts'
 
 interface ConsoleInBrowser extends TestApp {
   readonly origin: string
@@ -19,7 +18,7 @@ interface ConsoleInBrowser extends TestApp {
 }
 
 /** A service that listens, with the approval limits of `fillLedger`, and a browser for it. */
-export async function openConsole(t: Test, database?: TestDatabase): Promise<ConsoleInBrowser> {
+export async function openConsole(t: Scope, database?: TestDatabase): Promise<ConsoleInBrowser> {
   const { slices } = await loadSlices()
   const writes = new WriteAllowance(null)
   const opened = await createTestApp(t, slices, { database, writes, approvalLimits: busyLimits, hasOwnPictures: true })

@@ -38,7 +38,7 @@ test('pages of the console', { skip: skipWithoutBrowser }, async (t) => {
     for (const path of pages) {
       await t.test(`${path}: ${nameOf(look)}`, async (t) => {
         t.equal((await shown.open(path)).status(), 200)
-        await checkPage(t, shown, { withoutAxe: !isFullRun })
+        await checkPage(t, shown, { isQuick: !isFullRun })
       })
     }
     await t.test(`${missing}: ${nameOf(look)}`, async (t) => {
