@@ -58,9 +58,9 @@ function errorFault({ status, headers, text }: HttpResponse): string | null {
   return null
 }
 
-/** Errors may quote the client, and so does the check of a draw; pages for people may be large. */
+/** Errors may quote the client, and so does the check of a draw; pages for people may be large, answers compressed. */
 function contentFault({ headers, text }: HttpResponse): string | null {
-  if (headers.get('content-type')?.startsWith('application/json') !== true) return null
+  if (headers.has('content-encoding') || !headers.get('content-type')?.startsWith('application/json')) return null
   return text.startsWith('{"data":{"algorithm":') ? quotedFault(text) : faultInText(text)
 }
 
