@@ -93,9 +93,11 @@ export async function startAndConnect(
     }
   } catch (error) {
     const process = cluster.running()
-    if (startedByUs) await cluster.stop(ABANDON_TIMEOUT_SECONDS).catch(() => cluster.kill())
-    // One that was killed is there for a moment.
-    for (let i = 0; i < 100 && process !== null && cluster.running()?.pid === process.pid; i += 1) await sleep(10)
+    if (startedByUs) {
+      await cluster.stop(ABANDON_TIMEOUT_SECONDS).catch(() => cluster.kill())
+      // One that was killed is there for a moment.
+      for (let i = 0; i < 100 && cluster.running() !== null; i += 1) await sleep(10)
+    }
     throw signal?.aborted ? error : withWhereabouts(error, cluster, process)
   } finally {
     clearInterval(report)
