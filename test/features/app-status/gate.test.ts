@@ -268,7 +268,9 @@ test('modes and releases', async (t) => {
       (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
     await until(async () => (await there(mine)) === 426)
     t.equal(await there(bearer({ jti: 'a third one' })), 200, 'what is stored for the user')
-    t.same([await there(mine), await there(other), await there(expired)], [426, 200, 426])
+    // Each is read at its first request, which a busy database may be too late for.
+    await until(async () => (await there(expired)) === 426)
+    t.same([await there(mine), await there(other)], [426, 200])
   })
 
   await t.test('a type without a version is judged by the version that is stored', async (t) => {

@@ -2,6 +2,7 @@ import { generateKeyPairSync, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenOn } from '../process/listen-on.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import type { Scope } from '../scope.ts'
 
 /** A reply of FCM: `accept`, an error, or `hang` for no reply at all. */
@@ -90,7 +91,7 @@ export async function fcmServer(t: Scope): Promise<FcmServer> {
       iss === EMAIL &&
       scope === 'https://www.googleapis.com/auth/firebase.messaging' &&
       aud === `${origin()}/token` &&
-      Math.abs(iat - now) < 5 &&
+      Math.abs(iat - now) < 60 &&
       exp - iat <= 3_600 &&
       verify('sha256', Buffer.from(`${header}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))
     if (!isValid) {
@@ -132,10 +133,9 @@ export async function fcmServer(t: Scope): Promise<FcmServer> {
       else response.writeHead(404).end()
     })
   })
-  let port = 0
-  const up = async () => {
-    port = await listenOn(server, port)
-  }
+  // It is given up by `down`: nobody else may get it meanwhile.
+  const port = await reservePort()
+  const up = async () => void (await listenOn(server, port))
   const down = async () => {
     const closed = once(server, 'close')
     server.close()

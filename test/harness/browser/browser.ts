@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page, Request, Response } from 'playwright-core'
 import type { Scope } from '../scope.ts'
+import { DEADLINE_MS } from '../until.ts'
 import { launchChromium } from './chromium.ts'
 import { type Look, looks } from './looks.ts'
 
@@ -79,6 +80,7 @@ const newContext = (
   })
 
 async function newPage(context: BrowserContext, origin: string, { javaScript = true }: PageOptions): Promise<TestPage> {
+  context.setDefaultTimeout(DEADLINE_MS)
   const page = await context.newPage()
   const errors: string[] = []
   const foreignRequests: string[] = []

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { DEADLINE_MS } from '../until.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -22,6 +23,7 @@ export async function launchChromium(): Promise<Browser> {
       LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
       FONTCONFIG_PATH: folder,
     },
+    timeout: DEADLINE_MS,
     args: [
       '--no-sandbox',
       '--no-zygote',

@@ -1,4 +1,5 @@
-import { connect } from '../../../src/db/connect.ts'
+import { Pool } from 'pg'
+import { prepareSession } from '../../../src/db/session/prepare-session.ts'
 import { evolve, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
@@ -12,6 +13,7 @@ import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import type { Scope } from '../scope.ts'
+import { DEADLINE_MS } from '../until.ts'
 import { testIncarnation } from './given-when.ts'
 
 /** An executor with all verbs and tables, and what its observer saw. */
@@ -84,18 +86,34 @@ export function createTestExecutor(
   }
 }
 
+/** By address. A connection takes longer than most statements, so that it stays for the next ones of the same test. */
+const pools = new Map<string, Pool>()
+
+function poolOf(connectionString: string): Pool {
+  const known = pools.get(connectionString)
+  if (known !== undefined) return known
+  const pool = new Pool({
+    connectionString,
+    connectionTimeoutMillis: DEADLINE_MS,
+    idleTimeoutMillis: 500,
+    allowExitOnIdle: true,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: (client) => prepareSession(client, connectionString),
+    types: { getTypeParser: () => (value: string) => value },
+  })
+  // Sessions are ended by tests.
+  pool.on('error', () => {})
+  pool.on('remove', () => void (pool.totalCount === 0 && pools.delete(connectionString)))
+  pools.set(connectionString, pool)
+  return pool
+}
+
 /** Rows of a query, as text. */
 export async function queryRows(
-  database: Pick<TestDatabase, 'ownerUrl'>,
+  { ownerUrl }: Pick<TestDatabase, 'ownerUrl'>,
   text: string,
 ): Promise<Record<string, string | null>[]> {
-  const client = await connect(database.ownerUrl, 'test')
-  const types = { getTypeParser: () => (value: string) => value }
-  try {
-    return (await client.query<Record<string, string | null>>({ text, types })).rows
-  } finally {
-    await client.end()
-  }
+  return (await poolOf(ownerUrl).query<Record<string, string | null>>(text)).rows
 }
 
 const testKey = 'a fairness key for tests'

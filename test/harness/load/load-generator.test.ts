@@ -59,7 +59,7 @@ test('an unexpected status, a closed connection and a server that is gone end th
 })
 
 test('a connection that the server gave up before anything was asked is opened again', async (t) => {
-  const options = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 }
+  const options = { headersTimeout: 1_000, requestTimeout: 1_000, connectionsCheckingInterval: 20 }
   const server = createServer(options, (_request, response) => response.setHeader('content-length', 0).end())
   t.teardown(() => server.close())
   let closed = 0

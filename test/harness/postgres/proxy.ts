@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { listenOn } from '../process/listen-on.ts'
+import { reservePort } from '../process/reserve-port.ts'
 import type { Scope } from '../scope.ts'
 
 /** A TCP proxy in front of PostgreSQL that can lose data and connections. */
@@ -150,7 +151,8 @@ export async function proxy(t: Scope, url: string): Promise<Proxy> {
     for (const pair of pairs) close(pair)
     await closed
   }
-  const port = await listenOn(server)
+  // It is given up by `down`: nobody else may get it meanwhile.
+  const port = await listenOn(server, await reservePort())
   t.teardown(async () => {
     if (server.listening) await down()
   })

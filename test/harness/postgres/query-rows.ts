@@ -1,4 +1,5 @@
 import { connect } from '../../../src/db/connect.ts'
+import { DEADLINE_MS } from '../until.ts'
 
 /** Runs one statement on a connection of its own. */
 export async function queryRows<Row extends object = Readonly<Record<string, unknown>>>(
@@ -6,7 +7,7 @@ export async function queryRows<Row extends object = Readonly<Record<string, unk
   text: string,
   values: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
-  const client = await connect(url, 'economy tests')
+  const client = await connect(url, 'economy tests', { timeoutMs: DEADLINE_MS })
   try {
     return (await client.query<Row>(text, [...values])).rows
   } finally {

@@ -100,6 +100,8 @@ test('an instance is ready while the database answers and its tail advances', as
   t.teardown(() => db.destroy())
   const tail = { position: 0 }
   let now = 0
+  // Opens the connection, for which a check does not wait long.
+  await headOf(db)
   const isReady = readiness(db, tail, { stalledMs: 0 }, () => now)
   t.equal(await isReady(), true, 'lagging for the first time')
   now += 9_999

@@ -46,7 +46,8 @@ test('under random failures every command happens once, and no instance gives a 
   const dbProxies = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...dbProxies.map(({ url }) => url), database.serviceUrl]
   const instances = urls.map((url) => createTestExecutor(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
-  const { runOk } = oneOf(instances)
+  // The others may give up their first batch while they still connect.
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, testOpening)
   const ids = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await runOk(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })

