@@ -194,9 +194,10 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     await guardedScope(app, prefix, { beforeChecks, checks: clientChecks }, (scope) => {
       addRetries(scope)
       for (const { documentedPrefix, routes } of slices) {
+        if (routes === undefined) continue
         void scope.register(async (routeScope) => {
           if (prefix !== documentedPrefix) hideRoutes(routeScope)
-          routes?.(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services)
+          routes(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services)
         })
       }
     })
@@ -210,13 +211,15 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
           },
           { prefix },
         )
-      await addScope((scope) => {
-        for (const check of publicChecks) scope.addHook('onRequest', check)
-        publicRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
-      })
-      await addScope((scope) =>
-        openRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember }),
-      )
+      if (publicRoutes !== undefined)
+        await addScope((scope) => {
+          for (const check of publicChecks) scope.addHook('onRequest', check)
+          publicRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
+        })
+      if (openRoutes !== undefined)
+        await addScope((scope) =>
+          openRoutes(scope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember }),
+        )
     }
   }
   await guardedScope(app, '/admin/v1', { checks: staffChecks }, (scope) => {

@@ -8,6 +8,8 @@ import { loadSlices } from '../../src/domain.ts'
 import { type ClosingStep, closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
+import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
+import { holdVerifications } from '../audit/hold-verifications.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
@@ -152,6 +154,7 @@ test('books that are wrong are an alarm', async (t) => {
 })
 
 test('finance closes a month, from its first step to the next month', async (t) => {
+  auditInThisThread(t)
   const database = await ledgerOfMonth()
   const untouched = await copyOf(database)
   const { app, closingsFolder } = await createTestApp(t, slices, { database })
@@ -249,7 +252,8 @@ test('finance closes a month, from its first step to the next month', async (t) 
   })
 
   await t.test('two clicks at once run a step once, and it can be stopped', async (t) => {
-    const clicks = await Promise.all([1, 2].map(() => finance.post(`${page}/steps/draws/run`, fields())))
+    const release = await holdVerifications(t, database, 'gift_streaks')
+    const clicks = await Promise.all([1, 2].map(() => finance.post(`${page}/steps/verify/run`, fields())))
     t.same(
       clicks.map(({ status }) => status),
       [303, 303],
@@ -257,9 +261,9 @@ test('finance closes a month, from its first step to the next month', async (t) 
     const other = await finance.post(`${page}/steps/export/run`, fields())
     t.match(other, { status: 422, html: /A step of a closing is running/ })
     const running = (await finance.get(page)).html
-    t.match(running, `hx-get="${page}/steps/draws/progress" hx-trigger="every 1s"`)
+    t.match(running, `hx-get="${page}/steps/verify/progress" hx-trigger="every 1s"`)
     t.notMatch(running, '/run"')
-    const progress = `${page}/steps/draws/progress`
+    const progress = `${page}/steps/verify/progress`
     const part = await finance.get(progress, { 'hx-request': 'true' })
     t.match(part.html, '<progress')
     t.notMatch(part.html, '<html')
@@ -269,6 +273,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
     t.equal((await finance.get(progress, { 'hx-request': 'true' })).headers['hx-refresh'], 'true')
     t.equal((await finance.get(progress)).headers['location'], page, 'its page')
     t.equal((await finance.post(`${page}/stop`, fields())).headers['location'], page, 'nothing runs')
+    await release()
     t.match(await submit('run'), `action="${page}/record"`)
     const review = (await finance.get(`${page}/record`)).html
     t.match(review, `Close ${month} for good?`)

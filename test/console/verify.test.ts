@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { rowPath } from '../../src/console/verify/row-path.ts'
 import { connect } from '../../src/db/connect.ts'
 import { loadSlices } from '../../src/domain.ts'
+import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
 import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
@@ -12,6 +13,7 @@ import { until } from '../harness/until.ts'
 import { csrfOf } from './page-texts.ts'
 
 test('finance starts verifications, follows them, and sees what they find', async (t) => {
+  auditInThisThread(t)
   const { slices } = await loadSlices()
   const { app, database, operator } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })

@@ -3,6 +3,7 @@ import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
 import type { TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { utcDay } from '../../harness/utc-day.ts'
+import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { appWithLedger, type Side, sidesOf, sumOf } from './ledger-fixture.ts'
 
 const ledger = '/admin/v1/ledger'
@@ -10,6 +11,7 @@ const DAY_MS = 86_400_000
 const dataOf = ({ body }: TestResponse) => Object(body).data
 
 test('the finance routes', async (t) => {
+  auditInThisThread(t)
   const opened = await appWithLedger(t)
   const { app, operator, user, database } = opened
   const sides = await sidesOf(opened)

@@ -26,7 +26,6 @@ import { currentIncarnation } from '../ledger/given-when.ts'
 import { createTestExecutor, type TestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 import type { Scope } from '../scope.ts'
-import { DEADLINE_MS } from '../until.ts'
 import { appParts, consoleOptions } from './app-parts.ts'
 
 /** A response; `body` is its parsed JSON. */
@@ -82,7 +81,6 @@ let documented: Promise<DocumentedResponses> | undefined
 /** A query builder for reads, as the routes use it. */
 export function readDb(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
-  pool.options.connectionTimeoutMillis = DEADLINE_MS
   const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
   return db

@@ -1,12 +1,13 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
+import { documentValidator } from './document-validator.ts'
 
 /** Holds frames of a socket against an AsyncAPI document. */
 export class DocumentedFrames {
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false })
+  readonly #ajv: Ajv2020
   readonly #messages: readonly string[]
 
   constructor(document: object) {
-    this.#ajv.addSchema(document, 'document')
+    this.#ajv = documentValidator(document)
     const { messages } = Object(Reflect.get(document, 'components'))
     this.#messages = Object.keys(Object(messages))
   }

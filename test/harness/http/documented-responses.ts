@@ -1,4 +1,5 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
+import { documentValidator } from './document-validator.ts'
 
 interface Operation {
   readonly method: string
@@ -17,12 +18,12 @@ interface ObservedResponse {
 
 /** Holds responses against an OpenAPI document. */
 export class DocumentedResponses {
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false })
+  readonly #ajv: Ajv2020
   readonly #operations: readonly Operation[]
   readonly #validators = new Map<string, ValidateFunction>()
 
   constructor(document: object) {
-    this.#ajv.addSchema(document, 'document')
+    this.#ajv = documentValidator(document)
     this.#operations = operationsOf(document)
   }
 
