@@ -1,7 +1,6 @@
 import type { CheckpointHead } from '../../src/audit/checkpoint/checkpoint.ts'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { type Verification, verify } from '../../src/audit/verify/verify.ts'
-import { connect } from '../../src/db/connect.ts'
 import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../src/ledger/storage/stored-event.ts'
 import { queryRows, testPiiKey } from '../harness/ledger/test-executor.ts'
@@ -26,15 +25,9 @@ export const verifyDatabase = (
 }
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */
-export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {
-  const client = await connect(ownerUrl, 'test')
-  try {
-    await client.query('alter table ledger_events disable trigger user')
-    for (const statement of statements) await client.query(statement)
-    await client.query('alter table ledger_events enable trigger user')
-  } finally {
-    await client.end()
-  }
+export async function tamper(database: TestDatabase, ...statements: readonly string[]): Promise<void> {
+  const all = ['alter table ledger_events disable trigger user', ...statements]
+  await queryRows(database, [...all, 'alter table ledger_events enable trigger user'].join('; '))
 }
 
 /**

@@ -80,7 +80,7 @@ let documented: Promise<DocumentedResponses> | undefined
 
 /** A query builder for reads, as the routes use it. */
 export function readDb(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
-  const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
+  const pool = openPool(serviceUrl, { max: 2, application_name: 'reads under test' }, pino({ level: 'silent' }))
   const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
   return db
