@@ -8,7 +8,7 @@ import { END_OF_FILE, type WorkerMessage } from './results.ts'
 // most files. Each file adds its tests to tap's root; an entry behind them reports, and loads the next file.
 
 /** How long the process may take to end after its last file. */
-const LEAK_MS = 30_000
+const LEAK_MS = 60_000
 
 const send = (message: WorkerMessage): void => void process.send?.(message)
 

@@ -7,7 +7,7 @@ import type { AttackRun } from '../attack-run.ts'
 import { attackers, userToken } from '../callers.ts'
 
 /** A connection on which nothing comes any more is left after this: the request may have been done by then. */
-const PATIENCE_MS = 3_000
+const PATIENCE_MS = 15_000
 /** Requests with bytes that were changed at random. They change nothing, whatever they mean, so nobody waits for them. */
 const DAMAGED = 400
 const IMPATIENCE_MS = 100
