@@ -136,11 +136,10 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     return sendPart(request, reply, progressTemplate, { page, read: () => ({ progress: null }) })
   })
 
-  /** A verification of these steps themselves is no other one. */
   const isVerificationRunning = async (month: string): Promise<boolean> => {
-    if (running.current?.month === month) return false
     const [newest] = await runs.list(1)
-    return newest?.outcome === 'running'
+    // A verification of these steps themselves is no other one. Of two clicks at once, the first may have begun it meanwhile.
+    return newest?.outcome === 'running' && running.current?.month !== month
   }
 
   const start = async (
