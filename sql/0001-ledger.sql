@@ -1,26 +1,27 @@
--- The ledger: facts in one order. Everything else in this database is derived from it, or is words beside it.
-
 create table ledger_events (
   position        bigint primary key check (position > 0),
   type            text not null,
   version         smallint not null,
-  -- JSON text, kept to the letter because its bytes are hashed.
+  -- JSON, kept to the letter because its bytes are hashed.
   data            text not null,
-  -- One element a movement. An account is <kind>:<id>:<currency>; both sides are of one currency.
+  -- One element a movement. An account is <kind>:<id>:<currency>; both sides have one currency.
   debit           text[] not null,
   credit          text[] not null,
+  -- In the smallest unit of the currency.
   amount          bigint[] not null,
   actor           text not null,
   at              timestamptz not null,
   request_id      text not null,
   idempotency_key text,
   reply_hash      text,
-  -- SHA-256 over all of the above and the hash of the event before.
+  -- SHA-256 of all of the above and the hash of the event before.
   hash            text not null,
   check (cardinality(debit) = cardinality(credit) and cardinality(debit) = cardinality(amount))
 );
+comment on table ledger_events is
+  'The ledger: what happened, in one order without gaps. Tables "from the ledger" follow from these events alone.';
 
--- Beside the grants: nobody rewrites history by accident, the owner included.
+-- The service lacks the rights for it; this keeps the owner from rewriting history by accident.
 create function refuse_to_rewrite_history() returns trigger language plpgsql as $$
 begin
   raise exception 'the ledger is append-only: % refused', tg_op using errcode = 'insufficient_privilege';
@@ -32,27 +33,49 @@ create trigger append_only before update or delete on ledger_events
 create trigger never_truncated before truncate on ledger_events
   for each statement execute function refuse_to_rewrite_history();
 
--- A user's draws, newest first.
-create index ledger_draws on ledger_events (actor, position desc) where type = 'gift-drawn';
+-- Partial indexes, which cost other events only a look at the condition. Whatever else events are found by is in
+-- 0002-ledger-indexes.sql.
 
--- The end of the ledger. Whoever appends locks this row first and keeps it until commit, on every instance:
--- so position order is commit order, without gaps, and there is nothing to deadlock on.
+-- The draws of a user, newest first.
+create index ledger_draws on ledger_events (actor, position desc) where type = 'gift-drawn';
+-- The cards that a user activated and the seats that a user took, newest first.
+create index ledger_acts_of_users on ledger_events (actor, type, position)
+  where type in ('card-activated', 'roulette-joined');
+-- What members of staff did, newest first.
+create index ledger_staff_acts on ledger_events (position) where actor like 'staff:%';
+-- What stored replies became when a person in them was erased.
+create index ledger_blanked_replies on ledger_events (position) where type = 'replies-blanked';
+
+create view ledger_movements as
+  select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,
+         split_part(m.debit, ':', 3) as currency, m.amount
+  from ledger_events e,
+       unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, leg);
+comment on view ledger_movements is
+  'The ledger for people with psql: a row a movement, with the amount in the smallest unit of the currency.';
+
 create table ledger_head (
   one      boolean primary key default true check (one),
   position bigint not null,
   hash     text not null,
-  at       timestamptz not null
+  at       timestamptz not null,
+  -- The last transaction. A transaction that was decided beforehand names the one that it was decided on: position and
+  -- hash do not tell, as a transaction that only stores a refusal moves neither.
+  batch    uuid not null
 );
-insert into ledger_head (position, hash, at) values (0, repeat('0', 64), 'epoch');
+insert into ledger_head (position, hash, at, batch) values (0, repeat('0', 64), 'epoch', gen_random_uuid());
+comment on table ledger_head is
+  'The end of the ledger: one row. A transaction that appends locks it first and keeps it until commit, on every '
+  'instance, so that position order is commit order, without gaps, and nothing can deadlock.';
 
--- One row a transaction of the executor: tells after a lost answer to COMMIT whether it happened.
 create table ledger_batches (
   id       uuid primary key,
   position bigint not null,
   at       timestamptz not null default clock_timestamp()
 );
+comment on table ledger_batches is
+  'A row a transaction of the executor, for an hour: tells after a lost answer to COMMIT whether it happened.';
 
--- What a command with an idempotency key was answered.
 create table replies (
   actor           text not null,
   idempotency_key text not null,
@@ -63,28 +86,37 @@ create table replies (
   primary key (actor, idempotency_key)
 );
 create index replies_by_age on replies using brin (at);
+comment on table replies is 'What commands with an idempotency key were answered, for 48 hours.';
 
--- Where followers of the ledger that must not lose their place have got to.
 create table ledger_cursors (
   name     text primary key,
   position bigint not null
 );
+comment on table ledger_cursors is 'The last event that each subscriber of the ledger has dealt with.';
 
 create table balances (
   account text primary key,
-  -- numeric: the system's own accounts may pass 2^63.
-  balance numeric not null
-) with (fillfactor = 60); -- room on each page for the next version of its rows, which then needs no new index entry
+  -- numeric: accounts of the system may pass 2^63.
+  balance numeric not null,
+  -- Keeps room on the page of a row that is rewritten with every gift, so that its next versions need no new index
+  -- entries. PostgreSQL clears a page of old versions whenever less of it is free than a fill factor keeps free, so that
+  -- with one each page would be cleared at every write. Instead a row begins with a filling and drops it when it is
+  -- first rewritten: what is free then takes dozens of versions before the page is cleared once.
+  filling text
+);
+comment on table balances is
+  'The balance of each account that ever moved, in the smallest unit of its currency. From the ledger.';
 
--- Fingerprints of the keys that the ledger's secrets hang on.
+create table holds (
+  account text primary key,
+  held    numeric not null
+);
+comment on table holds is
+  'What is on hold of an account; no row where nothing is. The balance less this is available. From the ledger.';
+
 create table key_fingerprints (
   name        text primary key,
   fingerprint text not null
 );
-
--- For people with psql: a row a movement.
-create view ledger_movements as
-  select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,
-         split_part(m.debit, ':', 3) as currency, m.amount
-  from ledger_events e,
-       unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, leg);
+comment on table key_fingerprints is
+  'Fingerprints of the keys that secrets of the ledger derive from: no instance may start with other keys.';

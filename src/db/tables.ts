@@ -121,7 +121,7 @@ export const plainTables = {
     queued: text(),
     stopped_by: nullable(text()),
     kept_in: text(),
-    folder_id: nullable(text()),
+    folder_id: text(),
     result: nullable(text()),
     files: text(),
     findings: text(),

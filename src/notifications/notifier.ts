@@ -43,10 +43,7 @@ export const createNotifier =
     }))
   }
 
-/**
- * Leaves out the notifications that their users have read in the inbox meanwhile. Those of before there was an inbox
- * count as read.
- */
+/** Leaves out the notifications that their users have read in the inbox meanwhile. */
 export const unreadOnly =
   (notifier: Notifier): Notifier =>
   async (db, events) => {

@@ -32,7 +32,8 @@ const catalogue = (database: TestDatabase) =>
   queryRows(
     database,
     `select c.relname, c.relkind, c.relowner::regrole::text as owner, c.relacl::text, c.reloptions::text,
-            coalesce(pg_get_indexdef(i.indexrelid), '') as index, coalesce(pg_get_constraintdef(k.oid), '') as constraint,
+            obj_description(c.oid, 'pg_class') as comment, coalesce(pg_get_indexdef(i.indexrelid), '') as index,
+            coalesce(pg_get_constraintdef(k.oid), '') as constraint,
             (select string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull), ',' order by attnum)
              from pg_attribute where attrelid = c.oid and attnum > 0) as columns
      from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_constraint k on k.conindid = c.oid

@@ -20,12 +20,11 @@ test('no statement of a migration is lost', async (t) => {
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))
-  t.ok(texts.length > 15)
+  t.ok(texts.length > 10)
   for (const text of texts) {
     const statements = splitStatements(text)
     const bare = (sql: string): string => sql.replaceAll(/--[^\n]*|;|\s/g, '')
     t.equal(bare(statements.join('')), bare(text))
-    for (const statement of statements)
-      t.match(statement, /^(--[^\n]*\n|\s)*(create|alter|insert|delete|with|drop|do|update)\b/)
+    for (const statement of statements) t.match(statement, /^(--[^\n]*\n|\s)*(create|alter|insert|comment)\b/)
   }
 })

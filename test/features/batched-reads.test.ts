@@ -21,11 +21,12 @@ const DAMAGED = 3
 /** What every user has, and a room and a game of each. */
 const everything = `
   insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${USERS}) u;
-  insert into user_profiles select u, 'u' || u, 'User ' || u, '', now(), now(), 'test' from generate_series(1, ${USERS}) u;
+  insert into user_profiles select u, 'u' || u, 'User ' || u, '', now(), now(), 'test', 'u' || u, 'user ' || u
+    from generate_series(1, ${USERS}) u;
   insert into balances (account, balance) select 'user:' || u || ':coins', u from generate_series(1, ${USERS}) u;
-  insert into privilege_packages values (1, 'VIP', 1, 30, 'vip.png', now());
+  insert into privilege_packages values (1, 'VIP', null, 1, 30, 'vip.png', now());
   insert into privilege_cards select u, u, 1, 30, false, now(), u from generate_series(1, ${USERS}) u;
-  insert into decorations values (1, 'Rose', 'standard', 1, 'rose.png', '[]', null, now());
+  insert into decorations values (1, 'Rose', null, 'standard', 1, 'rose.png', null, '[]', null, now());
   insert into bag_items select u, 1, u, u from generate_series(1, ${USERS}) u;
   insert into ledger_incarnation values (1, '${drawnGift.incarnation}', 1, now());
   insert into lucky_progress (user_id, incarnation, number, used, client_seed, commitment, next_commitment)
@@ -37,8 +38,9 @@ const everything = `
     select u, 'gift-drawn', 1, '${JSON.stringify(drawnGift)}', '{}', '{}', '{}', 'user:' || u, now(), '', ''
     from generate_series(1, ${USERS}) u;
   insert into instant_transfers select u, u, 1, 'dollars', u, 1, 1, now() from generate_series(1, ${USERS}) u;
-  insert into rooms (room_id, owner_id, trophy_points) select u, u, 0 from generate_series(1, ${USERS}) u;
-  insert into room_profiles select u, 'r' || u, 'Room', '', now(), now(), 'test' from generate_series(1, ${USERS}) u;
+  insert into rooms select u, u, 0, 0 from generate_series(1, ${USERS}) u;
+  insert into room_profiles select u, 'r' || u, 'Room', '', now(), now(), 'test', 'r' || u, 'room'
+    from generate_series(1, ${USERS}) u;
   insert into roulette_games (game_id, uid, room_id, creator_id, status, game_price, max_players, fee_percent, prize,
                               entries, incarnation, commitment, created_at)
     select u, 'g-' || u || '-x', u, u, 'open', u, 2, 0, 1, '[{"entry":1,"user_id":1,"stake":1,"client_seed":""}]', '', '', now()

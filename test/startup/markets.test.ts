@@ -127,7 +127,7 @@ test('two markets in one database do not block each other', { skip: onlyInFullRu
   await migrated([first])
   const holder = await connect(first.ownerUrl, 'locks under test')
   t.teardown(() => holder.end())
-  const locks = ['migrations', 'migration checksums', 'grants', 'rebuild'].map((of) => `ledger ${of}`)
+  const locks = ['migrations', 'grants', 'rebuild'].map((of) => `ledger ${of}`)
   for (const lock of [...locks, 'ledger follower live']) {
     await holder.query('select pg_advisory_lock(hashtextextended($1, 0))', [lockName(first.ownerUrl, lock)])
   }
@@ -153,7 +153,7 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
     name: 'MigrationError',
     message: /^Schema market_3 of the database lacks 0001-ledger, .* role economy_service may not migrate\./,
   })
-  t.ok((await migrate(pending)).length > 15, 'the owner makes the schema')
+  t.ok((await migrate(pending)).length > 10, 'the owner makes the schema')
 })
 
 test('services of two markets run on one database', { skip: onlyInFullRun }, async (t) => {

@@ -41,7 +41,7 @@ export async function readClosingRequest(
   const folderId = readFolderId(folder)
   const hashes = await Promise.all(
     made.map(async ({ file, step }) => {
-      const isElsewhere = step.folder_id !== null && step.folder_id !== folderId
+      const isElsewhere = step.folder_id !== folderId
       return { name: file.name, sha256: isElsewhere ? file.sha256 : await hashNow(folder, file) }
     }),
   )

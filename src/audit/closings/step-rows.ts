@@ -77,9 +77,8 @@ export async function readStep(db: Kysely<Tables>, month: string, step: ClosingS
 }
 
 export interface NewStep
-  extends Readonly<Pick<BegunStep, 'step' | 'made_by' | 'first' | 'last' | 'queued' | 'kept_in'>> {
+  extends Readonly<Pick<BegunStep, 'step' | 'made_by' | 'first' | 'last' | 'queued' | 'kept_in' | 'folder_id'>> {
   readonly month: string
-  readonly folder_id: string
 }
 
 /** A request to stop comes before a step begins, or after that, and never unseen in between. */

@@ -50,8 +50,8 @@ export interface BegunStep {
   readonly stopped_by: string | null
   /** The host and the folder that have its files: `host-a:/data/closings/2026-10`. */
   readonly kept_in: string
-  /** The id of the folder of closings that has its files; null for a step of before folders had one. */
-  readonly folder_id: string | null
+  /** The id of the folder of closings that has its files. */
+  readonly folder_id: string
   readonly result: StepResult | null
   /** Those that were acknowledged before, and the first others. */
   readonly findings: readonly StepFinding[]

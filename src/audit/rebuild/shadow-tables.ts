@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, escapeIdentifier } from 'pg'
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { from } from 'pg-copy-streams'
 import { connect } from '../../db/connect.ts'
 import { lockName, schemaOf } from '../../db/ledger-url.ts'
@@ -36,6 +36,7 @@ interface TableDefinition {
   readonly owner: string
   /** Storage parameters, such as `fillfactor=60`. */
   readonly options: string[] | null
+  readonly comment: string
   /** Keys, in the form of `alter table … add`. */
   readonly constraints: readonly string[]
   /** `create index …`, without a schema, of indexes that belong to no key. */
@@ -87,7 +88,11 @@ export class ShadowTables {
       const definitions: TableDefinition[] = []
       for (const name of [...tables.map(({ projection }) => projection.name), ...indexTables])
         definitions.push(await readDefinition(client, live, name))
-      for (const definition of definitions) await client.query(createTableSql(schemas, definition))
+      for (const definition of definitions) {
+        await client.query(createTableSql(schemas, definition))
+        // `like` copies the comments of columns, and not that of the table.
+        await client.query(`comment on table ${shadow}.${definition.name} is ${escapeLiteral(definition.comment)}`)
+      }
       await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
       for (const definition of definitions) if (isIndex(definition)) await addConstraints(client, definition)
       const indexes = await ShadowIndexes.create(client, shadow)
@@ -249,8 +254,10 @@ async function readDefinition(client: Client, schema: string, name: string): Pro
     select 'foreign key ' || conname from pg_constraint where contype = 'f' and conrelid = ${table}`)
   if (dependents[0] !== undefined)
     throw new Error(`Table ${name} cannot be swapped: ${dependents[0].what} depends on it.`)
-  const { rows } = await client.query<{ owner: string; options: string[] | null }>(
-    `select pg_get_userbyid(relowner) as owner, reloptions as options from pg_class where oid = ${table}`,
+  const { rows } = await client.query<{ owner: string; options: string[] | null; comment: string }>(
+    `select pg_get_userbyid(relowner) as owner, reloptions as options,
+            coalesce(obj_description(oid, 'pg_class'), '') as comment
+     from pg_class where oid = ${table}`,
   )
   const [definition] = rows
   if (definition === undefined) throw new Error(`There is no table ${name}.`)

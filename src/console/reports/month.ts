@@ -242,7 +242,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     // One of the same name may be left from an earlier run, while the one that the page shows is elsewhere.
     const [{ closing }, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
     const files = filesOf(states, folder)
-    const shown = closing === null ? files : recordedFiles(closing, files, folder)
+    const shown = closing === null ? files : recordedFiles(closing, files)
     if (!shown.some((one) => one.name === name && isHere(one))) throw notFound()
     // Without its length: a step that is run again writes the file anew while it is sent.
     return reply
@@ -285,7 +285,7 @@ function showMonth(
         ['Checkpoint signed', timeCell(closing.checkpoint.at)],
         ['Checkpoint’s hash', codeCell(closing.checkpoint.hash)],
       ],
-      files: showFiles(month, 'Recorded files', recordedFiles(closing, files, folder)),
+      files: showFiles(month, 'Recorded files', recordedFiles(closing, files)),
       acknowledged: acknowledgedTable('Acknowledged findings', closing.acknowledged),
       event: closing.id,
       nextMonth: nextMonth(month),
@@ -311,8 +311,7 @@ function filesOf(states: readonly StepState[], folder: string): readonly ShownFi
   const folderId = readFolderId(folder)
   return states.flatMap((step) => {
     if (step.state === 'waiting') return []
-    // Without an id of the step, it is not known whether a file of this name is the one that it made.
-    const isThisFolder = folderId !== null && step.folder_id === folderId
+    const isThisFolder = step.folder_id === folderId
     return step.files.map(({ name, sha256, bytes }): ShownFile => {
       const isLost = isThisFolder && findClosingFile(folder, name)?.bytes !== bytes
       return { name, sha256, bytes: isLost ? undefined : bytes, keptIn: isThisFolder ? null : step.kept_in }
@@ -320,18 +319,17 @@ function filesOf(states: readonly StepState[], folder: string): readonly ShownFi
   })
 }
 
-/** The files of a closing that was recorded. Of one from before steps had rows, they are those in the folder. */
+/** The files of a closing that was recorded; missing where no step says that it made them. */
 const recordedFiles = (
   { files }: NonNullable<MonthBooks['closing']>,
   made: readonly ShownFile[],
-  folder: string,
 ): readonly ShownFile[] =>
   files.map(
     ({ name, sha256 }) =>
       made.find((one) => one.name === name && one.sha256 === sha256) ?? {
         name,
         sha256,
-        bytes: findClosingFile(folder, name)?.bytes,
+        bytes: undefined,
         keptIn: null,
       },
   )

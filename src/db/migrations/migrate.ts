@@ -5,7 +5,7 @@ import { schemaOf } from '../ledger-url.ts'
 import { PatientPool } from '../pool.ts'
 import { IS_CITUS } from '../session/citus.ts'
 import { prepareSession } from '../session/prepare-session.ts'
-import { canMigrate, changedMigrations, type MigrationTexts, storeChecksums } from './migration-checksums.ts'
+import { changedMigrations, type MigrationTexts, storeChecksum } from './migration-checksums.ts'
 import { MigrationDialect } from './migration-dialect.ts'
 import { splitStatements } from './split-statements.ts'
 
@@ -29,9 +29,7 @@ export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promis
   return withDatabase(ownerUrl, async (db) => {
     await assertUnchanged(db, texts)
     const pending = await findPending(db, ownerUrl, texts)
-    const applied = pending.length === 0 ? [] : await apply(db, ownerUrl, texts, pending)
-    await storeChecksums(db, ownerUrl, texts)
-    return applied
+    return pending.length === 0 ? [] : apply(db, ownerUrl, texts, pending)
   })
 }
 
@@ -112,11 +110,20 @@ const sqlOf = (texts: MigrationTexts): MigrationProvider => ({
           // One at a time: Citus refuses several in one query.
           up: async (db) => {
             for (const statement of splitStatements(text)) await sql.raw(statement).execute(db)
+            await storeChecksum(db, name, text)
           },
         },
       ]),
     ),
 })
+
+/** Whether the role may create tables in the ledger's schema, or the schema where it is missing. */
+async function canMigrate(db: Kysely<unknown>, url: string): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select coalesce(has_schema_privilege(to_regnamespace(${schemaOf(url)})::oid, 'create'),
+                    has_database_privilege(current_database(), 'create')) as may`.execute(db)
+  return rows[0]?.may === true
+}
 
 async function roleOf(db: Kysely<unknown>): Promise<string> {
   const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)

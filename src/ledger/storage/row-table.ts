@@ -49,8 +49,6 @@ export interface RowTableSpec<Name extends string> {
   readonly source?: Source
   /** The table has a column `filling`, which keeps room for updates on the row's page. */
   readonly isRewrittenOften?: true
-  /** Columns that the database fills by their default. */
-  readonly defaults?: Columns
   /** 1 when left out. */
   readonly weight?: number
 }
@@ -103,7 +101,7 @@ export function rowTable<Name extends string, Of extends Columns<RowKind>>(
     source: spec.source ?? 'ledger',
     weight: spec.weight ?? 1,
     columns,
-    otherColumns: { ...spec.defaults, ...(spec.isRewrittenOften && { filling: nullable(text()) }) },
+    otherColumns: spec.isRewrittenOften ? { filling: nullable(text()) } : {},
     key: spec.key,
     load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),
     save: (rows) => ({

@@ -116,8 +116,9 @@ test('instances with folders of their own show, stop and record the same steps',
   // The run of a process that does not look whether it must stop.
   await queryRows(
     database,
-    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
-     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
+    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
+                                folder_id)
+     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data', 'elsewhere')`,
   )
   t.equal((await there.submit(page, `${page}/stop`)).headers['location'], page)
   const asked = (await there.get(page)).html
@@ -201,8 +202,9 @@ test('steps that are started, stopped and left, of one month', async (t) => {
     const steps = instance(t, opened, closingsFolder)
     await queryRows(
       database,
-      `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in)
-       values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data')`,
+      `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
+                                folder_id)
+       values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data', 'elsewhere')`,
     )
     t.match(await stateOf('draws'), { state: 'running' })
     t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })

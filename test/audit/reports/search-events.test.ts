@@ -148,12 +148,10 @@ test('one text finds users, rooms, accounts, positions, requests, keys, orders',
   await indexUpTo(database, BLOCK_EVENTS)
   await queryRows(
     database,
-    `insert into user_profiles (user_id, uid, name, avatar, created_at, updated_at, updated_by)
-       values (2, 'bella', 'Ända <b>', '', now(), now(), 'x') on conflict (user_id) do update set uid = 'bella', name = 'Ända <b>';
-     insert into room_profiles (room_id, uid, name, cover_url, created_at, updated_at, updated_by)
-       values (9, 'R9', 'Lounge', '', now(), now(), 'x') on conflict (room_id) do update set uid = 'R9', name = 'Lounge';
-     update user_profiles set uid_folded = lower(uid), name_folded = lower(name);
-     update room_profiles set uid_folded = lower(uid), name_folded = lower(name)`,
+    `delete from user_profiles where user_id = 2;
+     insert into user_profiles values (2, 'bella', 'Ända <b>', '', now(), now(), 'x', 'bella', 'ända <b>');
+     delete from room_profiles where room_id = 9;
+     insert into room_profiles values (9, 'R9', 'Lounge', '', now(), now(), 'x', 'r9', 'lounge')`,
   )
   const ledger = createTestExecutor(t, database.serviceUrl)
   const named = { user_id: 2, currency: 'coins', amount: 1, reason: 'a key like a gift' } as const

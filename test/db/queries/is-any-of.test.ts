@@ -9,7 +9,7 @@ test('any number of ids is one statement', async (t) => {
   await queryRows(
     database,
     `insert into room_profiles
-     select n, 'R' || n, 'Room ' || n, '', now(), now(), 'user:1' from generate_series(1, 5) n`,
+     select n, 'R' || n, 'Room ' || n, '', now(), now(), 'user:1', 'r' || n, 'room ' || n from generate_series(1, 5) n`,
   )
   const db = readDb(t, database)
   const read = (ids: readonly number[]) =>

@@ -100,9 +100,10 @@ export const postToUser = (sender: Sender, user: number, n = 1): Promise<number>
 export async function createRooms(database: TestDatabase, count: number, users: number): Promise<void> {
   await queryRows(
     database,
-    `insert into room_profiles select r, 'R' || r, 'Room', '', now(), now(), 'test' from generate_series(1, ${count}) r;
+    `insert into room_profiles
+       select r, 'R' || r, 'Room', '', now(), now(), 'test', 'r' || r, 'room' from generate_series(1, ${count}) r;
      insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${users}) u;
-     insert into rooms (room_id, owner_id, trophy_points) select r, 1, 0 from generate_series(1, ${count}) r;
+     insert into rooms select r, 1, 0, 0 from generate_series(1, ${count}) r;
      insert into room_memberships select r, u, now() from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
   )
 }

@@ -1,0 +1,121 @@
+create table verification_runs (
+  run_id          bigint generated always as identity primary key,
+  started_by      text not null,
+  -- That of the request, so that a retry finds the run.
+  idempotency_key text,
+  started_at      timestamptz not null default clock_timestamp(),
+  -- Written about every second while it runs; when it is old, the instance was killed.
+  heartbeat_at    timestamptz not null default clock_timestamp(),
+  ended_at        timestamptz,
+  outcome         text not null default 'running'
+                  check (outcome in ('running', 'clean', 'findings', 'stopped', 'failed')),
+  -- Events that were read, and how many there are to read.
+  events_read     bigint not null default 0,
+  events_total    bigint not null,
+  -- The last event that was checked.
+  up_to           bigint,
+  -- Who asked for its end.
+  stopped_by      text,
+  -- JSON: the first findings.
+  findings        text not null default '[]',
+  -- JSON: the signed checkpoint that history was compared with.
+  checkpoint      text
+);
+create unique index verification_runs_running on verification_runs ((true)) where outcome = 'running';
+create unique index verification_runs_keys on verification_runs (started_by, idempotency_key);
+comment on table verification_runs is
+  'Verifications that staff started, one at a time on all instances together. Not part of the ledger.';
+
+create table made_checkpoints (
+  checkpoint_id   bigint generated always as identity primary key,
+  made_by         text not null,
+  -- That of the request, so that a retry finds the checkpoint.
+  idempotency_key text,
+  at              timestamptz not null,
+  position        bigint not null,
+  hash            text not null
+);
+create unique index made_checkpoints_keys on made_checkpoints (made_by, idempotency_key);
+comment on table made_checkpoints is
+  'Checkpoints that staff made; the signed text follows from the row and CHECKPOINT_KEY. Not part of the ledger.';
+
+create table month_closings (
+  -- YYYY-MM
+  month          text primary key,
+  -- The position of its event.
+  closing_id     bigint not null unique,
+  first_position bigint not null,
+  last_position  bigint not null,
+  -- JSON: [{ name, sha256 }]
+  files          text not null,
+  -- JSON: a signed checkpoint of the last position.
+  checkpoint     text not null,
+  -- JSON: what its steps found that was acknowledged.
+  acknowledged   text not null,
+  closed_at      timestamptz not null
+);
+comment on table month_closings is 'Months that finance closed. From the ledger.';
+
+create table last_closing (
+  ledger        text primary key,
+  month         text not null,
+  last_position bigint not null
+);
+comment on table last_closing is 'The last closed month, after which the next one begins: one row. From the ledger.';
+
+create table closing_steps (
+  -- YYYY-MM
+  month             text not null,
+  step              text not null,
+  -- This run of the step: one that was replaced writes nothing more.
+  run_id            uuid not null,
+  state             text not null check (state in ('running', 'done', 'failed')),
+  made_by           text not null,
+  started_at        timestamptz not null default clock_timestamp(),
+  -- Written about every second while it runs; then its end.
+  heartbeat_at      timestamptz not null default clock_timestamp(),
+  -- The positions that it was made of.
+  first_position    bigint not null,
+  last_position     bigint not null,
+  -- Events that were read, and how many there are to read; null before it has read anything.
+  events_read       bigint,
+  events_total      bigint,
+  -- JSON: the steps that follow it in the same run.
+  queued            text not null,
+  -- Who asked for its end.
+  stopped_by        text,
+  -- The host and the folder that have its files.
+  kept_in           text not null,
+  -- The id of that folder: the host changes with each container, and a path means another folder on another host.
+  folder_id         text not null,
+  -- JSON: a sentence and the first rows of a table.
+  result            text,
+  -- JSON: [{ name, bytes, sha256 }]
+  files             text not null default '[]',
+  -- JSON: [{ finding, kind, subject, message }], those that were acknowledged and the first others.
+  findings          text not null default '[]',
+  has_more_findings boolean not null default false,
+  -- Why it failed.
+  error             text,
+  primary key (month, step)
+);
+comment on table closing_steps is
+  'Where the steps of the closing of each month stand, for all instances and command lines. Not part of the ledger.';
+
+create table finding_acknowledgements (
+  -- The first 16 hex digits of SHA-256 of <step>|<kind>|<subject>.
+  finding            text primary key,
+  -- The position of its event.
+  acknowledgement_id bigint not null unique,
+  step               text not null,
+  kind               text not null,
+  -- The position of an event, an account, or a row of a table.
+  subject            text not null,
+  -- YYYY-MM: the month whose closing it stopped.
+  month              text not null,
+  acknowledged_by    text not null,
+  reason             text not null,
+  acknowledged_at    timestamptz not null
+);
+comment on table finding_acknowledgements is
+  'Findings that operators acknowledged, which stop no closing any more. From the ledger.';
