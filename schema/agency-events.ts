@@ -51,7 +51,7 @@ export const agencyEvents = {
     }),
   },
   'withdrawal-status-changed': {
-    version: 2,
+    version: 1,
     data: Type.Object({
       withdrawal_id: Id,
       user_id: Id,

@@ -147,15 +147,14 @@ export const eventTypes = {
   /** The actor is the user, or whoever removed the user. */
   'room-left': { version: 1, data: Type.Object({ room_id: Id, user_id: Id }) },
   'decoration-defined': {
-    version: 2,
+    version: 1,
     data: Type.Object({
       decoration_id: Id,
       name: LocalizedName,
       kind: GiftKind,
       price: Amount,
       image_path: Type.String(),
-      /** Absent in events of before gifts had videos. */
-      video_path: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      video_path: Type.Union([Type.String(), Type.Null()]),
       odds: Type.Array(OddsRow),
       odds_hash: Type.Union([Hex, Type.Null()]),
       approval: Approval,
@@ -190,7 +189,7 @@ export const eventTypes = {
     }),
   },
   'privilege-package-defined': {
-    version: 2,
+    version: 1,
     data: Type.Object({
       privilege_package_id: Id,
       name: LocalizedName,

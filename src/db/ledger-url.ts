@@ -25,7 +25,7 @@ export const setSearchPath = (url: string): string => `set search_path = ${escap
 
 /**
  * The name of an advisory lock of this ledger, for `hashtextextended($1, 0)`. Locks belong to a database, which may hold
- * other ledgers. In the default schema it is the bare name, which instances of other versions use.
+ * other ledgers. In the default schema it is the bare name.
  */
 export const lockName = (url: string, name: string): string =>
   schemaOf(url) === DEFAULT_SCHEMA ? name : `${name} of ${schemaOf(url)}`

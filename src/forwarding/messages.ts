@@ -3,7 +3,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Language } from '../../schema/languages.ts'
 
 /** Changes whenever messages change their form or meaning. */
-export const PROTOCOL = 2
+export const PROTOCOL = 1
 
 /** What an instance says first. */
 const Hello = Type.Object({
@@ -26,7 +26,6 @@ const Cause = Type.Object({
     Type.Object({
       key: Type.String(),
       requestHash: Type.String(),
-      formerRequestHash: Type.Optional(Type.String()),
       discardRefusal: Type.Optional(Type.Boolean()),
     }),
   ]),

@@ -17,10 +17,6 @@ import { idempotencyKey } from './validation/idempotency.ts'
 export interface ResponseOptions {
   /** What identifies the request under its idempotency key, where that is not the whole input of the verb. */
   readonly request?: unknown
-  /**
-   * `request` as the previous version built it, where it differs, so that a retry after an upgrade is the same request.
-   */
-  readonly formerRequest?: unknown
   /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>
 }
@@ -49,8 +45,6 @@ export function executeWith(
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
-    const { formerRequest } = options
-    const formerRequestHash = formerRequest === undefined ? undefined : requestHash(request, formerRequest)
     const cause: Cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
@@ -61,7 +55,6 @@ export function executeWith(
           : {
               key,
               requestHash: requestHash(request, options.request ?? input),
-              formerRequestHash,
               discardRefusal: forgetRefusal,
             },
     }

@@ -38,8 +38,8 @@ test('names in both languages', async (t) => {
           `select version, data::json -> 'name' as name from ledger_events where type = 'decoration-defined'`,
         ),
         [
-          { version: '2', name: JSON.stringify(rose) },
-          { version: '2', name: '"Crown"' },
+          { version: '1', name: JSON.stringify(rose) },
+          { version: '1', name: '"Crown"' },
         ],
         'the same definition writes no event',
       )

@@ -84,18 +84,7 @@ export class SemanticChecks {
     try {
       const { position, type, version, data, at } = rows
       const movements = this.#hasAllBalances ? rows.movements : rows.movementsReadByEvolvers
-      return {
-        position,
-        type,
-        version,
-        data,
-        movements,
-        at,
-        // Few events need it, and decoding it takes time.
-        get actor() {
-          return rows.actor
-        },
-      }
+      return { position, type, version, data, movements, at }
     } catch {
       return undefined
     }

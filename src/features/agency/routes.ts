@@ -27,7 +27,7 @@ import { agencyMessages } from './messages.ts'
 import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
 import { agencyVerbs } from './verbs.ts'
-import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
+import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
@@ -72,10 +72,7 @@ export function agencyRoutes(app: App, services: Services): void {
         agent_benefit: isOn(body.agent_benefit),
         details: details.digest,
       }
-      const hydrate = hydrateSealed(db, vault, details.plaintext)
-      const former = body.type === 'gold_agent' ? legacyDigest(vault, body, body) : undefined
-      const formerRequest = former === undefined ? undefined : { ...input, details: former }
-      const options = { request: input, formerRequest, hydrate }
+      const options = { request: input, hydrate: hydrateSealed(db, vault, details.plaintext) }
       return execute(request, reply, verbs.requestWithdrawal, { prepared: details.record, request: input }, options)
     },
   )

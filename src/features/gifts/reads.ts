@@ -152,7 +152,7 @@ export interface DrawPage {
 const SMALL_SEND_BYTES = 1_024
 const MAX_EXCESS_BYTES = 24 * 1_024
 
-interface DrawRow extends Pick<EventFields, 'position' | 'version' | 'data' | 'actor' | 'at'> {
+interface DrawRow extends Pick<EventFields, 'position' | 'version' | 'data' | 'at'> {
   readonly place: number
   /** The position of the user's next older send; null for the oldest. */
   readonly next: number | null
@@ -161,7 +161,7 @@ interface DrawRow extends Pick<EventFields, 'position' | 'version' | 'data' | 'a
 /** `$1`: actors, `$2`: sizes of their pages, `$3`: the positions before which their draws are read. */
 const drawPages = new PreparedStatement<DrawRow>(
   'draws of users',
-  `select requested.place, counted.next, e.position, e.version, e.data, e.actor, ${microsOf('e.at')} as at
+  `select requested.place, counted.next, e.position, e.version, e.data, ${microsOf('e.at')} as at
    from unnest(${listOf('$1', 'text')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
      with ordinality as requested (actor, size, before, place)
    cross join lateral (
@@ -218,7 +218,7 @@ export function drawLookup(db: Kysely<Tables>): (page: RequestedDraws) => Promis
 async function findDraw(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
   const row = await db
     .selectFrom('ledger_events')
-    .select(['position', 'version', 'data', 'actor', micros('at').as('at')])
+    .select(['position', 'version', 'data', micros('at').as('at')])
     .where('type', '=', 'gift-drawn')
     .where('position', '=', position)
     .executeTakeFirst()

@@ -14,7 +14,6 @@ import {
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import type { ResponseOptions } from '../../http/execute-command.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { App, Services } from '../services.ts'
 import { type GameOfRoom, gameLookup } from './reads.ts'
@@ -95,7 +94,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     (request, reply) => {
       const { game_price, max_players, join_admin = request.query.join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
-      return execute(request, reply, verbs.openGame, input, withFormerRequest(input))
+      return execute(request, reply, verbs.openGame, input)
     },
   )
 
@@ -115,7 +114,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     },
     (request, reply) => {
       const input = { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }
-      return execute(request, reply, verbs.joinGame, input, withFormerRequest(input))
+      return execute(request, reply, verbs.joinGame, input)
     },
   )
 
@@ -133,10 +132,7 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => {
-      const input = gameRequest(request)
-      return execute(request, reply, verbs.leaveGame, input, withFormerRequest(input))
-    },
+    (request, reply) => execute(request, reply, verbs.leaveGame, gameRequest(request)),
   )
 
   app.post(
@@ -156,10 +152,7 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) => {
-      const input = gameRequest(request)
-      return execute(request, reply, verbs.finishGame, input, withFormerRequest(input))
-    },
+    (request, reply) => execute(request, reply, verbs.finishGame, gameRequest(request)),
   )
 
   app.delete(
@@ -176,10 +169,7 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: Cancelled },
       },
     },
-    (request, reply) => {
-      const input = gameRequest(request)
-      return execute(request, reply, verbs.cancelGame, input, withFormerRequest(input))
-    },
+    (request, reply) => execute(request, reply, verbs.cancelGame, gameRequest(request)),
   )
 }
 
@@ -194,9 +184,3 @@ const gameRequest = (request: RequestWithParams<{ readonly room_uid: string; rea
   ...roomRequest(request),
   game: parseId(request.params.id) ?? request.params.id,
 })
-
-/** The version before took a room of digits in a path for its id. */
-function withFormerRequest(input: { readonly room: string }): ResponseOptions {
-  const id = parseId(input.room)
-  return id === null ? {} : { formerRequest: { ...input, room: id } }
-}

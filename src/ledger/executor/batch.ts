@@ -59,9 +59,8 @@ export function decideBatch(
     rows.checkpoint()
     try {
       if (stored !== undefined) {
-        const isSameRequest = [idempotency?.requestHash, idempotency?.formerRequestHash].includes(stored.requestHash)
         outcomes.push(
-          isSameRequest
+          idempotency?.requestHash === stored.requestHash
             ? { reply: { status: stored.status, body: stored.body }, replayed: true, storedBytes: 0, position }
             : {
                 reply: command.refusalReply(refuse('idempotency_key_reused')),

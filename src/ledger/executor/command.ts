@@ -15,8 +15,6 @@ export interface Cause {
   readonly idempotency: {
     readonly key: string
     readonly requestHash: string
-    /** The hash that an older version computed for the same request, where it differs. */
-    readonly formerRequestHash?: string | undefined
     /** Do not store a refusal: the caller's allowance of stored bytes is used up. */
     readonly discardRefusal?: boolean
   } | null

@@ -5,7 +5,6 @@ import type { Movement, PositionedEvent } from '../rules/event.ts'
 import { missingColumn, UnreadableEvent } from '../rules/unreadable-event.ts'
 import type { LedgerEntry, StoredEvent } from './event-hash.ts'
 import type { TextRow } from './row-table.ts'
-import { upcasters } from './upcasters.ts'
 
 /** How an event's columns are selected, each as text; the time in UTC, whatever the session's zone. */
 const columns = {
@@ -75,27 +74,20 @@ function parseMicros(text: string): number {
   return lastMicros
 }
 
-/** The columns that make the event; of its origin only the actor, for `upcasters`. */
-export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'actor' | 'at'>
+/** The columns that make the event. */
+export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
 
 /** The event of a row, with the row. Throws as `parseEvent`. */
 export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
 
-/**
- * The event of a row in its current version; older versions go through `upcasters`. Throws `UnreadableEvent` instead of
- * skipping what this version does not understand.
- */
+/** The event of a row. Throws `UnreadableEvent` instead of skipping what this version does not understand. */
 export function parseEvent(fields: EventFields): PositionedEvent {
   const { position, type, version, data: text, movements, at } = fields
   if (!isEventType(type)) throw new UnreadableEvent(`event ${position} is a ${type}, which this version does not know`)
-  let data: unknown = JSON.parse(text)
-  for (let from = version; from !== eventTypes[type].version; from += 1) {
-    const upcast = upcasters[type]?.[from]
-    if (upcast === undefined) {
-      throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
-    }
-    data = upcast(data, fields.actor)
+  if (version !== eventTypes[type].version) {
+    throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
   }
+  const data: unknown = JSON.parse(text)
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.

@@ -3,7 +3,6 @@ import type { WithdrawalParty, WithdrawalStatus } from '../../../schema/agency-e
 import type { Notification } from '../../../schema/notifications.ts'
 import { agencyNotifications } from '../../../src/features/agency/notifications.ts'
 import type { EventWithoutMovements } from '../../../src/ledger/rules/event.ts'
-import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
 import { notificationsOf, renderNotification } from '../../../src/notifications/event-notification.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { changedData, requestedData } from '../withdrawal-events.ts'
@@ -120,17 +119,5 @@ test('those who were forgotten, or are unknown, stay without a name', (t) => {
     'The withdrawal of 20 dollars that somebody requested from you was rejected.',
   ])
   t.same(bodies(transferred(4, 2)), ['Somebody sent you 2 diamonds.'])
-  t.end()
-})
-
-test('version 1 of a changed status did not say who changed it: that was its actor', (t) => {
-  const { by: _by, ...former } = changedData()
-  for (const [actor, by] of [
-    ['user:1', 'requester'],
-    ['user:2', 'target'],
-    ['staff:ann', 'staff'],
-  ] as const) {
-    t.same(upcasters['withdrawal-status-changed']?.[1]?.(former, actor), { ...former, by }, actor)
-  }
   t.end()
 })

@@ -87,13 +87,13 @@ test('refusals of bag items in the order of precedence, and the sum of added ite
   t.end()
 })
 
-/** As it was written before gifts had videos. */
 const unfilmed: EventData<'decoration-defined'> = {
   decoration_id: 7,
   name: 'Old',
   kind: 'standard',
   price: 1,
   image_path: 'i/7.png',
+  video_path: null,
   odds: [],
   odds_hash: null,
 }

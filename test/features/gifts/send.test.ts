@@ -32,6 +32,7 @@ const gift = (id: number, kind: GiftKind, price: number, odds: OddsRow[] = []): 
     kind,
     price,
     image_path: '',
+    video_path: null,
     odds,
     odds_hash: odds.length === 0 ? null : oddsHash(id, odds),
   },

@@ -55,20 +55,6 @@ export function sealDetails(vault: Vault, userId: number, details: Partial<Detai
   return sealText(vault, userId, JSON.stringify(clear))
 }
 
-/**
- * The digest of a request for diamonds from before such requests ignored `bank_details`; undefined when it is the same.
- * Needed only for retries of requests from before the upgrade: it can be removed two days after.
- */
-export function legacyDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
-  const sent: unknown = Reflect.get(body, 'bank_details')
-  if (sent === undefined || sent === null) return undefined
-  const { bank_name, account_name, account_number } = Object(sent)
-  const bank = sent && { bank_name, account_name, account_number }
-  const { payment_method, user_notice } = details
-  const clear = { bank_details: bank, payment_method: payment_method || null, user_notice: user_notice || null }
-  return vault.digest(JSON.stringify(clear))
-}
-
 /** Seals a note about a user's request; an empty note counts as missing. */
 const sealNote = (vault: Vault, userId: number, note: string | undefined): SealedText =>
   note ? sealText(vault, userId, note) : nothingSealed
@@ -107,7 +93,6 @@ export const viewerWith = (role: StaffRole): Viewer => (role === 'operator' ? 'w
 
 /** A request with the ids of its vault records. */
 interface HasSealedFields {
-  readonly type: string
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
@@ -138,7 +123,7 @@ export function unsealWith<Record extends HasSealedFields>(
 ): Unsealed<Record>[] {
   return sealed.map(({ sealed: { details, note }, ...record }) => {
     const detailsText = details === null ? undefined : plaintexts.get(details)
-    const parsedDetails = details === null || !detailsText ? undefined : parseDetails(record.type, detailsText)
+    const parsedDetails = details === null || !detailsText ? undefined : parseDetails(detailsText)
     if (details !== null && parsedDetails === null) vault.reportUnreadable(details, 'malformed')
     const noteText = note === null ? undefined : plaintexts.get(note)
     const fields = { ...(parsedDetails ?? noDetails), note: noteText ?? null }
@@ -153,10 +138,9 @@ export function unsealWith<Record extends HasSealedFields>(
 
 type Unreadable = Pick<Withdrawal, 'unreadable'>
 
-/** Parses a record of details; null when it is malformed. Only requests for cash have bank details. */
-function parseDetails(type: string, text: string): Details | null {
-  const read = parseJson(text)
-  const fields: unknown = type === 'cash' ? read : { ...Object(read), bank_details: null }
+/** Parses a record of details; null when it is malformed. */
+function parseDetails(text: string): Details | null {
+  const fields = parseJson(text)
   if (!Details.Check(fields)) return null
   const { bank_details, payment_method, user_notice } = fields
   return { bank_details, payment_method, user_notice }
@@ -172,7 +156,6 @@ function parseJson(text: string): unknown {
 
 const SealedBody = Type.Object({
   data: Type.Object({
-    type: Type.String(),
     sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }),
   }),
 })

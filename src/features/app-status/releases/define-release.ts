@@ -67,7 +67,6 @@ export const defineRelease: Verb<DefineRelease, Release, typeof refusals> = {
   },
 }
 
-/** Releases from before store links were required may have none. */
 const storeLinkErrors = ({ store_link }: Definition): FieldErrors | null =>
   store_link.startsWith('https://') && URL.canParse(store_link) ? null : { store_link: [appStatusMessages.store_link] }
 

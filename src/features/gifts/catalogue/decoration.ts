@@ -55,7 +55,6 @@ export const evolveDecorations: Evolver = {
     state.set(decorations, String(decoration_id), {
       ...data,
       ...storedName(data.name),
-      video_path: data.video_path ?? null,
       created_at: before?.created_at ?? at,
     })
     if (before === undefined) {

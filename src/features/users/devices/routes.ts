@@ -34,10 +34,8 @@ export function deviceRoutes(app: App, services: Services): void {
       },
     },
     (request, reply) => {
-      const { token, platform, language } = request.body
-      const formerRequest = { user_id: userOf(request), token, platform }
-      const input = { ...formerRequest, language: language ?? 'en' }
-      return execute(request, reply, verbs.registerDevice, input, language === undefined ? { formerRequest } : {})
+      const { token, platform, language = 'en' } = request.body
+      return execute(request, reply, verbs.registerDevice, { user_id: userOf(request), token, platform, language })
     },
   )
 
