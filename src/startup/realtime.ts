@@ -25,6 +25,7 @@ import { StatePusher, type StatePusherParts } from '../realtime/frames/state-pus
 import { authenticateWith } from '../realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
 import { type FindRoomStates, roomStateLookup } from '../realtime/subscriptions/room-state.ts'
+import { TimeSlice } from '../realtime/time-slice.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds. */
@@ -35,23 +36,20 @@ export interface RealtimeIntervals {
   readonly auth: number
   /** Between two sweeps of the connections. */
   readonly sweep: number
-  /** Between two checks of what waits for clients. */
-  readonly queueCheck: number
-  /** How long a client may take nothing while something waits for it. */
-  readonly stall: number
 }
 
 const DEFAULT_INTERVALS: RealtimeIntervals = {
   heartbeat: 25_000,
   auth: 10_000,
   sweep: 500,
-  queueCheck: 5_000,
-  stall: 30_000,
 }
 /** Between two readings of names that frames show; a new name shows after as long. */
 const NAMES_INTERVAL_MS = 500
+const FAILURES_INTERVAL_MS = 5_000
 const PRUNE_INTERVAL_MS = 60_000
 const MAX_MEMBERSHIPS_PER_QUERY = 500
+/** How long returning and leaving clients are served in one turn of the event loop; requests wait for it. */
+const SLICE_MS = 4
 
 interface RealtimeParts {
   readonly database: Pick<Database, 'db' | 'subscriberPool' | 'promotion'>
@@ -98,7 +96,8 @@ export async function startRealtime(
   const onLookupError = (err: unknown): void => log.error({ err }, 'name for a frame could not be looked up; left out')
   const profiles = new ProfileCache(db, parts.lookups, onLookupError)
   const index = new ChannelIndex(subscriberPool)
-  const backlogs = new BacklogReader(subscriberPool, index, mapEvent, profiles)
+  const timeSlice = new TimeSlice(SLICE_MS)
+  const backlogs = new BacklogReader(subscriberPool, index, mapEvent, profiles, timeSlice)
   const position = await headOf(db)
   const onSent = (frames: number): void => metrics.sockets.sent(frames)
   const onFlushed = (seconds: number): void => metrics.sockets.flushed(seconds)
@@ -120,6 +119,7 @@ export async function startRealtime(
     const connections = new ConnectionRegistry({
       hub,
       incarnation: parts.incarnation,
+      timeSlice,
       resumes,
       authenticate: authenticateWith(verifyToken, sessions),
       memberRoom: async (room, userId) => {
@@ -131,7 +131,6 @@ export async function startRealtime(
       returnTimes: parts.returnTimes ?? new ReturnTimes(availableParallelism()),
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
-      stallMs: times.stall,
       onError,
       onSocketClosed: (code) => metrics.sockets.closed(code),
     })
@@ -146,10 +145,7 @@ export async function startRealtime(
       connections.sweep()
       hub.trim()
     }, times.sweep)
-    const checkingQueues = setInterval(() => {
-      connections.checkSendQueues().catch(onError)
-      socketFailures.expire(times.queueCheck)
-    }, times.queueCheck)
+    const expiringFailures = setInterval(() => socketFailures.expire(FAILURES_INTERVAL_MS), FAILURES_INTERVAL_MS)
     const refreshingNames = setInterval(() => void profiles.refresh().catch(onError), NAMES_INTERVAL_MS)
     const pruning = setInterval(() => {
       if (!database.promotion.isStandby) index.prune().catch(onError)
@@ -157,7 +153,7 @@ export async function startRealtime(
     }, PRUNE_INTERVAL_MS)
     cleanUp.defer(() => {
       clearInterval(sweeping)
-      clearInterval(checkingQueues)
+      clearInterval(expiringFailures)
       clearInterval(refreshingNames)
       clearInterval(pruning)
     })

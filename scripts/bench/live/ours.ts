@@ -13,6 +13,7 @@ import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/socket-routes.ts'
+import { TimeSlice } from '../../../src/realtime/time-slice.ts'
 import { giftAt, profiles } from './event.ts'
 
 const frameMappers = (await loadSlices()).slices.flatMap(({ frameMapper = [] }) => frameMapper)
@@ -48,6 +49,7 @@ export async function ours(sockets: number): Promise<Implementation> {
     hub,
     incarnation: new CurrentIncarnation({ incarnation: 'b'.repeat(32), position: 1, began_at: 0 }),
     resumes: new ResumeBudget(),
+    timeSlice: new TimeSlice(4),
     checkAppState: alwaysOpen.check,
     returnTimes: new ReturnTimes(1),
     authenticate: authenticateWith(read, sessions),
@@ -55,7 +57,6 @@ export async function ours(sockets: number): Promise<Implementation> {
     roomState: async () => null,
     authMs: 10_000,
     heartbeatMs: 25_000,
-    stallMs: 30_000,
     onError: fail,
     onSocketClosed: (code) => code !== null && fail(`closed with ${code}`),
   })

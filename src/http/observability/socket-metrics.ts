@@ -3,8 +3,8 @@ import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 /** What is in hand for the sockets of this instance. */
 export interface SocketUsage {
   readonly sockets: () => { readonly authenticated: number; readonly unauthenticated: number; readonly closing: number }
-  /** Bytes that wait for clients, in this process and in the kernel. */
-  readonly unsentBytes: () => { readonly process: number; readonly kernel: number }
+  /** Bytes that wait for clients in this process. */
+  readonly unsentBytes: () => number
   readonly resumes: () => { readonly running: number; readonly waiting: number }
 }
 
@@ -71,7 +71,14 @@ export class SocketMetrics {
       },
     }).set(0)
     this.#gauges('live_sockets_by_state', 'Sockets by state', 'state', sockets)
-    this.#gauges('live_unsent_bytes', 'Bytes that wait for clients, by where they wait', 'where', unsentBytes)
+    new Gauge({
+      name: 'live_unsent_bytes',
+      help: 'Bytes that wait for clients in this process',
+      registers: [this.#registry],
+      collect() {
+        this.set(unsentBytes())
+      },
+    }).set(0)
     this.#gauges('live_resumes', 'Resumes in hand, by state', 'state', resumes)
   }
 

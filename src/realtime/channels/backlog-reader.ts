@@ -3,15 +3,17 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { eventsAfter, eventsAt } from '../../ledger/storage/read-events.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
+import type { TimeSlice } from '../time-slice.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
-import { PacedPages } from './paced-pages.ts'
 
 /** Characters of one backlog: as much as may be unsent of a replay. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
 /** Characters of backlogs that are read together; beyond them no further one is begun. */
 const MAX_CHARACTERS_PER_READ = 2 * MAX_BACKLOG_CHARACTERS
+/** Events that are read, and taken from JSON, at a time. One may be a gift to a hundred receivers. */
+const PAGE_EVENTS = 25
 
 /** The messages of a channel that can be replayed. */
 export interface Backlog {
@@ -26,20 +28,20 @@ export class BacklogReader {
   readonly #index: ChannelIndex
   readonly #mapEvent: EventMapper
   readonly #profiles: ProfileCache
+  readonly #timeSlice: TimeSlice
 
-  constructor(pool: Pool, index: ChannelIndex, mapEvent: EventMapper, profiles: ProfileCache) {
+  constructor(pool: Pool, index: ChannelIndex, mapEvent: EventMapper, profiles: ProfileCache, timeSlice: TimeSlice) {
     this.#pool = pool
     this.#index = index
     this.#mapEvent = mapEvent
     this.#profiles = profiles
+    this.#timeSlice = timeSlice
   }
 
   /** The last position of each channel before this one; null for a channel without messages. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
-    // All frames of the instance wait for it.
-    const pages = new PacedPages(false)
-    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels), pages)) {
+    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels))) {
       positions.set(channel, event.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
@@ -53,9 +55,8 @@ export class BacklogReader {
     const since = Date.now() - MAX_BACKLOG_AGE_MS
     const { upTo, positions: lastPositions } = await this.#index.lastBefore(requested, position + 1)
     const indexed = await this.#index.newestEntries(requested, Math.min(upTo, position), since)
-    const pages = new PacedPages(true)
     const entries = new Map([...indexed].map(([channel, list]) => [channel, [...list]]))
-    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(indexed.keys()), pages)) {
+    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(indexed.keys()))) {
       const list = entries.get(channel) ?? []
       list.push({ position: event.position, prev: lastPositions.get(channel) ?? null, at: event.at / 1000 })
       lastPositions.set(channel, event.position)
@@ -89,17 +90,15 @@ export class BacklogReader {
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
     const isWanted = (channel: ChannelKey): boolean =>
       newestFirst.has(channel) ? !isFull(channel) : totalCharacters <= MAX_CHARACTERS_PER_READ
-    const pages = new PacedPages(true)
     for (let at = 0; at < pending.length; ) {
       const page: typeof pending = []
-      const pageEvents = await pages.next()
-      for (; at < pending.length && page.length < pageEvents; at += 1) {
+      for (; at < pending.length && page.length < PAGE_EVENTS; at += 1) {
         const next = pending[at]
         if (next === undefined || !isWanted(next.channel)) continue
         if (!newestFirst.has(next.channel)) newestFirst.set(next.channel, [])
         page.push(next)
       }
-      for (const { channel, message } of await this.#messagesOf(page, pages)) {
+      for (const { channel, message } of await this.#messagesOf(page)) {
         if (isFull(channel)) continue
         const size = messageSize(message)
         characters.set(channel, (characters.get(channel) ?? 0) + size)
@@ -112,12 +111,10 @@ export class BacklogReader {
 
   async #messagesOf(
     page: readonly { readonly channel: ChannelKey; readonly entry: IndexEntry }[],
-    pages: PacedPages,
   ): Promise<readonly { readonly channel: ChannelKey; readonly message: ChannelMessage }[]> {
     const positions = [...new Set(page.map(({ entry }) => entry.position))]
-    const found = await eventsAt(this.#pool, positions)
-    pages.adapt(found)
-    const events = new Map(found.map((event) => [event.position, event]))
+    await this.#timeSlice.turn()
+    const events = new Map((await eventsAt(this.#pool, positions)).map((event) => [event.position, event]))
     const pageTemplates = page.map(({ channel, entry }) => {
       const event = events.get(entry.position)
       return (event && this.#mapEvent(event).get(channel)) ?? []
@@ -134,11 +131,10 @@ export class BacklogReader {
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
-    pages: PacedPages,
   ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
     for (let at = after; at < upTo; ) {
-      const events = await eventsAfter(this.#pool, at, Math.min(await pages.next(), upTo - at))
-      pages.adapt(events)
+      await this.#timeSlice.turn()
+      const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, upTo - at))
       for (const event of events) {
         for (const channel of this.#mapEvent(event).keys()) if (channels.has(channel)) yield { channel, event }
       }

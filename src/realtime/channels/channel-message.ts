@@ -50,3 +50,19 @@ export const frameTexts = (channelName: string, bodies: readonly FrameBody[], la
 /** The whole text of a frame. */
 export const frameText = (channelName: string, body: string): string =>
   `{"t":"ev","ch":${JSON.stringify(channelName)},${body}`
+
+/** The part of a replay that is sent at a time; it takes well under a millisecond. */
+const MAX_SLICE_MESSAGES = 100
+const MAX_SLICE_CHARACTERS = 64 * 1024
+
+/** How many of these messages are sent at a time: at least one, however long. */
+export function sliceLength(messages: readonly ChannelMessage[]): number {
+  let count = 0
+  let characters = 0
+  for (const message of messages) {
+    characters += messageSize(message)
+    if (count === MAX_SLICE_MESSAGES || (count > 0 && characters > MAX_SLICE_CHARACTERS)) break
+    count += 1
+  }
+  return count
+}

@@ -37,7 +37,6 @@ export class Channel {
   append(message: ChannelMessage): void {
     this.lastPosition = message.position
     this.fanOut.append(message.bodies)
-    // Frames on `global` are never replayed.
     if (this.key === 'global') return
     this.#messages.push(message)
     this.#size += messageSize(message)
@@ -48,7 +47,9 @@ export class Channel {
    * The messages after a position; `expired` when some of them can no longer be replayed, `not-loaded` when the
    * database has to be read.
    */
-  messagesAfter(position: number, now: number): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
+  messagesAfter(position: number, now = Date.now()): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
+    // Frames on `global` are never replayed.
+    if (this.key === 'global') return []
     const oldestValid = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)
     this.#dropOldest(oldestValid === -1 ? this.#messages.length : oldestValid)
     // Most clients that come back have missed nothing of their own channel, which has few messages.

@@ -6,11 +6,11 @@ import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { Profiles, RequiredIds } from '../frames/profiles.ts'
 import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel } from './channel.ts'
-import { type ChannelMessage, channelMessage } from './channel-message.ts'
+import { channelMessage } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
 import type { FanOut, FanOutMember, Listener } from './fan-out.ts'
 import { FlushScheduler } from './flush-scheduler.ts'
-import { ReplayQueue, sliceLength } from './replay-slices.ts'
+import type { ResumeUsage } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
@@ -18,8 +18,6 @@ const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
 const MAX_LAST_POSITIONS_PER_READ = 200
 /** Clients that share one read of the ledger's head. */
 const MAX_HEADS_PER_READ = 1_000
-/** Reads of one resume; more are needed only while memory is short, and then the client has to come again. */
-const MAX_READS_PER_RESUME = 3
 /** How long, and for how many channels at most, a backlog is kept after the last listener has left. */
 const BACKLOG_RETENTION_MS = 10_000
 const MAX_RETAINED_CHANNELS = 1_000
@@ -36,24 +34,6 @@ export interface HubParts {
   readonly onSent: (frames: number) => void
   /** Called after each round of a channel's frames to its listeners. */
   readonly onFlushed: (seconds: number) => void
-}
-
-/** What `load` did. */
-export interface Loaded {
-  /** Database queries, which may be shared with other channels. */
-  readonly queries: number
-  /** Messages that were read from the database. */
-  readonly readMessages: number
-  /** Messages that can be replayed now; null when the position is beyond the ledger's head. */
-  readonly messages: number | null
-}
-
-/** What a client that resumes gets first. */
-export interface Replay {
-  /** Null when some of what the client missed has expired. */
-  readonly messages: readonly ChannelMessage[] | null
-  /** Everything after this position is replayed or follows live. */
-  readonly from: number
 }
 
 interface MissingData {
@@ -84,7 +64,6 @@ export class Hub {
   readonly #headLookup: BatchedLookup<null, number>
   readonly #lastPositionLookup: BatchedLookup<ChannelKey, ChannelKey>
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
-  readonly #replayQueue = new ReplayQueue()
   /** Resumes that wait until the hub reaches a position. */
   readonly #waiters = new Set<{ readonly position: number; readonly resolve: () => void }>()
   #position: number
@@ -227,80 +206,34 @@ export class Hub {
   #remove(channel: Channel): void {
     this.#channels.delete(channel.key)
     this.#retained.delete(channel)
-    this.#flushScheduler.remove(channel.fanOut)
   }
 
   /**
    * Gets the messages of an acquired channel after a position into memory, as far as they can be replayed; channels that
-   * are loaded together share their queries. Waits until the hub has reached the position.
+   * are loaded together share their queries. Waits until the hub has reached the position. False when the position is
+   * beyond the ledger's head.
    */
-  async load(channel: Channel, since: number): Promise<Loaded> {
-    let queries = 0
-    let readMessages = 0
+  async load(channel: Channel, since: number, usage: ResumeUsage): Promise<boolean> {
     if (since > this.#position) {
-      queries += 1
-      if (since > (await this.#headLookup.load(null))) return { queries, readMessages, messages: null }
+      usage.hasQueried = true
+      if (since > (await this.#headLookup.load(null))) return false
       await this.reach(since)
     }
-    if (channel.key === 'global') return { queries, readMessages, messages: 0 }
-    if (channel.messagesAfter(since, Date.now()) === 'not-loaded') queries += await this.loadLastPosition(channel)
-    if (channel.messagesAfter(since, Date.now()) === 'not-loaded') {
-      queries += 1
-      readMessages = await this.#loadBacklog(channel)
+    if (channel.messagesAfter(since) === 'not-loaded') await this.loadLastPosition(channel, usage)
+    if (channel.messagesAfter(since) === 'not-loaded') {
+      usage.hasQueried = true
+      const backlog = await this.#backlogLookup.load(channel.key)
+      usage.messages += backlog.messages.length
+      channel.merge(backlog, backlog.upTo)
     }
-    const messages = channel.messagesAfter(since, Date.now())
-    return { queries, readMessages, messages: typeof messages === 'string' ? 0 : messages.length }
+    return true
   }
 
-  /** Returns the number of messages that were read. */
-  async #loadBacklog(channel: Channel): Promise<number> {
-    const backlog = await this.#backlogLookup.load(channel.key)
-    channel.merge(backlog, backlog.upTo)
-    return backlog.messages.length
-  }
-
-  /**
-   * Finds the messages of an acquired channel after a position that the client has, and calls `start` with them; events
-   * that are delivered later come after that call. The hub must have reached the position. A replay of several slices
-   * starts when no other is running. Returns the number of database queries.
-   */
-  async resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<number> {
-    let queries = 0
-    if (channel.key === 'global') {
-      await start({ messages: [], from: this.#position })
-      return queries
-    }
-    let release: (() => void) | undefined
-    try {
-      for (let reads = 0; ; ) {
-        const messages = channel.messagesAfter(since, Date.now())
-        if (messages === 'not-loaded') {
-          release?.()
-          release = undefined
-          if (reads === MAX_READS_PER_RESUME) throw new Error(`backlog of ${channel.key} dropped while resuming`)
-          reads += 1
-          queries += 1
-          await this.#loadBacklog(channel)
-        } else if (messages === 'expired') {
-          await start({ messages: null, from: this.#position })
-          return queries
-        } else if (sliceLength(messages) < messages.length && release === undefined) {
-          release = await this.#replayQueue.acquire()
-        } else {
-          await start({ messages, from: since })
-          return queries
-        }
-      }
-    } finally {
-      release?.()
-    }
-  }
-
-  /** Loads the position of an acquired channel's newest message. Returns the number of database queries. */
-  async loadLastPosition(channel: Channel): Promise<number> {
-    if (channel.lastPosition !== undefined) return 0
+  /** Loads the position of an acquired channel's newest message. */
+  async loadLastPosition(channel: Channel, usage: ResumeUsage): Promise<void> {
+    if (channel.lastPosition !== undefined) return
+    usage.hasQueried = true
     await this.#lastPositionLookup.load(channel.key)
-    return 1
   }
 
   /** Waits until the hub has reached a position of the ledger. */

@@ -1,82 +1,53 @@
-/** Resumes of one user that run at the same time. */
+/** Frames of one user that are answered at the same time. */
 const MAX_CONCURRENT = 2
 /** Enough for 50 rooms at once, each with a backlog of 1,000 messages that is read from the database. */
 const BUDGET_CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** The cost of resumes: each channel, each query, and the messages read and replayed; a long one counts as several. */
+/** The cost of a frame: each channel, the queries that its channels share, and messages that are read and replayed. */
 const CHANNEL_COST = 1
 const QUERY_COST = 20
 const MESSAGES_PER_COST = 50
-const CHARACTERS_PER_MESSAGE = 1_000
-/** Pause before the user's next resume: replaying 1,000 messages takes the event loop some milliseconds. */
-const PAUSE_PER_MESSAGE_MS = 0.4
-
-interface Waiting {
-  readonly messages: number
-  readonly start: () => void
-}
 
 interface UserBudget {
   tokens: number
   /** By `performance.now()`. */
   refilledAt: number
   running: number
-  /** Those with the fewest messages first. */
-  readonly waiting: Waiting[]
+  readonly waiting: (() => void)[]
   timer: NodeJS.Timeout | undefined
 }
 
-/** What resumes used. */
+/** What the answers to a frame used so far. */
 export interface ResumeUsage {
-  readonly channels: number
-  readonly queries: number
-  /** Messages that were read from the database. */
-  readonly readMessages: number
-  /** Replayed messages, and their characters. */
-  readonly messages: number
-  readonly characters: number
+  /** Whether the database was asked. */
+  hasQueried: boolean
+  /** Messages that were read from the database or replayed; a long one counts as several. */
+  messages: number
 }
-
-/** The number of ordinary messages that cost as much. */
-const messageCount = ({ messages, characters }: ResumeUsage): number =>
-  Math.max(messages, characters / CHARACTERS_PER_MESSAGE)
-
-const costOf = (usage: ResumeUsage): number =>
-  usage.channels * CHANNEL_COST +
-  usage.queries * QUERY_COST +
-  (usage.readMessages + messageCount(usage)) / MESSAGES_PER_COST
 
 /** A token bucket for each user's resumes: a user beyond it waits, other users do not. */
 export class ResumeBudget {
   readonly #budgets = new Map<number, UserBudget>()
 
-  /**
-   * Runs `resume` when the user has budget left and fewer than the allowed number run. Of those that wait, the one that
-   * expects the fewest messages goes first, so that a long replay does not hold short ones.
-   */
-  async run(userId: number, expectedMessages: number, resume: () => Promise<ResumeUsage>): Promise<void> {
+  /** Answers a frame for this number of channels when the user has budget left; `answer` counts what it uses. */
+  async run(userId: number, channels: number, answer: (usage: ResumeUsage) => Promise<unknown>): Promise<void> {
     const budget = this.#budgetOf(userId)
     await new Promise<void>((start) => {
-      const place = budget.waiting.findIndex(({ messages }) => messages > expectedMessages)
-      budget.waiting.splice(place === -1 ? budget.waiting.length : place, 0, { messages: expectedMessages, start })
+      budget.waiting.push(start)
       this.#startNext(budget)
     })
-    let usage: ResumeUsage = { channels: 1, queries: 1, readMessages: 0, messages: 0, characters: 0 }
+    const usage: ResumeUsage = { hasQueried: false, messages: 0 }
     try {
-      usage = await resume()
+      await answer(usage)
     } finally {
-      budget.tokens -= costOf(usage)
-      const end = (): void => {
-        budget.running -= 1
-        this.#startNext(budget)
-      }
-      if (usage.messages === 0) end()
-      // A process that stops does not wait for it.
-      else setTimeout(end, messageCount(usage) * PAUSE_PER_MESSAGE_MS).unref()
+      const queryCost = usage.hasQueried ? QUERY_COST : 0
+      budget.tokens -= channels * CHANNEL_COST + queryCost + usage.messages / MESSAGES_PER_COST
+      budget.running -= 1
+      this.#startNext(budget)
     }
   }
 
-  /** Resumes in hand. */
+  /** Frames in hand. */
   get counts(): { readonly running: number; readonly waiting: number } {
     let [running, waiting] = [0, 0]
     for (const budget of this.#budgets.values()) {
@@ -107,10 +78,10 @@ export class ResumeBudget {
   #startNext(budget: UserBudget): void {
     refill(budget)
     while (budget.running < MAX_CONCURRENT && budget.tokens > 0) {
-      const next = budget.waiting.shift()
-      if (next === undefined) return
+      const start = budget.waiting.shift()
+      if (start === undefined) return
       budget.running += 1
-      next.start()
+      start()
     }
     if (budget.waiting.length === 0 || budget.tokens > 0) return
     budget.timer ??= setTimeout(

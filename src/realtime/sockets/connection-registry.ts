@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
 import type { ReturnTimes } from '../admission/return-times.ts'
 import type { ChannelKey } from '../channels/channel-names.ts'
+import type { TimeSlice } from '../time-slice.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
-import { SendQueueMonitor } from './send-queue-monitor.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
 /** Beyond it, the user's oldest socket is closed. */
@@ -18,12 +18,10 @@ const MAX_UNAUTHENTICATED_PER_ADDRESS = 200
 /** How long all clients may take to answer the close at shutdown, and one client to answer it at other times. */
 const SHUTDOWN_TIMEOUT_MS = 3_500
 const CLOSE_TIMEOUT_MS = 10_000
-/** How long clients are sent away in one turn of the event loop; requests wait for it. */
-const DRAIN_SLICE_MS = 2
 /** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
 
-export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed' | 'sendQueues'> {
+export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
@@ -42,17 +40,14 @@ export class ConnectionRegistry {
   readonly #byUser = new Map<number, Set<Connection>>()
   /** Connections that wait for the client's close frame, by when they are cut. */
   readonly #closing = new Map<Connection, number>()
-  readonly #sendQueues: SendQueueMonitor
   readonly #unauthenticated = new UnauthenticatedSockets()
   /** How many clients the shutdown sends away; null while there is none. */
   #drained: number | null = null
 
   constructor(parts: ConnectionRegistryParts) {
     this.#parts = parts
-    this.#sendQueues = new SendQueueMonitor(parts.onError)
     this.#connectionParts = {
       ...parts,
-      sendQueues: this.#sendQueues,
       onAuthenticated: (connection, isNew) => this.#onAuthenticated(connection, isNew),
       onClosed: (connection, code) => this.#onClosed(connection, code),
     }
@@ -67,14 +62,11 @@ export class ConnectionRegistry {
     return { authenticated: this.#all.size - unauthenticated, unauthenticated, closing: this.#closing.size }
   }
 
-  /** Bytes that wait for clients. */
-  get unsentBytes(): Connection['unsentBytes'] {
-    let [inProcess, inKernel] = [0, 0]
-    for (const { unsentBytes } of this.#all) {
-      inProcess += unsentBytes.process
-      inKernel += unsentBytes.kernel
-    }
-    return { process: inProcess, kernel: inKernel }
+  /** Bytes that wait for clients in this process. */
+  get unsentBytes(): number {
+    let bytes = 0
+    for (const { unsentBytes } of this.#all) bytes += unsentBytes
+    return bytes
   }
 
   /** For each channel with listeners on this instance, how many they are. */
@@ -84,6 +76,11 @@ export class ConnectionRegistry {
 
   get returnTimes(): ReturnTimes {
     return this.#parts.returnTimes
+  }
+
+  /** For what is done for many sockets at once. */
+  get timeSlice(): TimeSlice {
+    return this.#parts.timeSlice
   }
 
   /** Takes an opened socket; `token` is that of its upgrade request. */
@@ -140,22 +137,14 @@ export class ConnectionRegistry {
     for (const [connection, until] of this.#closing) if (now >= until) connection.terminate()
   }
 
-  /** Closes connections whose client does not read, as the kernel's send queues show it. Called regularly. */
-  checkSendQueues(): Promise<void> {
-    return this.#sendQueues.check()
-  }
-
   /** Closes all connections with a shutdown notice, some in each turn of the event loop, and those that still come. */
   async drain(): Promise<void> {
     const count = this.#all.size
     this.#drained = count
     const until = performance.now() + SHUTDOWN_TIMEOUT_MS
-    let sliceEndsAt = performance.now() + DRAIN_SLICE_MS
     for (const connection of this.#all) {
+      await this.timeSlice.turn()
       this.#sendShutdownNotice(connection, count)
-      if (performance.now() < sliceEndsAt) continue
-      await nextTurn()
-      sliceEndsAt = performance.now() + DRAIN_SLICE_MS
     }
     while (this.#closing.size > 0 && performance.now() < until) await sleep(20)
     for (const connection of this.#closing.keys()) connection.terminate()

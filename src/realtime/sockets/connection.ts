@@ -12,7 +12,7 @@ import { encodeFrames } from './encode-frames.ts'
 import { FixedWindow } from './fixed-window.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
-import { SocketWriter, type SocketWriterParts } from './socket-writer.ts'
+import { SocketWriter } from './socket-writer.ts'
 
 /** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
@@ -45,7 +45,7 @@ export interface OpenedSocket {
   readonly address: string
 }
 
-export interface ConnectionParts extends SubscriptionParts, SocketWriterParts {
+export interface ConnectionParts extends SubscriptionParts {
   /** Checks a token; calls `onResult` with the session while it is valid, or with the code to close with. */
   readonly authenticate: (token: string, onResult: (result: SocketSession | CloseCode) => void) => Promise<void>
   /** Called with `session` set: for a new client, or after a token refresh. */
@@ -84,7 +84,7 @@ export class Connection {
     this.#socket = socket
     this.#clientHints = clientHints
     this.#parts = parts
-    this.#writer = new SocketWriter(socket, parts, () => this.close(closeCodes.slow))
+    this.#writer = new SocketWriter(socket, () => this.close(closeCodes.slow))
     const now = performance.now()
     this.#authDeadline = now + authMs
     this.#heartbeatAt = now + parts.heartbeatMs
@@ -96,7 +96,7 @@ export class Connection {
     })
     // `ws` cannot parse what the client sends. It has sent the close frame already, and nothing may follow it.
     ws.on('error', () => {
-      this.#writer.end(false)
+      this.#writer.end()
       this.#onClosing(closeCodes.badFrames)
     })
     ws.on('close', () => this.#onClosing(null))
@@ -106,8 +106,9 @@ export class Connection {
     return this.#session
   }
 
-  get unsentBytes(): { readonly process: number; readonly kernel: number } {
-    return { process: this.#writer.waitingHere, kernel: this.#writer.waitingInKernel }
+  /** Bytes that wait for the client in this process. */
+  get unsentBytes(): number {
+    return this.#writer.unsentBytes
   }
 
   /** Decide whether the service is open to this client. */
@@ -201,7 +202,7 @@ export class Connection {
   #onClosing(code: CloseCode | null): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#writer.end(code !== null && code !== closeCodes.slow)
+    this.#writer.end()
     this.#queue.length = 0
     this.#subscriptions?.end()
     this.#parts.onClosed(this, code)

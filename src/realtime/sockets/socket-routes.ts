@@ -13,7 +13,6 @@ import { addressKey } from '../../http/limits/client-address.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
 import { socketPaths } from '../../http/socket-upgrade.ts'
 import { refuseUpgrade } from '../admission/refuse-upgrade.ts'
-import { UpgradeQueue } from '../admission/upgrade-queue.ts'
 import { socketMessages } from '../messages.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
@@ -71,10 +70,16 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRo
 
 /** Opens sockets one after the other, and refuses them while a second's worth of them waits. */
 function admit({ registry, metrics }: Pick<SocketRoutesParts, 'registry' | 'metrics'>): onRequestHookHandler {
-  const { returnTimes } = registry
-  const upgrades = new UpgradeQueue(returnTimes.perSecond)
+  const { returnTimes, timeSlice } = registry
+  let waiting = 0
   return ({ raw }, reply, done) => {
-    if (upgrades.enter(done)) return
+    if (waiting < returnTimes.perSecond) {
+      waiting += 1
+      return timeSlice.run(() => {
+        waiting -= 1
+        done()
+      })
+    }
     metrics.refused('sockets')
     reply.hijack()
     detachResponse(raw.socket)

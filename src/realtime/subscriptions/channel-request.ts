@@ -32,14 +32,3 @@ export function requestsIn(
     wantsState: member.state ?? state,
   }))
 }
-
-/** Requests in groups that name no channel twice; groups are answered one after another. */
-export function withoutRepeats(requests: readonly ChannelRequest[]): readonly (readonly ChannelRequest[])[] {
-  const groups: Map<string, ChannelRequest>[] = []
-  for (const request of requests) {
-    const group = groups.find((names) => !names.has(request.ch))
-    if (group === undefined) groups.push(new Map([[request.ch, request]]))
-    else group.set(request.ch, request)
-  }
-  return groups.map((group) => [...group.values()])
-}

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import { ReturnTimes } from '../../../src/realtime/admission/return-times.ts'
-import { UpgradeQueue } from '../../../src/realtime/admission/upgrade-queue.ts'
 import { token } from '../../harness/app/minimal-app.ts'
 import { chatSlices, createRooms } from '../../harness/app/realtime-fixtures.ts'
 import { startInstance, TestClient } from '../../harness/app/realtime-instance.ts'
@@ -48,31 +46,6 @@ test('a flood of upgrades sends nobody away for longer than all sockets of an in
   const median = beyond[beyond.length / 2] ?? 0
   t.ok(median > longest * 0.48 && median < longest * 0.52, `then spread: half within ${median} ms`)
   t.end()
-})
-
-test('sockets are opened in order and in slices, and refused while too many wait', async (t) => {
-  const queue = new UpgradeQueue(30)
-  const opened: number[] = []
-  const open = (n: number) => (): void => {
-    opened.push(n)
-    for (const until = performance.now() + 1; performance.now() < until; ) continue
-  }
-  const entered = Array.from({ length: 40 }, (_, n) => queue.enter(open(n)))
-  t.same(opened, [0], 'the first at once')
-  t.equal(entered.filter(Boolean).length, 31)
-  t.equal(entered.indexOf(false), 31)
-  let most = 0
-  while (queue.size > 0) {
-    const before = opened.length
-    await turn()
-    most = Math.max(most, opened.length - before)
-  }
-  t.same(
-    opened,
-    Array.from({ length: 31 }, (_, n) => n),
-  )
-  t.ok(most <= 5, `${most} in a turn`)
-  t.ok(queue.enter(open(40)), 'there is room again')
 })
 
 test('clients who come all at once are told when to come back, and get in then', async (t) => {

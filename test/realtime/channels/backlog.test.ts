@@ -6,16 +6,18 @@ import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
-import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
+import { ResumeBudget, type ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
 import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
+import { TimeSlice } from '../../../src/realtime/time-slice.ts'
 import { createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { noLookups } from '../../harness/app/realtime-instance.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { forEach, mapEvent, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
+import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
 
 const MIB = 1024 * 1024
+const usage = (): ResumeUsage => ({ hasQueried: false, messages: 0 })
 const key = (room: number): ChannelKey => `room:${room}`
 const keys = (last: number, first = 1): ChannelKey[] => upTo(last, first).map(key)
 
@@ -30,7 +32,7 @@ async function openReader(t: Test, rooms: number) {
     database,
     pool,
     index,
-    backlogs: new BacklogReader(pool, index, mapEvent, profiles),
+    backlogs: new BacklogReader(pool, index, mapEvent, profiles, new TimeSlice(4)),
     speaker: createTestExecutor(t, database.serviceUrl),
   }
 }
@@ -67,7 +69,7 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
   const found = await backlogs.read(channels, end)
-  t.equal(maxEvents, 50, 'events at a time')
+  t.equal(maxEvents, 25, 'events at a time')
 
   const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])
@@ -88,10 +90,9 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
     [quiet, ordered.at(-1), ofThird.at(-1), null],
   )
 
-  // No further backlog is begun beyond 16 MiB: two have 8 each, and a third one begins in their last page. One without
-  // messages needs no place.
+  // No further backlog is begun beyond 16 MiB: two have 8 each. One without messages needs no place.
   const all = await readAll([3, 4, 9, 5, 6, 1].map(key), (some) => backlogs.read(some, end))
-  t.same(all.counts, [4, 2])
+  t.same(all.counts, [3, 2, 1])
   for (const room of upTo(6, 3)) {
     const { from = 0, messages = [] } = all.found.get(key(room)) ?? {}
     t.ok(messages.length > 200, `${messages.length} messages`)
@@ -136,7 +137,7 @@ test('a channel that did not fit into a read is among the first of the next one'
     },
   })
   await hub.onEvents([roomEvent(10)])
-  await Promise.all(keys(131, 2).map((channel) => hub.load(hub.acquire(channel), 5)))
+  await Promise.all(keys(131, 2).map((channel) => hub.load(hub.acquire(channel), 5, usage())))
   t.same(
     reads.flatMap((channels) => channels.slice(0, 15)),
     keys(131, 2),
@@ -149,6 +150,7 @@ async function hubWith(read: (call: number) => Promise<readonly { readonly posit
   let reads = 0
   const { hub } = openHub({
     backlogs: {
+      lastBefore: forEach(() => 10),
       read: async (channels) => {
         reads += 1
         if (reads === 10) throw new Error('read again and again')
@@ -169,17 +171,13 @@ async function hubWith(read: (call: number) => Promise<readonly { readonly posit
 
 test('a backlog outlives its last listener for some seconds', async (t) => {
   const { hub, reads } = await hubWith(async () => [{ position: 5 }])
-  const counts: (number | undefined)[] = []
   for (let i = 0; i < 20; i += 1) {
     const channel = hub.acquire('room:2')
-    await hub.resume(channel, 1, async ({ messages }) => void counts.push(messages?.length))
+    await hub.load(channel, 1, usage())
+    t.match(channel.messagesAfter(1), [{ position: 5 }])
     hub.release(channel)
     hub.trim()
   }
-  t.same(
-    counts,
-    upTo(20).map(() => 1),
-  )
   t.equal(reads(), 1)
 })
 
@@ -188,68 +186,75 @@ test('a room with more events than a backlog holds during a read is read once, a
     await hub.onEvents(upTo(hub.position + 1_001, hub.position + 1).map((position) => roomEvent(position, 1, 2)))
     return []
   })
-  const channel = hub.acquire('room:2')
+  const { subscriptions, frames, positions } = openClient(hub)
   const replays: unknown[] = []
-  for (const since of [5, 11]) {
-    await hub.resume(channel, since, async ({ messages, from }) => {
-      replays.push([messages?.length ?? null, from])
-    })
+  for (const since of ['5', '11']) {
+    await subscriptions.subscribe({ t: 'sub', ch: 'one-to-room:R2', since })
+    const { position, resumed } = frames.findLast(({ t: type }) => type === 'subbed') ?? {}
+    replays.push([position, resumed, positions('one-to-room:R2').length])
+    await subscriptions.unsubscribe({ t: 'unsub', ch: 'one-to-room:R2' })
   }
   t.same(replays, [
-    [null, 1_011],
-    [1_000, 11],
+    ['1011', false, 0],
+    ['11', true, 1_000],
   ])
   t.equal(reads(), 1)
+  subscriptions.end()
 })
 
-test('a backlog that is dropped during each read ends the resume with an error', async (t) => {
+test('a backlog that is dropped during each read is refused, to be asked for again', async (t) => {
   const { hub, reads } = await hubWith(async () => {
     await hub.onEvents([roomEvent(hub.position + 1, 1, 2)])
     channel.dropBacklog()
     return []
   })
   const channel = hub.acquire('room:2')
-  await t.rejects(
-    hub.resume(channel, 5, async () => {}),
-    /dropped while resuming/,
-  )
+  const errors: unknown[] = []
+  const { subscriptions, frames } = openClient(hub, { onError: (error) => errors.push(error) })
+  await subscriptions.subscribe({ t: 'sub', ch: 'one-to-room:R2', since: '5' })
+  t.match(frames, [{ t: 'err', code: 'unavailable', retry: true }])
+  t.match(String(errors), /dropped while a client resumed/)
   t.equal(reads(), 3)
+  subscriptions.end()
 })
 
 test("a user's resumes wait for the budget, and another's do not", async (t) => {
   const budget = new ResumeBudget()
   let running = 0
   let maxRunning = 0
-  const whole = async () => {
+  const whole = async (usage: ResumeUsage) => {
     running += 1
     maxRunning = Math.max(maxRunning, running)
     await pause(1)
     running -= 1
-    return { channels: 1, queries: 2, readMessages: 0, messages: 100, characters: 0 }
+    usage.hasQueried = true
+    usage.messages = 1_100
   }
   const began = performance.now()
-  // As a client of 50 rooms that comes back.
-  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 0, whole)))
+  // As a client of 50 rooms that comes back with a frame for each.
+  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 1, whole)))
   t.equal(maxRunning, 2)
   let done = 0
   const more = Array.from({ length: 20 }, async () => {
-    await budget.run(1, 0, whole)
+    await budget.run(1, 1, whole)
     done += 1
   })
-  await budget.run(2, 0, whole)
+  await budget.run(2, 1, whole)
   t.ok(done < 20, 'another user does not wait for them')
   await Promise.all(more)
   // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
   t.ok(performance.now() - began > 1_000)
-  const failing = budget.run(3, 0, async () => {
+  const failing = budget.run(3, 1, async () => {
     throw new Error('failed')
   })
   await t.rejects(failing, /failed/)
-  await budget.run(3, 0, whole)
-  // Reading costs as much as replaying: 2,540 in all.
-  await budget.run(4, 0, async () => ({ channels: 0, queries: 0, readMessages: 127_000, messages: 0, characters: 0 }))
+  await budget.run(3, 1, whole)
+  // 2,540 in all.
+  await budget.run(4, 0, async (usage) => {
+    usage.messages = 127_000
+  })
   const readAt = performance.now()
-  await budget.run(4, 0, whole)
+  await budget.run(4, 1, whole)
   t.ok(performance.now() - readAt > 100)
   budget.sweep()
 })

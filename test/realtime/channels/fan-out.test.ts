@@ -133,6 +133,7 @@ test('a big channel is sent in slices, and a small one that comes meanwhile goes
   small.add('small', { language: 'en', push: () => (smallGotAfter = bigGot) })
   big.append(['1}'])
   scheduler.schedule([big])
+  await Promise.resolve()
   t.ok(bigGot > 0, 'the first slice goes at once')
   t.ok(bigGot < 250, 'and is short')
   const slices = [bigGot]

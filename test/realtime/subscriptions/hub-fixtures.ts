@@ -7,6 +7,7 @@ import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import type { Client } from '../../../src/realtime/sockets/client.ts'
 import type { MemberOf } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { type SubscriptionParts, Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
+import { TimeSlice } from '../../../src/realtime/time-slice.ts'
 import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
 import { currentIncarnation } from '../../harness/ledger/given-when.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
@@ -118,6 +119,8 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
   }
   const subscriptions = new Subscriptions(1, client, {
     hub,
+    // So short that each part of a replay takes a turn of its own.
+    timeSlice: new TimeSlice(0),
     resumes: new ResumeBudget(),
     memberRoom: async (uid) => memberOf(uid),
     roomState: async () => null,

@@ -1,6 +1,5 @@
 import { test } from 'tap'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
-import type { ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
 import { forEach, memberOf, openClient, openHub, readNothing, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
@@ -44,7 +43,7 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   for (const key of ['room:2', 'room:3', 'room:5'] satisfies ChannelKey[]) t.equal(referencesOf(key), 0)
 })
 
-test('the queries that the channels of a frame share are counted once', async (t) => {
+test('a frame counts its channels, that it asked the database, and what it reads and replays', async (t) => {
   const messages = upTo(3).map((position) => ({ position, prev: position - 1, at: Date.now(), bodies: [] }))
   const { hub } = openHub({
     backlogs: {
@@ -53,22 +52,30 @@ test('the queries that the channels of a frame share are counted once', async (t
     },
   })
   await hub.onEvents([roomEvent(10, 1, 99)])
-  const used: ResumeUsage[] = []
+  const used: unknown[] = []
   const { subscriptions } = openClient(hub, {
     resumes: {
-      run: async (_userId, _messages, resume) => {
-        used.push(await resume())
+      run: async (_userId, channels, answer) => {
+        const usage = { hasQueried: false, messages: 0 }
+        await answer(usage)
+        used.push([channels, usage])
       },
     },
   })
-  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })) })
-  const [loaded, ...replays] = used.toSorted((a, b) => b.channels - a.channels)
-  t.same(loaded, { channels: 50, queries: 2, readMessages: 150, messages: 0, characters: 0 })
+  const subscribe = (chs: readonly object[]) =>
+    subscriptions.subscribe({ t: 'sub', i: 1, chs: chs.map((one) => ({ ch: '', ...one })) })
+  await subscribe(upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })))
+  await subscribe(upTo(50).map(() => ({ ch: room(1) })))
+  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(1) })
   t.same(
-    replays.map(({ queries, messages: replayed }) => [queries, replayed]),
-    replays.map(() => [0, 1]),
+    used,
+    [
+      // Three were read and one is replayed of each.
+      [50, { hasQueried: true, messages: 200 }],
+      [50, { hasQueried: false, messages: 0 }],
+    ],
+    'also a channel that is named again and again; a plain frame for one channel does not count',
   )
-  t.equal(replays.length, 50)
   subscriptions.end()
 })
 
@@ -95,23 +102,6 @@ test('the backlog of a channel is not read for a client that has its last messag
   await turnsUntil(() => positions(room(2)).length === 1)
   await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(2), since: '4' })
   t.equal(reads, 1, 'it is for one that has not')
-  subscriptions.end()
-})
-
-test('each channel of a list counts, also one that is named again and again; a frame for one channel does not', async (t) => {
-  const { hub } = openHub()
-  let channels = 0
-  const { subscriptions } = openClient(hub, {
-    resumes: {
-      run: async (_userId, _messages, resume) => {
-        channels += (await resume()).channels
-      },
-    },
-  })
-  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(50).map(() => ({ ch: room(1) })) })
-  t.equal(channels, 50)
-  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(1) })
-  t.equal(channels, 50)
   subscriptions.end()
 })
 
@@ -155,9 +145,11 @@ test('a long replay does not hold short ones', async (t) => {
   await hub.onEvents(upTo(10, 4).map((n) => roomEvent(3_000 + n, 1, n)))
   const { subscriptions, frames, positions } = openClient(hub)
   await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(10).map((n) => ({ ch: room(n), since: '0' })) })
-  const order = frames.filter(({ t: type }) => type === 'subbed').map(({ ch }) => ch)
-  // One that is alone has begun.
-  t.same(order.slice(-2).toSorted(), [room(2), room(3)])
+  const firstOf = (n: number) => frames.findIndex(({ t: type, ch }) => type === 'ev' && ch === room(n))
+  const lastOf = (n: number) => frames.findLastIndex(({ t: type, ch }) => type === 'ev' && ch === room(n))
+  for (const short of upTo(10, 4)) {
+    for (const long of upTo(3)) t.ok(firstOf(short) < lastOf(long), `${short} before the end of ${long}`)
+  }
   for (const n of upTo(3)) t.equal(positions(room(n)).length, 1_000)
   subscriptions.end()
 })
