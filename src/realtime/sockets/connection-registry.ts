@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
-import type { ReturnTimes } from '../admission/return-times.ts'
 import type { ChannelKey } from '../channels/channel-names.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
-import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
+import type { ReturnTimes } from './return-times.ts'
 
 /** Beyond it, the user's oldest socket is closed. */
 const MAX_SOCKETS_PER_USER = 10
@@ -210,5 +209,42 @@ export class ConnectionRegistry {
       if (connections?.size === 0) this.#byUser.delete(session.userId)
     }
     this.#parts.onSocketClosed(code)
+  }
+}
+
+/** Connections that have not authenticated yet, oldest first, in all and for each address. */
+class UnauthenticatedSockets {
+  readonly #all = new Set<Connection>()
+  readonly #byAddress = new Map<string, Set<Connection>>()
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  get oldest(): Connection | undefined {
+    return this.#all.values().next().value
+  }
+
+  countOf(address: string): number {
+    return this.#byAddress.get(address)?.size ?? 0
+  }
+
+  oldestOf(address: string): Connection | undefined {
+    return this.#byAddress.get(address)?.values().next().value
+  }
+
+  add(connection: Connection): void {
+    this.#all.add(connection)
+    const others = this.#byAddress.get(connection.address)
+    if (others === undefined) this.#byAddress.set(connection.address, new Set([connection]))
+    else others.add(connection)
+  }
+
+  /** Does nothing for a connection that is not here. */
+  delete(connection: Connection): void {
+    this.#all.delete(connection)
+    const others = this.#byAddress.get(connection.address)
+    others?.delete(connection)
+    if (others?.size === 0) this.#byAddress.delete(connection.address)
   }
 }

@@ -9,8 +9,7 @@ import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscrip
 import type { ChannelRefusal } from './client.ts'
 import { closeCodes } from './close-codes.ts'
 import { encodeFrames } from './encode-frames.ts'
-import { FixedWindow } from './fixed-window.ts'
-import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
+import { CLOSE, FixedWindow, FrameScanner, PONG } from './frame-scanner.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
 import { SocketWriter } from './socket-writer.ts'
 

@@ -12,10 +12,10 @@ import type { AddressLimit } from '../../http/limits/address-limit.ts'
 import { addressKey } from '../../http/limits/client-address.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
 import { socketPaths } from '../../http/socket-upgrade.ts'
-import { refuseUpgrade } from '../admission/refuse-upgrade.ts'
 import { socketMessages } from '../messages.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 
 const MAX_FRAME_BYTES = 8 * 1024
 /** Codes with which `ws` closes after malformed or oversized input. */

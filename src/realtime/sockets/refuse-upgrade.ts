@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { closeCodes } from '../sockets/close-codes.ts'
-import { encodeFrames } from '../sockets/encode-frames.ts'
+import { closeCodes } from './close-codes.ts'
+import { encodeFrames } from './encode-frames.ts'
 
 /** RFC 6455, 1.3. */
 const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
