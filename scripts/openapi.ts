@@ -22,8 +22,15 @@ export async function openapiDocument(): Promise<object> {
   })
   const executor = new Executor({ url: '', tables, evolve, observer: new Metrics().observer(() => {}) })
   const parts = appParts({ executor, db, url: '' }, { slices, docs: false })
-  const runs = new VerificationRuns({ url: '', reads: parts.services.reads, piiKey: '', log: console })
-  const finance = createFinanceSlice({ checkpoints: checkpointSigner(''), piiKey: '', runs, closingsFolder: '' })
+  const { chooseReportDatabase } = parts.services
+  const runs = new VerificationRuns({ url: '', chooseReportDatabase, piiKey: '', log: console })
+  const finance = createFinanceSlice({
+    url: '',
+    checkpoints: checkpointSigner(''),
+    piiKey: '',
+    runs,
+    closingsFolder: '',
+  })
   const app = await build({ ...parts, slices: [...slices, finance] })
   await app.ready()
   const document = app.swagger()

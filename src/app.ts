@@ -41,10 +41,8 @@ import { writeCheck } from './http/limits/write-check.ts'
 import { RequestLog } from './http/observability/logging.ts'
 import type { Metrics } from './http/observability/metrics.ts'
 import { serviceRoutes } from './http/observability/service-routes.ts'
-import { positionHook } from './http/positions.ts'
+import { positionHook, replayHook } from './http/positions.ts'
 import { clientPrefixes } from './http/prefixes.ts'
-import { chooseReads, chooseStaffReads } from './http/reads/choose-reads.ts'
-import { retryOnPrimary } from './http/reads/retry-on-primary.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
 import { isSocketUpgrade } from './http/socket-upgrade.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
@@ -73,6 +71,8 @@ export interface AppParts {
   /** The bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
+  /** Where the database is a standby: waits until it has replayed a position; false when that takes too long. */
+  readonly hasReplayed?: ((position: number) => Promise<boolean>) | undefined
   /** Whether nothing may be answered any more. */
   readonly isVoid?: () => boolean
   /** A folder with pictures and videos to serve beside those of the demo catalogue; null: only those. */
@@ -135,7 +135,6 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   handleErrors(app, requestLog, parts.metrics)
   decorateCaller(app)
   decorateAllowance(app)
-  app.decorateRequest('readsStandby', false)
   await describeRoutes(app, (code) => parts.refusalResponseOf({ refusal: code }).status)
   const verifyToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isSignatureValid = signatureCheck(verifyToken)
@@ -159,14 +158,10 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     gate,
     ...tokenChecks,
     writeCheck(parts.writes, parts.metrics),
-    ...chooseReads(services.reads, services.applied),
+    ...(parts.hasReplayed === undefined ? [] : [replayHook(services.applied, parts.hasReplayed)]),
   ]
   const publicChecks = [preventCaching, gate, publicCheck(verifyToken, limitUnauthenticated)]
-  const staffChecks = [
-    staffCheck(verifyToken, services.staffSessions, limitUnauthenticated),
-    ...limit,
-    ...chooseStaffReads(services.reads),
-  ]
+  const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
   const registry = parts.realtime?.createRegistry(verifyToken) ?? null
   if (parts.realtime !== undefined && registry !== null) {
@@ -183,16 +178,12 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       metrics,
     })
   }
-  const addRetries = (scope: FastifyInstance): void => {
-    if (services.reads.standby !== null) scope.addHook('onRoute', retryOnPrimary)
-  }
   for (const prefix of clientPrefixes) {
     const beforeChecks = (scope: FastifyInstance): void => {
       scope.addHook('onRequest', addPosition)
       allowOrigins(scope, parts.allowedOrigins)
     }
     await guardedScope(app, prefix, { beforeChecks, checks: clientChecks }, (scope) => {
-      addRetries(scope)
       for (const { documentedPrefix, routes } of slices) {
         if (routes === undefined) continue
         void scope.register(async (routeScope) => {
@@ -223,7 +214,6 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     }
   }
   await guardedScope(app, '/admin/v1', { checks: staffChecks }, (scope) => {
-    addRetries(scope)
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = OPERATOR_BODY_LIMIT
     })
@@ -240,8 +230,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       verifyToken,
       limitUnauthenticated,
       // Of its own: pages send requests to /admin/v1, which would wait for the turn that their page has.
-      afterSession: [...limitRequests(), ...chooseStaffReads(services.reads)],
-      addRetries,
+      afterSession: limitRequests(),
       logFailure: (error, request, status) => requestLog.failed(error, request, status),
     })
   }

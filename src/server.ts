@@ -11,8 +11,10 @@ import { fingerprint, newIncarnation } from './config/keys.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
 import { FailureLog } from './db/failure-log.ts'
+import { headOf } from './db/head.ts'
 import { lastMigration } from './db/migrations/migrate.ts'
 import type { InstanceState } from './db/queries/instances.ts'
+import { awaitReplay } from './db/replay.ts'
 import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
@@ -29,7 +31,6 @@ import { LogSampler } from './http/observability/log-sampler.ts'
 import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
-import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import { LedgerWentBack } from './ledger/executor/failures.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
@@ -50,7 +51,6 @@ import { openLedgerWatch } from './startup/ledger-watch.ts'
 import { listen } from './startup/listening/listen.ts'
 import { startNotifications } from './startup/notifications.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
-import { startReads } from './startup/reads.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, endInTime, stopSignal } from './startup/signals.ts'
 import { runAsSystem } from './startup/system.ts'
@@ -131,7 +131,6 @@ async function start(
   await watch.start(tail)
   startIndexes(database, metrics, log, cleanUp)
   startLedgerClock(database, metrics, log, cleanUp)
-  const reads = await startReads(database, ledger, cleanUp)
   const assetBaseUrl = () => address.assetBaseUrl
   const lookups = createLookups(assetBaseUrl)
   const findRoomStates = createRoomStates(assetBaseUrl)
@@ -163,7 +162,8 @@ async function start(
   warnAboutFileLimit(log)
 
   const checkpoints = checkpointSigner(keys.checkpoint)
-  const runs = new VerificationRuns({ url: database.url, reads, piiKey: keys.pii, log })
+  const { url, db, chooseReportDatabase } = database
+  const runs = new VerificationRuns({ url, chooseReportDatabase, piiKey: keys.pii, log })
   cleanUp.defer(() => runs.close())
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
   try {
@@ -171,16 +171,16 @@ async function start(
   } catch (err) {
     log.error({ err }, 'others may be able to read the files of closings')
   }
-  const audit = { checkpoints, piiKey: keys.pii, runs, closingsFolder: closings }
+  const audit = { url, checkpoints, piiKey: keys.pii, runs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)
   const isReady = readiness(database.probe, tail, executor)
   const app = await build({
     slices: [...slices, finance],
     services: {
-      execute: executeRecordingWriters(executeWith(executor, writes, refusalResponseOf), reads, applied),
-      db: database.db,
-      reads,
+      execute: executeWith(executor, writes, refusalResponseOf),
+      db,
+      chooseReportDatabase,
       applied,
       ...terms,
       appState,
@@ -199,6 +199,9 @@ async function start(
     log,
     metrics,
     isReady: async () => !noticed.signal.aborted && (await isReady()),
+    hasReplayed: database.promotion.isStandby
+      ? (position) => awaitReplay(async () => (await headOf(db)) >= position)
+      : undefined,
     isVoid: () => noticed.signal.aborted,
     docs: config.docs,
     publicUrl: () => address.url,

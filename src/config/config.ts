@@ -20,7 +20,7 @@ export interface Config {
   readonly databaseUrl: string | null
   /** Migrates and rebuilds; when null `databaseUrl` does that too, if its role may. */
   readonly databaseOwnerUrl: string | null
-  /** A standby of `databaseUrl` that answers reads; null: `databaseUrl` answers them. */
+  /** A standby of `databaseUrl` that answers reports and pages of staff; null: `databaseUrl` answers them. */
   readonly databaseReadUrl: string | null
   /** Whether no answered commit can be missing on a server that takes the place of `databaseUrl`'s. */
   readonly databaseSynchronous: boolean

@@ -66,8 +66,6 @@ export interface ConsoleParts {
   readonly limitUnauthenticated: LimitUnauthenticated
   /** What runs after the check of the session, such as the limit of requests of a caller. */
   readonly afterSession: readonly onRequestHookHandler[]
-  /** Lets requests whose reads fail on the standby be handled once more. */
-  readonly addRetries: (scope: FastifyInstance) => void
   /** Logs a request that failed through no fault of its sender. */
   readonly logFailure: (error: unknown, request: FastifyRequest, status: number) => void
 }
@@ -128,7 +126,6 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
         route.schema = { ...route.schema, hide: true }
         if (route.method === 'POST') route.config = { ...route.config, takesForms: true }
       })
-      parts.addRetries(scope)
       decorateStaff(scope)
       decorateDone(scope, { production })
       scope.addHook('onRequest', (request, reply, done) => {

@@ -1,5 +1,4 @@
 import { errorCode } from '../config/error-code.ts'
-import { isRecoveryConflict, isUndefinedInSchema } from './postgres-errors.ts'
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -47,10 +46,3 @@ const isTooManyConnections = (error: unknown): boolean => errorCode(error) === '
 
 /** Whether PostgreSQL refused a read because it is overloaded; the database works. */
 export const isOverload = (error: unknown): boolean => isTooManyConnections(error) || isStatementTimeout(error)
-
-/**
- * Whether a standby failed where its primary may not: it is away, its replay cancelled the query, or it has not replayed a
- * migration.
- */
-export const isStandbyFailure = (error: unknown): boolean =>
-  (isConnectionError(error) && !isOverload(error)) || isRecoveryConflict(error) || isUndefinedInSchema(error)

@@ -7,12 +7,12 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { ChooseReportDatabase } from '../db/queries/report-database.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
-import type { ReadSources } from '../http/reads/read-sources.ts'
 import type { NamedCoveredVerb } from '../ledger/executor/registry/covered-verb.ts'
 import type { Presentation, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
@@ -41,8 +41,8 @@ export interface Services {
   readonly execute: ExecuteCommand
   /** The primary; only the executor writes what the ledger decides. */
   readonly db: Kysely<Tables>
-  /** For what GET requests answer. */
-  readonly reads: ReadSources
+  /** For reports and pages of staff that read much. */
+  readonly chooseReportDatabase: ChooseReportDatabase
   /** What of the ledger responses from memory take into account. */
   readonly applied: AppliedEvents
   readonly settings: Settings

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 
@@ -13,9 +13,6 @@ export const LEDGER_HEADER = 'x-ledger'
 export function setPosition(reply: FastifyReply, position: number): void {
   reply.header(POSITION_HEADER, String(position))
 }
-
-/** The position of a response, 0 before it has one. */
-export const positionOf = (reply: FastifyReply): number => Number(reply.getHeader(POSITION_HEADER) ?? 0)
 
 /** Every response has a position; who knows a later one sets it again. */
 export const positionHook =
@@ -35,3 +32,19 @@ export function requestedPosition(
   if (headers[LEDGER_HEADER] !== undefined && headers[LEDGER_HEADER] !== name) return null
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
+
+/**
+ * Where the database is a standby, a read waits for the position that it sends back, and is then answered with what there
+ * is. Elsewhere reads see whatever was committed before.
+ */
+export const replayHook =
+  (
+    applied: Pick<AppliedEvents, 'position' | 'incarnation'>,
+    hasReplayed: (position: number) => Promise<boolean>,
+  ): onRequestAsyncHookHandler =>
+  async (request, reply) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return
+    const requested = requestedPosition(request, applied.incarnation)
+    if (requested === null || requested <= applied.position) return
+    if (await hasReplayed(requested)) setPosition(reply, requested)
+  }

@@ -7,6 +7,7 @@ import { type Keys, loadKeys } from '../config/keys.ts'
 import { openEmbedded } from '../db/cluster/embedded.ts'
 import { connect } from '../db/connect.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
+import type { RecoveryLogger } from '../db/failure-log.ts'
 import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
 import type { Log } from '../db/log.ts'
@@ -14,22 +15,20 @@ import { grantService } from '../db/migrations/grants.ts'
 import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
 import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
-import { openReportDatabase } from '../db/queries/report-database.ts'
+import { type ChooseReportDatabase, openReportDatabase } from '../db/queries/report-database.ts'
 import { canChangeLedger, settingFaults } from '../db/safety.ts'
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
 import { Promotion } from '../db/session/promotion.ts'
 import type { Tables } from '../db/tables.ts'
-import { openStandby, type ReadStandby } from './standby.ts'
+import { openStandby } from './standby.ts'
 
 export interface Database {
   /** The ledger's connection string, of the service's own role. */
   readonly url: string
   /** For the reads of routes. */
   readonly db: Kysely<Tables>
-  /** For reports, which read many rows at once. */
-  readonly reports: Kysely<Tables>
-  /** The standby of DATABASE_READ_URL; null when there is none. */
-  readonly standby: ReadStandby | null
+  /** For reports and pages of staff, which read many rows at once. */
+  readonly chooseReportDatabase: ChooseReportDatabase
   /** For /readyz, with a connection of its own: it must not wait for requests. */
   readonly probe: Kysely<Tables>
   /** For subscribers of the ledger: they must not wait for requests. */
@@ -52,7 +51,7 @@ interface Addresses {
  */
 export async function openDatabase(
   config: Config,
-  log: Log,
+  log: RecoveryLogger,
   stop: AbortSignal,
   cleanUp: AsyncDisposableStack,
 ): Promise<Database> {
@@ -86,12 +85,12 @@ export async function openDatabase(
   const options = { max: 10, application_name: 'economy reads', settings: keyedReadSettings }
   const db = queryBuilder(readPool(openPool(url, options, log)))
   cleanUp.defer(() => db.destroy())
-  const reports = openReportDatabase(url, 'economy reports', log)
-  cleanUp.defer(() => reports.destroy())
-  const standby =
+  const primary = { db: openReportDatabase(url, 'economy reports', log), url }
+  cleanUp.defer(() => primary.db.destroy())
+  const chooseReportDatabase: ChooseReportDatabase =
     config.databaseReadUrl === null
-      ? null
-      : await openStandby(ledgerUrl(config.databaseReadUrl, config.ledgerSchema), db, log, cleanUp).catch(
+      ? () => Promise.resolve(primary)
+      : await openStandby(ledgerUrl(config.databaseReadUrl, config.ledgerSchema), primary, log, cleanUp).catch(
           (error: unknown) => {
             throw unusable('DATABASE_READ_URL', error)
           },
@@ -106,7 +105,7 @@ export async function openDatabase(
   cleanUp.defer(() => subscriberPool.end())
   const promotion = new Promotion(isStandby, () => isInRecovery(probePool))
   cleanUp.defer(() => promotion.stop())
-  return { url, db, reports, standby, probe, subscriberPool, promotion, keys }
+  return { url, db, chooseReportDatabase, probe, subscriberPool, promotion, keys }
 }
 
 async function locate(config: Config, log: Log, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<Addresses> {

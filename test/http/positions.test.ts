@@ -1,8 +1,9 @@
+import { fastify } from 'fastify'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
-import { requestedPosition } from '../../src/http/positions.ts'
+import { positionHook, replayHook, requestedPosition } from '../../src/http/positions.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
-import { testIncarnation } from '../harness/ledger/given-when.ts'
+import { currentIncarnation, testIncarnation } from '../harness/ledger/given-when.ts'
 
 const { slices } = await loadSlices()
 
@@ -49,4 +50,31 @@ test('what a client sends back is a position or nothing', (t) => {
     requestedPosition({ headers: { 'x-ledger-position': '7', 'x-ledger': ledger } }, { name: 'a' })
   t.same([undefined, 'a', 'b', ''].map(of), [7, 7, null, null], 'one of another ledger is none')
   t.end()
+})
+
+test('where the database is a standby, a read waits for the position that it sends back', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  const waited: number[] = []
+  const applied = { position: 5, incarnation: currentIncarnation() }
+  app.addHook('onRequest', positionHook(applied))
+  app.addHook(
+    'onRequest',
+    replayHook(applied, async (position) => {
+      waited.push(position)
+      return position < 8
+    }),
+  )
+  app.all('/', async () => ({}))
+  for (const [method, sent, answered] of [
+    ['GET', '5', '5'],
+    ['GET', '7', '7'],
+    ['GET', '8', '5'],
+    ['GET', 'x', '5'],
+    ['POST', '7', '5'],
+  ] as const) {
+    const { headers } = await app.inject({ method, url: '/', headers: { 'x-ledger-position': sent } })
+    t.equal(headers['x-ledger-position'], answered, `${method} ${sent}`)
+  }
+  t.same(waited, [7, 8])
 })

@@ -1,15 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { type Test, test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { openStandby } from '../../src/startup/standby.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { signInAt } from '../harness/app/console-session.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { queryRows } from '../harness/postgres/query-rows.ts'
 import { type ReplicatedPostgres, type Server, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
@@ -150,7 +155,7 @@ test('a standby that is promoted without the last commits draws no link again', 
   )
 })
 
-test('a standby of DATABASE_READ_URL answers reads', { skip: onlyInFullRun }, async (t) => {
+test('a standby of DATABASE_READ_URL answers reports and pages of staff', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
   const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
   const service = await startService(t, { ...urls, DATA_DIR: temporaryFolder(t) }, await reservePort())
@@ -158,91 +163,62 @@ test('a standby of DATABASE_READ_URL answers reads', { skip: onlyInFullRun }, as
   const two = sender(service, service, 'user 2')
   const operator = sender(service, service, 'operator')
   const finance = sender(service, service, 'finance')
-
-  /** Where the standby's ledger ends. */
-  const replayed = async (): Promise<number> => {
-    const client = await connect(standby.serviceUrl, 'economy tests')
-    try {
-      return Number((await client.query<{ position: string }>('select position from ledger_head')).rows[0]?.position)
-    } finally {
-      await client.end()
-    }
-  }
-  const report = async (name: string): Promise<unknown> => {
-    const { status, text } = await finance('GET', `/admin/v1/ledger/${name}`)
-    return status === 200 ? JSON.parse(text).data.position : status
-  }
-
-  /**
-   * Pauses the standby's replay for a gift of user 1, then reads. It is read while it is at most 10 s behind, which a busy
-   * machine may exceed: then once more, until `reads` returns something.
-   */
-  const whilePaused = async <Seen>(
-    reads: (sent: Reply, before: string) => Promise<Seen | undefined>,
-  ): Promise<Seen> => {
-    let seen: Seen | undefined
-    await until(async () => {
-      await standby.admin('select pg_wal_replay_resume()')
-      const here = (await one('GET', '/v1/rooms/1')).position
-      await until(async () => (await replayed()) >= here)
-      const before = (await two('GET', '/v1/wallet')).text
-      await standby.admin('select pg_wal_replay_pause()')
-      seen = await reads(await one('POST', '/v1/instant-send', gift), before)
-      return seen !== undefined
-    })
-    if (seen === undefined) throw new Error('nothing was seen')
-    return seen
-  }
-  const wallet = (send: Send, position?: number): Promise<Reply> =>
-    send('GET', '/v1/wallet', undefined, position === undefined ? {} : { 'x-ledger-position': String(position) })
-
-  const seen = await whilePaused(async (sent, before) => {
-    const stale = await wallet(two)
-    const beyond = await wallet(two, 999_999_999_999)
-    if (stale.text !== before || beyond.text !== before) return undefined
-    const reports = [
-      await report('checkpoint'),
-      await report('trial-balance'),
-      await report('explain?user=1&currency=diamonds'),
-      await report(`trial-balance?as_of=${sent.position}`),
-    ]
-    return { sent, before, stale, reports, fresh: await wallet(two, sent.position), own: await wallet(one) }
-  })
-  const { sent, before, stale, reports, fresh, own } = seen
-  t.ok(stale.position < sent.position, 'the standby answers with its own position')
-  t.not(fresh.text, before, 'the primary answers when the standby does not reach the position in time')
-  t.ok(fresh.position >= sent.position)
-  t.ok(own.position >= sent.position, 'whoever has just written reads the primary')
-  t.same(
-    reports,
-    reports.map(() => sent.position),
-    'reports have every event that was committed before',
-  )
-  const audit = await runAudit(urls, 'verify')
-  t.match(audit, { code: 0, out: `up to position ${sent.position} ` }, 'so does the audit')
-  t.match(audit.err, /^reading DATABASE_URL instead of DATABASE_READ_URL: it is at position \d+, behind \d+\n$/)
-
-  t.equal((await operator('PUT', '/admin/v1/rooms/77', { owner_id: 3 })).status, 200)
-  const joined = await whilePaused(async (_sent, text) => {
-    if ((await wallet(two)).text !== text) return undefined
-    return { text, status: (await two('GET', '/v1/rooms/77/join')).status, after: await wallet(two) }
-  })
-  t.equal(joined.status, 200)
-  t.not(joined.after.text, joined.text, 'joining a room is a write')
-
-  const country = '/admin/v1/countries/77'
-  t.equal((await operator('PUT', country, { name: 'Chad' })).status, 200)
-  t.equal((await operator('GET', country)).status, 200, 'staff who wrote read the primary, too')
-  await standby.admin('select pg_wal_replay_resume()')
-  await until(async () => (await finance('GET', country)).status === 200)
-  t.match(await runAudit(urls, 'verify'), { code: 0, err: '' }, 'the audit reads the standby')
   const openPage = await signInAt(service.origin, tokenIn(service.output(), 'finance'))
-  t.equal(await openPage('/console/accounts'), 200)
-  await standby.stop()
-  t.equal(await openPage('/console/accounts'), 200, 'a page whose reads fail on the standby is read from the primary')
-  for (const send of [one, two, finance]) {
-    const path = send === finance ? '/admin/v1/ledger/trial-balance' : '/v1/wallet'
-    t.equal((await send('GET', path)).status, 200, 'without the standby the primary answers')
+  /** Whether it has read a report from the standby. */
+  const hasReadStandby = async (): Promise<boolean> =>
+    (await standby.admin(`select from pg_stat_activity where application_name = 'economy standby reports'`)).length > 0
+  const wallet = async (send: Send): Promise<string> => (await send('GET', '/v1/wallet')).text
+
+  const before = await wallet(two)
+  t.equal((await operator('GET', '/admin/v1/countries?limit=1')).status, 200)
+  t.notOk(await hasReadStandby(), 'clients, and staff who look up single things, read the primary')
+
+  await standby.admin('select pg_wal_replay_pause()')
+  const sent = await one('POST', '/v1/instant-send', gift)
+  t.equal(sent.status, 200)
+  t.not(await wallet(two), before, 'a client reads what was just committed')
+  for (const report of [
+    'checkpoint',
+    'trial-balance',
+    'explain?user=1&currency=diamonds',
+    `trial-balance?as_of=${sent.position}`,
+  ]) {
+    const { status, text } = await finance('GET', `/admin/v1/ledger/${report}`)
+    t.match([status, JSON.parse(text)], [200, { data: { position: sent.position } }], report)
   }
+  t.equal((await operator('PUT', '/admin/v1/users/777', { name: 'Zenobia' })).status, 200)
+  t.equal(await openPage('/console/users/777'), 200, 'staff see what they just did')
+  t.notOk(await hasReadStandby(), 'while the standby is behind, the primary answers')
+  const late = await runAudit(urls, 'verify')
+  t.match(late, { code: 0, out: `up to position ${sent.position} ` }, 'so does the audit')
+  t.match(late.err, /^reading DATABASE_URL instead of DATABASE_READ_URL: it is at position \d+, behind \d+\n$/)
+
+  await standby.admin('select pg_wal_replay_resume()')
+  await until(async () => {
+    t.equal((await finance('GET', '/admin/v1/ledger/trial-balance')).status, 200)
+    return hasReadStandby()
+  })
+  t.match(await runAudit(urls, 'verify'), { code: 0, err: '' }, 'the audit reads the standby')
+  await standby.stop()
+  t.equal(await openPage('/console/accounts'), 200, 'without the standby the primary answers')
+  t.equal((await finance('GET', '/admin/v1/ledger/trial-balance')).status, 200)
   t.equal(await readyStatus(service), 200)
+})
+
+test('what is no standby of the primary, or is away, is not read', async (t) => {
+  const database = await testDatabase()
+  await createTestExecutor(t, database.serviceUrl).runOk(genesis, testOpening)
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) })
+  const primary = { db: readDb(t, database), url: database.serviceUrl }
+  const away = `postgres://economy_service@127.0.0.1:${await reservePort()}/economy`
+  for (const [url, warnings] of [
+    [database.serviceUrl, [/^DATABASE_READ_URL cannot be read; reading from DATABASE_URL$/]],
+    [away, [/^DATABASE_READ_URL cannot be read yet; /, /^DATABASE_READ_URL cannot be read; /]],
+  ] as const) {
+    await using cleanUp = new AsyncDisposableStack()
+    const choose = await openStandby(url, primary, log, cleanUp)
+    t.same([await choose(), await choose()], [primary, primary])
+    t.match(lines.splice(0), warnings)
+  }
 })

@@ -27,7 +27,7 @@ import type { FinanceServices } from './services.ts'
 
 /** Records the closing of a month, whose steps were run before, and acknowledges what they found. */
 export function closingRoutes(app: App, services: FinanceServices, limiter: ReportLimiter): void {
-  const { db, reads, execute, checkpoints, closingsFolder } = services
+  const { url, db, execute, checkpoints, closingsFolder } = services
   const verbs = closingVerbs()
 
   app.post(
@@ -51,7 +51,6 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
       const { month } = request.body
       // The files are read to hash them: as much work as a report.
       await limiter.acquire(actorOf(request.caller), reply)
-      const { url } = await reads.reportsFor({ readsStandby: false })
       const lock = await MonthLock.forRecording(url, month)
       try {
         const books = await readMonthBooks(db, month)
@@ -69,7 +68,6 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
   app.get(
     '/ledger/closings/:month/findings',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'listClosingFindings',
         summary: "What the steps of a month's closing found",

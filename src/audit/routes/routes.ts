@@ -35,7 +35,7 @@ const keepAlive = (): string => '\n'
 
 /** Routes of finance, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: FinanceServices): void {
-  const { reads, checkpoints } = services
+  const { chooseReportDatabase, checkpoints } = services
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
   trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
@@ -64,9 +64,9 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         user: query.user === undefined ? null : parseInteger('user', query.user),
       }
       const isSearch = filter.type !== null || filter.user !== null
-      const { reports } = await reads.reportsFor(request)
+      const { db } = await chooseReportDatabase()
       const { signal } = isSearch ? await limiter.acquire(actorOf(request.caller), reply) : new AbortController()
-      return { data: [...rowsThatFit((await readEventsAfter(reports, filter, signal)).map(presentEvent))] }
+      return { data: [...rowsThatFit((await readEventsAfter(db, filter, signal)).map(presentEvent))] }
     },
   )
 
@@ -86,11 +86,11 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       const { query } = request
       const { account } = query
       const bounds = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
-      const { reports } = await reads.reportsFor(request)
-      const period = await orValidationFailed(resolveStatementPeriod(reports, bounds))
+      const { db } = await chooseReportDatabase()
+      const period = await orValidationFailed(resolveStatementPeriod(db, bounds))
       const context = await limiter.acquire(actorOf(request.caller), reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
-        const statement = await readStatement(reports, account, period, context)
+        const statement = await readStatement(db, account, period, context)
         yield '{"data":'
         yield* serializeStatement(statement)
         yield '}'
@@ -114,10 +114,10 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     async (request, reply) => {
       const { query } = request
       const user = parseInteger('user', query.user)
-      const { reports } = await reads.reportsFor(request)
+      const { db } = await chooseReportDatabase()
       const context = await limiter.acquire(actorOf(request.caller), reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
-        yield toJson({ data: await orValidationFailed(explainBalance(reports, user, query.currency, context)) })
+        yield toJson({ data: await orValidationFailed(explainBalance(db, user, query.currency, context)) })
       }
       return streamReply(reply, 'application/json', chunks(), keepAlive)
     },
@@ -134,9 +134,9 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(Checkpoint) },
       },
     },
-    async (request) => {
-      const { reports } = await reads.reportsFor(request)
-      return { data: checkpoints.sign(await readCheckpointHead(reports)) }
+    async () => {
+      const { db } = await chooseReportDatabase()
+      return { data: checkpoints.sign(await readCheckpointHead(db)) }
     },
   )
 }

@@ -4,6 +4,8 @@ import type { VerificationRuns } from '../runs/verification-runs.ts'
 
 /** What audits keep while the service runs. */
 export interface AuditParts {
+  /** The primary, for connections of their own. */
+  readonly url: string
   readonly checkpoints: CheckpointSigner
   /** Decrypts the records of the vault. */
   readonly piiKey: string
@@ -13,4 +15,4 @@ export interface AuditParts {
 }
 
 /** What the finance routes need. */
-export interface FinanceServices extends Pick<Services, 'reads' | 'db' | 'execute'>, AuditParts {}
+export interface FinanceServices extends Pick<Services, 'chooseReportDatabase' | 'db' | 'execute'>, AuditParts {}

@@ -5,5 +5,6 @@ import type { AuditParts } from './services.ts'
 /** Finance: reads the ledger, verifies it and closes its months; no value is moved. */
 export const createFinanceSlice = (parts: AuditParts): Slice => ({
   documentedPrefix: '/api/v1',
-  adminRoutes: (app, { reads, db, execute }) => financeRoutes(app, { reads, db, execute, ...parts }),
+  adminRoutes: (app, { chooseReportDatabase, db, execute }) =>
+    financeRoutes(app, { chooseReportDatabase, db, execute, ...parts }),
 })

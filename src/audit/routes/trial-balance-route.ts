@@ -17,7 +17,7 @@ const MAX_INLINE_EVENTS = 5_000
 /** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
 
-export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter: ReportLimiter): void {
+export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceServices, limiter: ReportLimiter): void {
   /** The data of replies, by position. */
   const cache = new LRUCache<number, string>({ max: MAX_CACHED_BALANCES })
 
@@ -38,17 +38,17 @@ export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter:
     },
     async (request, reply) => {
       const asOf = parseAsOfParam('as_of', request.query.as_of)
-      const { reports, url } = await reads.reportsFor(request)
-      const period = asOf && (await orValidationFailed(resolveAsOf(reports, asOf, await headOf(reports), 'as_of')))
+      const { db, url } = await chooseReportDatabase()
+      const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
       const context = await limiter.acquire(actorOf(request.caller), reply)
       const serialize = async (): Promise<string> => {
-        if (period === null) return toJson(await readTrialBalance(reports))
+        if (period === null) return toJson(await readTrialBalance(db))
         const position = period.last
         const cached = cache.get(position)
         if (cached !== undefined) return cached
         const isShort = position <= MAX_INLINE_EVENTS
         const balance = isShort
-          ? foldTrialBalance(reports, position, context)
+          ? foldTrialBalance(db, position, context)
           : auditWorker.trialBalanceAt(url, position, context.signal)
         const text = toJson(await balance)
         cache.set(position, text)

@@ -28,7 +28,6 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
   app.get(
     '/ledger/verifications',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'listVerifications',
         summary: 'Verifications that staff started, newest first',
@@ -48,7 +47,6 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
   app.get(
     '/ledger/verifications/:id',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'showVerification',
         summary: 'How far a verification is, or what it found',

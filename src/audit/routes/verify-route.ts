@@ -13,7 +13,7 @@ import type { FinanceServices } from './services.ts'
 
 const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { reads, piiKey }: FinanceServices): void {
+export function verifyRoute(app: App, { chooseReportDatabase, piiKey }: FinanceServices): void {
   const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
@@ -39,8 +39,8 @@ export function verifyRoute(app: App, { reads, piiKey }: FinanceServices): void 
     async (request, reply) => {
       const { query } = request
       const asOf = query.as_of === undefined ? null : parseInteger('as_of', query.as_of)
-      const { reports, url } = await reads.reportsFor(request)
-      const head = await headOf(reports)
+      const { db, url } = await chooseReportDatabase()
+      const head = await headOf(db)
       if (asOf !== null && asOf > head) throw validationFailed({ as_of: [auditMessages.ledger_end(head)] })
       const { signal } = await limiter.acquire(actorOf(request.caller), reply)
       let progress: Progress = { events: 0, of: asOf ?? head }

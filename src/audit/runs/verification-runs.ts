@@ -4,15 +4,15 @@ import { headOf } from '../../db/head.ts'
 import type { Log } from '../../db/log.ts'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
+import type { ChooseReportDatabase } from '../../db/queries/report-database.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { ReadSources } from '../../http/reads/read-sources.ts'
 import { findRunByKey, insertRun, MAX_SILENCE_SECONDS, readRuns, requestStop } from './run-rows.ts'
 import { runVerification } from './run-verification.ts'
 
 export interface RunOptions {
   /** The primary, for the table of runs. */
   readonly url: string
-  readonly reads: Pick<ReadSources, 'reportsFor'>
+  readonly chooseReportDatabase: ChooseReportDatabase
   /** Decrypts the records of the vault. */
   readonly piiKey: string
   readonly log: Log
@@ -53,8 +53,8 @@ export class VerificationRuns {
   ): Promise<VerificationRun | null> {
     const earlier = await this.#startedUnder(startedBy, key)
     if (earlier !== null) return earlier
-    const { reports, url } = await this.#options.reads.reportsFor({ readsStandby: true })
-    const of = await headOf(reports)
+    const { db, url } = await this.#options.chooseReportDatabase()
+    const of = await headOf(db)
     const id = await insertRun(this.#db, { startedBy, key, total: of, checkpoint }, this.#maxSilenceSeconds)
     // A request with the same key may have started it in the meantime.
     if (id === null) return this.#startedUnder(startedBy, key)

@@ -144,7 +144,7 @@ export function accountPage(scope: App, services: ConsoleServices): void {
   scope.get('/accounts/:account', { schema }, async (request, reply) => {
     const { account } = request.params
     const { query } = request
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const [ends, names] = await Promise.all([
       readLedgerEnds(db),
       readHolderNames(db, [account]),

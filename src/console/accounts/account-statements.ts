@@ -41,12 +41,12 @@ const formats: readonly Format[] = [
  * Statements of accounts as files, under /console/accounts/{account}: opening balance, movements, closing balance; and
  * `statement.json`, which says what was exported, as those of lists do.
  */
-export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleServices): void {
+export function accountStatements(scope: App, { chooseReportDatabase, exportLimiter }: ConsoleServices): void {
   const schema = { params: accountParams, querystring: querySchemaOf({ filters: accountFilters }) }
   for (const { extension, type, write } of formats) {
     scope.get(`/accounts/:account/statement.${extension}`, { schema }, async (request, reply) => {
       const { account } = request.params
-      const { reports: db } = await reads.reportsFor(request)
+      const { db } = await chooseReportDatabase()
       await requireAccount(db, account)
       const { at } = pageEnd(await readLedgerEnds(db), request.query.at, false)
       const period = await resolveAccountPeriod(db, request.query, at)
@@ -63,7 +63,7 @@ export function accountStatements(scope: App, { reads, exportLimiter }: ConsoleS
   scope.get('/accounts/:account/statement.json', { schema }, async (request, reply) => {
     const { account } = request.params
     const { at: asked, cursor: _cursor, sort: _sort, ...filters } = request.query
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     await requireAccount(db, account)
     const { at } = pageEnd(await readLedgerEnds(db), asked, false)
     const period = await resolveAccountPeriod(db, filters, at)

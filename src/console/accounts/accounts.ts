@@ -62,7 +62,7 @@ function sharedTables(services: ConsoleServices): (request: FastifyRequest) => P
       const tables = new Map<string, Promise<Table>>()
       return Promise.all(
         requests.map((request) => {
-          const key = JSON.stringify([request.readsStandby, request.query])
+          const key = JSON.stringify(request.query)
           const table = tables.get(key) ?? readAccounts(request, services)
           tables.set(key, table)
           return table

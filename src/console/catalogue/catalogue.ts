@@ -16,14 +16,12 @@ const template = defineTemplate<{ facts: readonly (readonly [string, Cell])[] }>
 
 /** /console/catalogue: what there is to give and to buy, and which clients may use the app. */
 export const cataloguePages: ConsolePages = (scope, services) => {
-  const databaseOf = services.reads.each((db) => db)
   scope.get('/catalogue', async (request, reply) => {
-    const db = databaseOf(request)
     const [gifts, packages, countries, releases, mode] = await Promise.all([
-      allDecorations(db),
-      packagesByRank(db),
-      allCountries(db),
-      allReleases(db),
+      allDecorations(services.db),
+      packagesByRank(services.db),
+      allCountries(services.db),
+      allReleases(services.db),
       currentMode(services.db),
     ])
     const isOn = mode?.maintenance === true

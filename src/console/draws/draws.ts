@@ -78,7 +78,7 @@ const NEXT_COUNT_MS = 1_500
 /** /console/draws: what the house won or lost by each gift, lucky sends, and each of them step by step. */
 export const drawPages: ConsolePages = (scope, services) => {
   const counter = new GiftCounter()
-  const { reads } = services
+  const { chooseReportDatabase } = services
 
   /** For exports: all of the period is counted. */
   const resultList: List<typeof resultFilters, GiftResult> = {
@@ -105,7 +105,7 @@ export const drawPages: ConsolePages = (scope, services) => {
     },
     async (request, reply) => {
       const { query } = request
-      const { reports: db } = await reads.reportsFor(request)
+      const { db } = await chooseReportDatabase()
       const { at } = await listEnd(db, resultList, query)
       const period = await readPeriod(db, query, at)
       const { from, to } = period
@@ -154,7 +154,7 @@ export const drawPages: ConsolePages = (scope, services) => {
     { schema: { params: Type.Object({ position: Type.String() }) } },
     async (request, reply) => {
       const position = idInPath(request.params.position)
-      const { reports: db } = await reads.reportsFor(request)
+      const { db } = await chooseReportDatabase()
       const details = await readDrawDetails(db, position)
       if (details === undefined) throw notFound()
       return sendPage(request, reply, drawTemplate, {

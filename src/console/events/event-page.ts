@@ -61,11 +61,11 @@ const currencyColumn: PartColumn<Movement> = {
 const commandColumns = eventColumns.filter(({ name }) => name !== 'request_id')
 
 /** /console/events/{position}: one event, and the proof of it. */
-export function eventPage(scope: App, { reads }: ConsoleServices): void {
+export function eventPage(scope: App, { chooseReportDatabase }: ConsoleServices): void {
   const schema = { params: Type.Object({ position: PathId }) }
 
   scope.get('/events/:position', { schema }, async (request, reply) => {
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     const event = await readEvent(db, idInPath(request.params.position))
     if (event === undefined) throw notFound()
     const { entry, next, command, hasMoreOfCommand, subjects } = event
@@ -105,7 +105,7 @@ export function eventPage(scope: App, { reads }: ConsoleServices): void {
   })
 
   scope.get('/events/:position/hashed.txt', { schema }, async (request, reply) => {
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     const position = idInPath(request.params.position)
     const event = await readEvent(db, position)
     if (event === undefined) throw notFound()

@@ -51,7 +51,7 @@ export const gamePages: ConsolePages = (scope, services) => {
 
   scope.get('/games/:id', { schema: { params: Type.Object({ id: Type.String() }) } }, async (request, reply) => {
     const id = idInPath(request.params.id)
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const game = await readGameDetails(db, id)
     if (game === undefined) throw notFound()
     return sendPage(request, reply, gameTemplate, {

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { MIN_AHEAD_SECONDS } from '../../db/head.ts'
 import type { Instance } from '../../db/queries/instances.ts'
 import { RecentRead } from '../../db/queries/recent-read.ts'
@@ -60,15 +59,17 @@ const SILENT_SECONDS = 30
 
 /** /console: the state of the books and of the service. */
 export const homePages: ConsolePages = (scope, services) => {
-  const { reads, audit } = services
+  const { chooseReportDatabase, audit } = services
   // Many look at this page at once, and every account is added up for it.
-  const figuresFor = reads.each((db) => new RecentRead(async () => show(await readHomeFigures(db, audit), Date.now())))
-  const read = (request: FastifyRequest): Promise<HomeData> => figuresFor(request).current()
+  const figures = new RecentRead(async () => {
+    const { db } = await chooseReportDatabase()
+    return show(await readHomeFigures(db, audit), Date.now())
+  })
   scope.get('/', async (request, reply) =>
-    sendPage(request, reply, template, { title: 'Home', data: await read(request), scripts: ['htmx'] }),
+    sendPage(request, reply, template, { title: 'Home', data: await figures.current(), scripts: ['htmx'] }),
   )
   scope.get('/figures', (request, reply) =>
-    sendPart(request, reply, figuresTemplate, { page: '/console', read: () => read(request) }),
+    sendPart(request, reply, figuresTemplate, { page: '/console', read: () => figures.current() }),
   )
 }
 

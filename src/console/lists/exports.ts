@@ -19,12 +19,12 @@ export function addExports<Filters extends TObject, Row>(
   scope: App,
   path: string,
   list: List<Filters, Row>,
-  { reads, exportLimiter }: ConsoleServices,
+  { chooseReportDatabase, exportLimiter }: ConsoleServices,
 ): void {
   const schema = { querystring: querySchemaOf(list) }
 
   const rowsOf = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     const { at } = await listEnd(db, list, request.query as never)
     const { signal } = await exportLimiter.acquire(staffOf(request).sub, reply)
     const limit = list.exportPageRows ?? EXPORT_PAGE_ROWS
@@ -82,7 +82,7 @@ export function addExports<Filters extends TObject, Row>(
   )
   scope.get(`${path}/export.json`, { schema }, async (request, reply) => {
     const { at: _at, cursor: _cursor, ...filters } = request.query as Record<string, string | undefined>
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     const { at } = await listEnd(db, list, request.query as never)
     await exportLimiter.acquire(staffOf(request).sub, reply)
     // What cannot be exported has nothing said about it, either.

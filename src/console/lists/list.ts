@@ -112,12 +112,12 @@ export const listEnd = async <Filters extends TObject>(
 export async function readTable<Filters extends TObject, Row>(
   list: List<Filters, Row>,
   request: FastifyRequest,
-  { reads }: Pick<ConsoleServices, 'reads'>,
+  { chooseReportDatabase }: Pick<ConsoleServices, 'chooseReportDatabase'>,
   path: string,
 ): Promise<{ readonly table: Table; readonly rows: readonly Row[]; readonly at: number }> {
   // The schema of the route has checked it.
   const query = request.query as QueryOf<Filters>
-  const { reports: db } = await reads.reportsFor(request)
+  const { db } = await chooseReportDatabase()
   const { at, note: endNote } = await listEnd(db, list, query)
   const { rows, next } = await list.read({ query, db, at, cursor: query.cursor ?? null, limit: PAGE_ROWS }, request)
   const ofNow = list.isOfNow === true && query.at !== undefined ? ofNowNote(at) : undefined

@@ -98,13 +98,12 @@ const socketsTemplate = defineTemplate<{ sockets: Sockets }>('/live/sockets.eta'
 
 /** /console/live: events as they are committed, and who listens to what. */
 export const livePages: ConsolePages = (scope, services) => {
-  const databaseOf = services.reads.each((db) => db)
   const ledger = (): string => services.applied.incarnation.name ?? ''
 
   scope.get('/live', { schema: { querystring: LiveQuery } }, async (request, reply) => {
     const { after, ...query } = request.query
     const filters = filtersIn(query)
-    const db = databaseOf(request)
+    const { db } = services
     const { events, position, head } =
       after === undefined
         ? await newestEvents(db, filterOf(filters))
@@ -124,7 +123,7 @@ export const livePages: ConsolePages = (scope, services) => {
         pollHref: addressWith(`${PATH}/events`, filters),
         isNewest: after === undefined,
         behind: Math.max(0, head - position),
-        sockets: await socketsNow(services, db),
+        sockets: await socketsNow(services),
         hasPlayground: services.signUserToken !== null,
       },
     })
@@ -132,7 +131,7 @@ export const livePages: ConsolePages = (scope, services) => {
 
   scope.get('/live/events', { schema: { querystring: EventsQuery } }, async (request, reply) => {
     const { after, only, ...query } = request.query
-    const found = await readNewerEvents(databaseOf(request), filterOf(filtersIn(query)), Number(after))
+    const found = await readNewerEvents(services.db, filterOf(filtersIn(query)), Number(after))
     const { events, position, head } = found
     const rows =
       only === 'count' || events.length === 0
@@ -145,7 +144,7 @@ export const livePages: ConsolePages = (scope, services) => {
   scope.get('/live/sockets', (request, reply) =>
     sendPart(request, reply, socketsTemplate, {
       page: PATH,
-      read: async () => ({ sockets: await socketsNow(services, databaseOf(request)) }),
+      read: async () => ({ sockets: await socketsNow(services) }),
     }),
   )
 
@@ -189,7 +188,7 @@ function shownEvent({ position, at, type, actor, movements }: LedgerEntry): Show
   }
 }
 
-async function socketsNow({ sockets }: ConsoleServices, db: Database): Promise<Sockets> {
+async function socketsNow({ sockets, db }: ConsoleServices): Promise<Sockets> {
   const instances = await readInstances(db)
   const counts = { everybody: 0, users: 0, rooms: 0 }
   const busiest: (readonly [string, number])[] = []

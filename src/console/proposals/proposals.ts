@@ -95,7 +95,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
   scope.get('/proposals', { schema: { querystring: querySchemaOf(proposalList) } }, async (request, reply) => {
     const { table } = await readTable(proposalList, request, services, '/console/proposals')
     const { status = 'open' } = request.query
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const limits = await readApprovalLimits(db)
     const alone = limits === null ? null : limitsText(limits)
     return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, alone, table } })
@@ -110,7 +110,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     refused: RefusedDecision | null = null,
   ): Promise<FastifyReply> => {
     const proposal = await readProposal(request, services, id)
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const deed = (await readDeeds(db, [id])).get(id)
     if (deed === undefined) throw notFound()
     const data: NamedProposal = { ...proposal, ...deed }

@@ -101,8 +101,8 @@ const MAX_EARLIER = 50
 
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
-  const { db, audit, reads } = services
-  const { closingsFolder, checkpoints, piiKey, runs } = audit
+  const { db, audit } = services
+  const { url, closingsFolder, checkpoints, piiKey, runs } = audit
   const running = new RunningSteps({ db, signer: checkpoints, piiKey, closingsFolder, log: scope.log })
   scope.addHook('onClose', () => running.close())
 
@@ -152,7 +152,6 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     if (books.refusal !== null) throw refused(books.refusal.code)
     const steps = await chooseSteps(books)
     if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
-    const { url } = await reads.reportsFor({ readsStandby: false })
     try {
       await running.start(month, steps, url, `staff:${staffOf(request).sub}`)
     } catch (error) {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Progress } from '../../audit/ledger-scan.ts'
 import { foldTrialBalance, type TrialBalance } from '../../audit/reports/trial-balance.ts'
 import { auditWorker } from '../../audit/verify/audit-worker.ts'
-import type { ReportDatabase } from '../../http/reads/read-sources.ts'
+import type { ReportDatabase } from '../../db/queries/report-database.ts'
 
 /** A trial balance, or how far it is. */
 export type PastBalance = { readonly balance: TrialBalance } | { readonly balance: null; readonly progress: Progress }
@@ -86,11 +86,11 @@ export class PastBalances {
     await Promise.allSettled(folds.map(({ balance }) => balance))
   }
 
-  async #short({ reports }: ReportDatabase, position: number): Promise<TrialBalance> {
+  async #short({ db }: ReportDatabase, position: number): Promise<TrialBalance> {
     const kept = this.#kept.get(position)
     if (kept !== undefined) return kept
     const { signal } = new AbortController()
-    const balance = await foldTrialBalance(reports, position, { signal, onPlanned: () => {}, onScanned: () => {} })
+    const balance = await foldTrialBalance(db, position, { signal, onPlanned: () => {}, onScanned: () => {} })
     this.#kept.set(position, balance)
     return balance
   }

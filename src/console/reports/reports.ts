@@ -46,16 +46,19 @@ const Query = Type.Object({
 
 /** /console/reports: the trial balance as of a moment, and closing months. */
 export const reportPages: ConsolePages = (scope, services) => {
-  const presentFor = services.reads.each((db) => new RecentRead(() => readPresent(db)))
+  const presentBalance = new RecentRead(async () => {
+    const { db } = await services.chooseReportDatabase()
+    return readPresent(db)
+  })
   scope.get('/reports', { schema: { querystring: Query } }, async (request, reply) => {
     const { as_of = '', before } = request.query
     const asOf = parseAsOfParam('as_of', as_of.trim() || undefined)
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
     const [months, firstAt, present] = await Promise.all([
       readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
       readEventTime(db, 1),
-      period === null ? presentFor(request).current() : null,
+      period === null ? presentBalance.current() : null,
     ])
     const past = period && {
       position: period.last,

@@ -101,7 +101,7 @@ export function showBalance(balance: TrialBalance, at: number | null): BalanceDa
 
 /** /console/reports/trial-balance: the balance as of a position, as a part of the page of reports or on a page of its own. */
 export function trialBalancePages(scope: App, services: ConsoleServices): void {
-  const { reads } = services
+  const { chooseReportDatabase } = services
   const balances = new PastBalances()
   scope.addHook('onClose', () => balances.close())
   const list: KindList = {
@@ -109,19 +109,19 @@ export function trialBalancePages(scope: App, services: ConsoleServices): void {
     // Any position can be asked for.
     check: () => Promise.resolve(),
     read: async ({ at, signal }, request) => {
-      const database = await reads.reportsFor(request)
+      const database = await chooseReportDatabase()
       return { rows: rowsOf(await balances.whole(database, at, signal ?? request.signal)), next: null }
     },
   }
 
   scope.get('/reports/trial-balance', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const database = await reads.reportsFor(request)
-    const { at: position } = await listEnd(database.reports, list, request.query)
+    const database = await chooseReportDatabase()
+    const { at: position } = await listEnd(database.db, list, request.query)
     const isPart = isForPart(request)
     const read = async (): Promise<PastData> => {
       const [found, at] = await Promise.all([
         balances.look(database, position, isPart ? undefined : FIRST_WAIT_MS),
-        readEventTime(database.reports, position),
+        readEventTime(database.db, position),
       ])
       if (found.balance !== null) return { balance: showBalance(found.balance, at) }
       return { balance: null, ...found.progress, href: addressWith(PATH, { at: position }) }

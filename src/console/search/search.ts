@@ -44,11 +44,11 @@ const kindNames: Readonly<Record<HitKind, string>> = {
 }
 
 /** /console/search: what a text stands for. A text that stands for one thing leads to its page. */
-export const searchPages: ConsolePages = (scope, { reads }) => {
+export const searchPages: ConsolePages = (scope, { chooseReportDatabase }) => {
   const schema = { querystring: Type.Object({ q: Type.Optional(Text(255)) }) }
   scope.get('/search', { schema }, async (request, reply) => {
     const q = (request.query.q ?? '').trim()
-    const { reports: db } = await reads.reportsFor(request)
+    const { db } = await chooseReportDatabase()
     const ends = await readLedgerEnds(db)
     const { at, note } = pageEnd(ends, undefined, true)
     const hits = await searchAll(db, q, { head: ends.head, searched: at })

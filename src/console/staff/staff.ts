@@ -44,7 +44,7 @@ export const staffPages: ConsolePages = (scope, services) => {
   scope.get('/staff/end-sessions', { schema: { querystring: Type.Object({ sub: Sub }) } }, async (request, reply) => {
     requireOperator(request)
     const sub = nameIn(request.query)
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const [session, { acts }] = await Promise.all([
       db.selectFrom('staff_sessions').select('revoked_before').where('sub', '=', sub).executeTakeFirst(),
       listStaffActs(db, { sub, limit: 1, upTo: await headOf(db) }),

@@ -76,10 +76,10 @@ const template = defineTemplate<UsersData>('/users/users.eta')
 export const userPages: ConsolePages = (scope, services) => {
   scope.get('/users', { schema: { querystring: querySchemaOf(users) } }, async (request, reply) => {
     const { q, role, country } = request.query
-    const { reports } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const [{ table }, countries] = await Promise.all([
       readTable(users, request, services, '/console/users'),
-      allCountries(reports),
+      allCountries(db),
     ])
     const query = {
       ...(q === undefined ? {} : { q }),

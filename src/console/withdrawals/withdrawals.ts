@@ -228,11 +228,11 @@ function sendReview(
 
 async function detailsOf(
   request: FastifyRequest,
-  { reads, vault }: ConsoleServices,
+  { chooseReportDatabase, vault }: ConsoleServices,
   text: string,
 ): Promise<WithdrawalDetails> {
   const id = idInPath(text)
-  const { reports: db } = await reads.reportsFor(request)
+  const { db } = await chooseReportDatabase()
   const details = await readWithdrawalDetails(db, vault, id, viewerWith(staffOf(request).role))
   if (details === undefined) throw notFound()
   return details

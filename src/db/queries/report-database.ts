@@ -6,6 +6,19 @@ import type { Tables } from '../tables.ts'
 import { statementName } from './prepared-statement.ts'
 import { type NameStatement, queryBuilder } from './query-builder.ts'
 
+/** The one database that all of a report is read from. */
+export interface ReportDatabase {
+  readonly db: Kysely<Tables>
+  /** For readers that open connections of their own. */
+  readonly url: string
+}
+
+/**
+ * Chooses what a report or a page of staff is read from: the standby of DATABASE_READ_URL, if it has everything that was
+ * committed before, else the primary. Rejects when the primary cannot be asked.
+ */
+export type ChooseReportDatabase = () => Promise<ReportDatabase>
+
 /** Two reports run at a time, and short reads of the ledger need a third. */
 const MAX_CONNECTIONS = 3
 

@@ -34,8 +34,7 @@ const tags = ['operators']
 
 /** Admin routes for withdrawals and salaries. */
 export function agencyAdminRoutes(app: App, services: Services): void {
-  const { execute, db, reads, vault, settings } = services
-  const databaseOf = reads.each((db) => db)
+  const { execute, db, vault, settings } = services
   const verbs = agencyVerbs(services)
 
   app.get(
@@ -54,15 +53,12 @@ export function agencyAdminRoutes(app: App, services: Services): void {
       const { type, status, agent_benefit } = request.query
       const { limit, cursor } = readPage(request.query, 1)
       const wallet = agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit))
-      const rows = await findWithdrawals(
-        databaseOf(request),
-        { type, status, wallet },
-        limit + 1,
-        cursor?.[0] ?? null,
-        { assetBaseUrl: settings.assetBaseUrl, language: languageOf(request) },
-      )
+      const rows = await findWithdrawals(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null, {
+        assetBaseUrl: settings.assetBaseUrl,
+        language: languageOf(request),
+      })
       const viewer = viewerOf(request)
-      const page = toPage(await unseal(databaseOf(request), vault, rows, { viewer }), limit, ({ id }) => [id])
+      const page = toPage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )

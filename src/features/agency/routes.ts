@@ -12,7 +12,6 @@ import {
   WithdrawalParams,
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
-import type { Language } from '../../../schema/languages.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
@@ -35,14 +34,10 @@ const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
 export function agencyRoutes(app: App, services: Services): void {
-  const { execute, db, reads, vault, settings } = services
+  const { execute, db, vault, settings } = services
   const assetBaseUrl = () => settings.assetBaseUrl
-  const withdrawals = reads.each((source) => withdrawalLookup(source, assetBaseUrl))
-  const instantTransfers = reads.each((source) => transferLookup(source, assetBaseUrl))
-  const agents = reads.each(
-    (source) => (language: Language) => chargingAgents(source, { assetBaseUrl: assetBaseUrl(), language }),
-  )
-  const managers = reads.each((source) => (without: number) => businessManagers(source, without))
+  const withdrawals = withdrawalLookup(db, assetBaseUrl)
+  const instantTransfers = transferLookup(db, assetBaseUrl)
   const verbs = agencyVerbs(services)
 
   app.post(
@@ -103,7 +98,7 @@ export function agencyRoutes(app: App, services: Services): void {
         limit: limit + 1,
         before: cursor?.[0] ?? null,
       }
-      const rows = await withdrawals(request)(wanted, languageOf(request))
+      const rows = await withdrawals(wanted, languageOf(request))
       const plaintexts = openStored(
         vault,
         rows.flatMap(({ records }) => records),
@@ -129,7 +124,9 @@ export function agencyRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async (request) => ({ data: await agents(request)(languageOf(request)) }),
+    async (request) => ({
+      data: await chargingAgents(db, { assetBaseUrl: assetBaseUrl(), language: languageOf(request) }),
+    }),
   )
 
   app.get(
@@ -144,7 +141,7 @@ export function agencyRoutes(app: App, services: Services): void {
       },
     },
     async (request) => {
-      const found = await managers(request)(userOf(request))
+      const found = await businessManagers(db, userOf(request))
       return { data: found.map((manager) => withAvatarUrl(manager, assetBaseUrl())) }
     },
   )
@@ -219,7 +216,7 @@ export function agencyRoutes(app: App, services: Services): void {
       const none = status !== undefined && status !== 'approved'
       const before = cursor?.[0] ?? null
       const page = { userId: userOf(request), received: isOn(received), limit: limit + 1, before }
-      const rows = none ? [] : await instantTransfers(request)(page)
+      const rows = none ? [] : await instantTransfers(page)
       const { data, meta } = toPage(rows, limit, ({ id }) => [id])
       return { data: [...data], meta }
     },

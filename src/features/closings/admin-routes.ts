@@ -13,7 +13,6 @@ export function closingAdminRoutes(app: App, { db }: Services): void {
   app.get(
     '/ledger/closings',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'listClosings',
         summary: 'Closed months, newest first',
@@ -33,7 +32,6 @@ export function closingAdminRoutes(app: App, { db }: Services): void {
   app.get(
     '/ledger/closings/:month',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'showClosing',
         summary: 'The closing of a month: what it covers, its files and its checkpoint',

@@ -18,8 +18,7 @@ const params = IdParams
 
 /** Admin routes for the catalogue of gifts and for bags. */
 export function giftAdminRoutes(app: App, services: Services): void {
-  const { execute, reads, settings } = services
-  const databaseOf = reads.each((db) => db)
+  const { execute, db, settings } = services
   const verbs = giftVerbs(services)
 
   app.put(
@@ -68,7 +67,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id))
+      const decoration = await decorationById(db, idInPath(request.params.id))
       if (decoration === undefined) throw notFound()
       reply.header('etag', etagOf(decorationVersion(decoration)))
       return { data: definedDecoration(decoration, settings.assetBaseUrl) }
@@ -89,7 +88,7 @@ export function giftAdminRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor)
+      const rows = await newestDecorations(db, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, decoration_id }) => [created_at, decoration_id])
       return { ...page, data: page.data.map((decoration) => definedDecoration(decoration, settings.assetBaseUrl)) }
     },

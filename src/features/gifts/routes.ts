@@ -15,9 +15,9 @@ const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
 export function giftRoutes(app: App, services: Services): void {
-  const { execute, reads, settings } = services
+  const { execute, db, settings } = services
   const verbs = giftVerbs(services)
-  const bags = reads.each(bagLookup)
+  const bags = bagLookup(db)
 
   app.post(
     '/instant-send',
@@ -103,7 +103,7 @@ export function giftRoutes(app: App, services: Services): void {
       },
     },
     async (request) => {
-      const items = await bags(request).load(userOf(request))
+      const items = await bags.load(userOf(request))
       const language = languageOf(request)
       return { data: items.map((item) => bagItem(item, settings.assetBaseUrl, language)) }
     },

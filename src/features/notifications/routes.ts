@@ -15,11 +15,11 @@ const tags = ['notifications']
 /** Client routes for a user's notifications. */
 export function notificationRoutes(
   app: App,
-  { execute, db, reads }: Services,
+  { execute, db }: Services,
   mapper: NotificationMapper,
   lookups: NameLookups,
 ): void {
-  const sources = reads.each((db) => ({ db, inbox: inboxLookup(db) }))
+  const inbox = inboxLookup(db)
   const verbs = notificationVerbs()
 
   app.get(
@@ -38,7 +38,6 @@ export function notificationRoutes(
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const { db, inbox } = sources(request)
       const user_id = userOf(request)
       const { entries, unread } = await inbox({ userId: user_id, limit: limit + 1, before: cursor?.[0] ?? null })
       const stored = entries.slice(0, limit)

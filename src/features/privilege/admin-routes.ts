@@ -18,8 +18,7 @@ const params = IdParams
 
 /** Admin routes for privilege packages and cards. */
 export function privilegeAdminRoutes(app: App, services: Services): void {
-  const { execute, reads, settings } = services
-  const databaseOf = reads.each((db) => db)
+  const { execute, db, settings } = services
   const verbs = privilegeVerbs(services)
 
   app.put(
@@ -58,7 +57,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const found = await packageById(databaseOf(request), idInPath(request.params.id))
+      const found = await packageById(db, idInPath(request.params.id))
       if (found === undefined) throw notFound()
       reply.header('etag', etagOf(packageVersion(found)))
       return { data: packageRecord(found, settings.assetBaseUrl) }
@@ -79,7 +78,7 @@ export function privilegeAdminRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestPackages(databaseOf(request), limit + 1, cursor)
+      const rows = await newestPackages(db, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
       return { ...page, data: page.data.map((row) => packageRecord(row, settings.assetBaseUrl)) }
     },

@@ -21,10 +21,9 @@ const params = CardParams
 
 /** Client routes of the privilege wallet. */
 export function privilegeRoutes(app: App, services: Services): void {
-  const { execute, reads, settings } = services
+  const { execute, db, settings } = services
   const verbs = privilegeVerbs(services)
-  const databaseOf = reads.each((db) => db)
-  const storedCards = reads.each(storedCardLookup)
+  const storedCards = storedCardLookup(db)
 
   app.get(
     '/privilege-wallet',
@@ -38,7 +37,7 @@ export function privilegeRoutes(app: App, services: Services): void {
       },
     },
     async (request) => {
-      const cards = await storedCards(request).load(userOf(request))
+      const cards = await storedCards.load(userOf(request))
       const language = languageOf(request)
       return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }
     },
@@ -56,7 +55,7 @@ export function privilegeRoutes(app: App, services: Services): void {
       },
     },
     async (request) => {
-      const packages = await packagesByRank(databaseOf(request))
+      const packages = await packagesByRank(db)
       return { data: packages.map((one) => packageResource(one, settings.assetBaseUrl, languageOf(request))) }
     },
   )

@@ -21,11 +21,10 @@ const response = { 200: dataOf(ProposalRecord) }
 /** Admin routes for proposals. */
 export function proposalAdminRoutes(
   app: App,
-  { execute, reads }: Services,
+  { execute, db }: Services,
   findCall: FindCoveredCall,
   tables: readonly RowTable[],
 ): void {
-  const databaseOf = reads.each((db) => db)
   const verbs = proposalVerbs(findCall)
   const terms = { findCall, tables }
 
@@ -46,7 +45,7 @@ export function proposalAdminRoutes(
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const { status } = request.query
-      const { proposals, hasMore } = await findProposals(databaseOf(request), terms, status, limit, cursor?.[0] ?? null)
+      const { proposals, hasMore } = await findProposals(db, terms, status, limit, cursor?.[0] ?? null)
       const page = pageBody(proposals.map(proposalRecord), hasMore, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
@@ -67,7 +66,7 @@ export function proposalAdminRoutes(
       },
     },
     async (request, reply) => {
-      const found = await findProposal(databaseOf(request), terms, idInPath(request.params.id))
+      const found = await findProposal(db, terms, idInPath(request.params.id))
       if (found === undefined) throw notFound()
       reply.header('etag', etagOf(found.proposal.version))
       return { data: proposalRecord(found) }
@@ -92,7 +91,7 @@ export function proposalAdminRoutes(
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const first = cursor?.[0] ?? 0
-      const found = await findEffects(databaseOf(request), terms, idInPath(request.params.id), first, limit)
+      const found = await findEffects(db, terms, idInPath(request.params.id), first, limit)
       if (found === undefined) throw notFound()
       const page = pageBody(found.effects.map(effectRecord), found.hasMore, () => [first + limit])
       return { ...page, data: [...page.data] }

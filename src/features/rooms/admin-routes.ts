@@ -13,8 +13,7 @@ import { roomVerbs } from './verbs.ts'
 const tags = ['operators']
 
 /** Admin routes for rooms. */
-export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: Seats): void {
-  const databaseOf = reads.each((db) => db)
+export function roomAdminRoutes(app: App, { execute, db }: Services, seats: Seats): void {
   const verbs = roomVerbs(seats)
 
   app.put(
@@ -51,7 +50,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
       },
     },
     async (request) => {
-      const room = await roomRow(databaseOf(request), idInPath(request.params.id))
+      const room = await roomRow(db, idInPath(request.params.id))
       if (room === undefined) throw notFound()
       return { data: roomRecord(room, room) }
     },
@@ -71,7 +70,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services, seats: S
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestRooms(databaseOf(request), limit + 1, cursor)
+      const rows = await newestRooms(db, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
       return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
     },

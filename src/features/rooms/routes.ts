@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { dataOf, pageOf } from '../../../schema/common.ts'
 import { ListedRoom, RoomParams, RoomResource, RoomsQuery } from '../../../schema/rooms.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
@@ -17,23 +16,19 @@ const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
 export function roomRoutes(app: App, services: Services, findStates: FindRooms, seats: Seats): void {
-  const { reads, settings } = services
-  const databaseOf = reads.each((db) => db)
-  const rooms = reads.each(
-    (source) =>
-      new BatchedLookup(
-        MAX_ROOMS_PER_QUERY,
-        async (refs: readonly RoomRef[]) => {
-          const found = await findStates(source, refs, settings.assetBaseUrl)
-          return refs.map((ref) => found.get(ref) ?? null)
-        },
-        requestLimits(source),
-      ),
+  const { db, settings } = services
+  const rooms = new BatchedLookup(
+    MAX_ROOMS_PER_QUERY,
+    async (refs: readonly RoomRef[]) => {
+      const found = await findStates(db, refs, settings.assetBaseUrl)
+      return refs.map((ref) => found.get(ref) ?? null)
+    },
+    requestLimits(db),
   )
 
   /** The room as users see it; 404 when it does not exist. */
-  const loadRoom = async (request: FastifyRequest, ref: RoomRef): Promise<RoomResource> => {
-    const room = await rooms(request).load(ref)
+  const loadRoom = async (ref: RoomRef): Promise<RoomResource> => {
+    const room = await rooms.load(ref)
     if (room === null) throw notFound()
     return room
   }
@@ -53,7 +48,7 @@ export function roomRoutes(app: App, services: Services, findStates: FindRooms, 
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const { search = null } = request.query
-      const rows = await findRooms(databaseOf(request), search, limit + 1, cursor)
+      const rows = await findRooms(db, search, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
       return { ...page, data: page.data.map((room) => listedRoom(room, settings.assetBaseUrl)) }
     },
@@ -71,7 +66,7 @@ export function roomRoutes(app: App, services: Services, findStates: FindRooms, 
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await loadRoom(request, request.params.uid) }),
+    async (request) => ({ data: await loadRoom(request.params.uid) }),
   )
 
   memberRoutes(app, services, seats, loadRoom)

@@ -24,17 +24,13 @@ const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
 export function rouletteRoutes(app: App, services: Services): void {
-  const { execute, reads, settings } = services
+  const { execute, db, settings } = services
   const verbs = rouletteVerbs(services)
-  const games = reads.each((db) => gameLookup(db, () => settings.assetBaseUrl))
+  const games = gameLookup(db, () => settings.assetBaseUrl)
 
   /** The game of a room, as `gameLookup`; 404 when the room does not exist. */
-  const loadGame = async (
-    request: FastifyRequest,
-    room: string,
-    game: GameOfRoom['game'],
-  ): Promise<PublishedGame | null> => {
-    const found = await games(request).load({ room, game })
+  const loadGame = async (room: string, game: GameOfRoom['game']): Promise<PublishedGame | null> => {
+    const found = await games.load({ room, game })
     if (found === null) throw notFound()
     return found.game
   }
@@ -51,7 +47,7 @@ export function rouletteRoutes(app: App, services: Services): void {
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
       },
     },
-    async (request) => ({ data: await loadGame(request, request.params.room_uid, null) }),
+    async (request) => ({ data: await loadGame(request.params.room_uid, null) }),
   )
 
   app.get(
@@ -68,7 +64,7 @@ export function rouletteRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { room_uid, id } = request.params
-      const game = await loadGame(request, room_uid, parseId(id) ?? id)
+      const game = await loadGame(room_uid, parseId(id) ?? id)
       if (game === null) throw notFound()
       return { data: game }
     },

@@ -26,8 +26,7 @@ const tags = ['operators']
 
 /** Admin routes for users. */
 export function userAdminRoutes(app: App, services: Services): void {
-  const { execute, reads, sessions, settings } = services
-  const databaseOf = reads.each((db) => db)
+  const { execute, db, sessions, settings } = services
   const verbs = userVerbs(services)
 
   app.put(
@@ -91,7 +90,7 @@ export function userAdminRoutes(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const user = await userById(databaseOf(request), idInPath(request.params.id))
+      const user = await userById(db, idInPath(request.params.id))
       if (user === undefined) throw notFound()
       reply.header('etag', etagOf(userVersion(user)))
       return { data: userRecord(user, user, settings.assetBaseUrl) }
@@ -112,7 +111,7 @@ export function userAdminRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestUsers(databaseOf(request), limit + 1, cursor)
+      const rows = await newestUsers(db, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
       return { ...page, data: page.data.map((user) => userRecord(user, user, settings.assetBaseUrl)) }
     },

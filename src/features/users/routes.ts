@@ -10,9 +10,7 @@ import { findPeople, personById } from './reads.ts'
 const tags = ['users']
 
 /** Client routes that show other users. */
-export function userRoutes(app: App, { reads, settings }: Services): void {
-  const databaseOf = reads.each((db) => db)
-
+export function userRoutes(app: App, { db, settings }: Services): void {
   app.get(
     '/users',
     {
@@ -30,7 +28,7 @@ export function userRoutes(app: App, { reads, settings }: Services): void {
       },
     },
     async (request) => {
-      const people = await findPeople(databaseOf(request), request.query.search)
+      const people = await findPeople(db, request.query.search)
       return { data: people.map((person) => withAvatarUrl(person, settings.assetBaseUrl)) }
     },
   )
@@ -48,7 +46,7 @@ export function userRoutes(app: App, { reads, settings }: Services): void {
       },
     },
     async (request) => {
-      const person = await personById(databaseOf(request), idInPath(request.params.id))
+      const person = await personById(db, idInPath(request.params.id))
       if (person === undefined) throw notFound()
       return { data: withAvatarUrl(person, settings.assetBaseUrl) }
     },

@@ -5,8 +5,8 @@ import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { toWallet, walletLookup } from './reads.ts'
 
-export function walletRoutes(app: App, { reads, settings }: Services): void {
-  const wallets = reads.each(walletLookup)
+export function walletRoutes(app: App, { db, settings }: Services): void {
+  const wallets = walletLookup(db)
 
   app.get(
     '/wallet',
@@ -22,7 +22,7 @@ export function walletRoutes(app: App, { reads, settings }: Services): void {
       },
     },
     async (request) => {
-      const wallet = await wallets(request).load(userOf(request))
+      const wallet = await wallets.load(userOf(request))
       if (wallet === null) throw notFound()
       return { data: toWallet(wallet, settings.assetBaseUrl, languageOf(request)) }
     },

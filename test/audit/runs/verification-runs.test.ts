@@ -5,7 +5,6 @@ import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { loadSlices } from '../../../src/domain.ts'
-import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { until } from '../../harness/until.ts'
@@ -129,9 +128,10 @@ test('the run of a crashed instance does not block the next one, and a stopped s
   }
 
   const db = readDb(t, database)
-  const reads = new ReadSources({ db, reports: db, url: database.serviceUrl }, null)
   const gate = await holdVerifications(t, database)
-  const closing = new VerificationRuns({ url: database.serviceUrl, reads, piiKey: '', log: { warn: () => {} } })
+  const url = database.serviceUrl
+  const chooseReportDatabase = async () => ({ db, url })
+  const closing = new VerificationRuns({ url, chooseReportDatabase, piiKey: '', log: { warn: () => {} } })
   const run = await closing.start('staff:ann', { checkpoint: null, key: null })
   t.equal(run?.outcome, 'running')
   await closing.close()

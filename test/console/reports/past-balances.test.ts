@@ -9,8 +9,8 @@ const limits = { inlineEvents: 1, waitMs: 20 }
 
 test('a long trial balance says how far it is, and ends when nobody asks for it', async (t) => {
   const database = await oldLedger()
-  const reports = readDb(t, database)
-  const source = { reports, url: database.serviceUrl }
+  const db = readDb(t, database)
+  const source = { db, url: database.serviceUrl }
   const owner = await connect(database.ownerUrl, 'a test')
   t.teardown(() => owner.end())
   await owner.query('begin; lock table ledger_events in access exclusive mode')

@@ -15,7 +15,6 @@ import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
-import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { currentIncarnation } from '../ledger/given-when.ts'
@@ -60,7 +59,7 @@ export function appParts(
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db, url }, null),
+      chooseReportDatabase: async () => ({ db, url }),
       applied: new AppliedEvents(0, async () => 0, currentIncarnation()),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: alwaysOpen,
@@ -79,12 +78,12 @@ export function appParts(
 export function consoleOptions(
   t: { teardown(work: () => Promise<void> | void): void },
   { url }: Pick<Ledger, 'url'>,
-  { services: { reads }, log }: AppParts,
+  { services: { chooseReportDatabase }, log }: AppParts,
   own: Pick<ConsoleOptions, 'production' | 'isOwnOrigin' | 'signInCodes'>,
 ): ConsoleOptions {
-  const runs = new VerificationRuns({ url, reads, piiKey: testPiiKey, log, heartbeatMs: 50 })
+  const runs = new VerificationRuns({ url, chooseReportDatabase, piiKey: testPiiKey, log, heartbeatMs: 50 })
   t.teardown(() => runs.close())
   const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const audit = { checkpoints, piiKey: testPiiKey, runs, closingsFolder: temporaryFolder(t) }
+  const audit = { url, checkpoints, piiKey: testPiiKey, runs, closingsFolder: temporaryFolder(t) }
   return { cookieKey: 'a key of cookies that is only for tests', ...own, audit }
 }

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { App } from '../../../features/services.ts'
@@ -120,15 +119,14 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
   const Edited = Type.Object({ edited: Type.Optional(Type.String({ maxLength: 1 })), ...fieldSchema })
   const New = Type.Object({ key: Type.Optional(Type.String({ maxLength: 20 })), ...Edited.properties })
   const Key = Type.Object({ key: Type.String() })
-  const databaseOf = services.reads.each((db) => db)
   const page: EditorPage = { path: `/console${path}`, noun }
   const scripts = editor.scripts ?? []
   const allValues = (row: Row | undefined): Values => ({
     ...valuesOf(fields, row),
     ...(row === undefined ? {} : parts?.valuesOf(row)),
   })
-  const required = async (request: FastifyRequest, key: string): Promise<Row> => {
-    const row = editor.isKey(key) ? await editor.find(databaseOf(request), key) : undefined
+  const required = async (key: string): Promise<Row> => {
+    const row = editor.isKey(key) ? await editor.find(services.db, key) : undefined
     if (row === undefined) throw notFound()
     return row
   }
@@ -145,7 +143,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
     const { query } = request
     const values =
       query.edited === undefined
-        ? { key: await editor.nextKey(databaseOf(request)), ...allValues(undefined) }
+        ? { key: await editor.nextKey(services.db), ...allValues(undefined) }
         : readValues(['key', ...names], query)
     return sendPage(request, reply, newTemplate, {
       title: `New ${noun}`,
@@ -158,7 +156,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
     requireOperator(request)
     const key = request.query.key ?? ''
     const values = readValues(names, request.query)
-    const db = databaseOf(request)
+    const { db } = services
     const isKey = editor.isKey(key)
     const row = isKey ? await editor.find(db, key) : undefined
     const changes = changesTable(fields, row, values)
@@ -198,7 +196,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
 
   scope.get(`${path}/:key`, { schema: { params: Key, querystring: Edited } }, async (request, reply) => {
     const { key } = request.params
-    const row = await required(request, key)
+    const row = await required(key)
     const { query } = request
     const values = query.edited === undefined ? allValues(row) : readValues(names, query)
     const title = editor.titleOf(row)
@@ -236,11 +234,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
         })
       } catch (error) {
         if (!isConflict(error)) throw error
-        return sendConflict(
-          request,
-          reply,
-          await conflictOf(databaseOf(request), key, sent, request.body.expects === ''),
-        )
+        return sendConflict(request, reply, await conflictOf(services.db, key, sent, request.body.expects === ''))
       }
     },
   )
@@ -264,7 +258,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
   scope.get(`${path}/:key/remove`, { schema: { params: Key } }, async (request, reply) => {
     requireOperator(request)
     const { key } = request.params
-    const row = await required(request, key)
+    const row = await required(key)
     return sendPage(request, reply, removeTemplate, {
       title: `Remove ${noun} ${formatWord(key)}`,
       data: { ...page, key, facts: editor.facts(row), expects: editor.versionOf(row) },
@@ -286,7 +280,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
       })
     } catch (error) {
       if (!isConflict(error)) throw error
-      const isGone = (await editor.find(databaseOf(request), key)) === undefined
+      const isGone = (await editor.find(services.db, key)) === undefined
       return sendConflict(request, reply, {
         path: page.path,
         message: `Somebody ${isGone ? 'removed' : 'changed'} ${noun} ${key} after you reviewed its removal.`,

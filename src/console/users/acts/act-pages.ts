@@ -80,7 +80,7 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
 
   scope.get(`/users/:id/${path}`, { schema: { querystring } }, async (request, reply) => {
     requireOperator(request)
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const user = await findUser(db, request.params)
     const values = readSentValues(names, request.query)
     if (names.length > 0 && request.query.review === undefined)
@@ -98,7 +98,7 @@ function addActPage(scope: App, services: ConsoleServices, one: UserAct): void {
       schema: { body: Type.Object({ ...fields, ...actFields, ...Type.Partial(Type.Object(expectsField)).properties }) },
     },
     async (request, reply) => {
-      const { reports: db } = await services.reads.reportsFor(request)
+      const { db } = await services.chooseReportDatabase()
       const user = await findUser(db, request.params)
       const values = readSentValues(names, request.body)
       const { done, requestOf } = one

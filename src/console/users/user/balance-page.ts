@@ -53,7 +53,7 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
   const params = Type.Object({ id: Type.String(), currency: CurrencyName })
   scope.get('/users/:id/balances/:currency', { schema: { params } }, async (request, reply) => {
     const { currency } = request.params
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const user = await findUser(db, request.params)
     const id = user.user_id
     const [balances, ends] = await Promise.all([readBalances(db, id), readLedgerEnds(db)])

@@ -57,7 +57,7 @@ const template = defineTemplate<UserData>('/users/user/user-page.eta')
 /** /console/users/{id}: everything about a user, in bounded sections, each with a page of its own that has all of it. */
 export function addUserPage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id', async (request, reply) => {
-    const { reports: db } = await services.reads.reportsFor(request)
+    const { db } = await services.chooseReportDatabase()
     const [user, { indexed }] = await Promise.all([findUser(db, request.params), readLedgerEnds(db)])
     const id = user.user_id
     const [balances, privilege, devices] = await Promise.all([

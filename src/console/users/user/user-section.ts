@@ -69,8 +69,8 @@ export function defineUserSection<Filters extends TObject, Row>(
         `/users/:id/${options.path}`,
         { schema: { querystring: querySchemaOf(list) } },
         async (request, reply) => {
-          const { reports } = await services.reads.reportsFor(request)
-          const user = await findUser(reports, request.params)
+          const { db } = await services.chooseReportDatabase()
+          const user = await findUser(db, request.params)
           const path = userPath(user.user_id)
           const { table } = await readTable(list, request, services, `${path}/${options.path}`)
           const name = personName(user)

@@ -8,10 +8,10 @@ import { giftVerbs } from '../verbs.ts'
 
 /** Client routes through which players inspect their chains and draws. */
 export function luckyFairnessRoutes(app: App, services: Services): void {
-  const { execute, reads } = services
+  const { execute, db } = services
   const verbs = giftVerbs(services)
-  const published = reads.each(chainLookup)
-  const drawPages = reads.each(drawLookup)
+  const published = chainLookup(db)
+  const drawPages = drawLookup(db)
 
   app.get(
     '/fairness/lucky',
@@ -28,7 +28,7 @@ export function luckyFairnessRoutes(app: App, services: Services): void {
     },
     async (request, reply) => {
       const user_id = userOf(request)
-      const found = await published(request).load(user_id)
+      const found = await published.load(user_id)
       return found === null ? await execute(request, reply, verbs.showChains, { user_id }) : { data: found }
     },
   )
@@ -66,7 +66,7 @@ export function luckyFairnessRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const { draws, more } = await drawPages(request)({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
+      const { draws, more } = await drawPages({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
       const page = pageBody(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },

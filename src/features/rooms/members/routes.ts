@@ -21,7 +21,7 @@ export function memberRoutes(
   app: App,
   { db, execute, settings }: Services,
   seats: Seats,
-  loadRoom: (request: FastifyRequest, roomId: number) => Promise<RoomResource>,
+  loadRoom: (roomId: number) => Promise<RoomResource>,
 ): void {
   const verbs = roomVerbs(seats)
   const memberships = new BatchedLookup(
@@ -44,7 +44,6 @@ export function memberRoutes(
     {
       // A HEAD request would join, too.
       exposeHeadRoute: false,
-      config: { reads: 'primary' },
       schema: {
         operationId: 'joinRoom',
         summary: 'Join a room, by uid or id; joining again has no effect',
@@ -59,7 +58,7 @@ export function memberRoutes(
     },
     async (request, reply) => {
       const { room_id, is_member } = await membershipOf(request)
-      const room = async (): Promise<{ data: RoomResource }> => ({ data: await loadRoom(request, room_id) })
+      const room = async (): Promise<{ data: RoomResource }> => ({ data: await loadRoom(room_id) })
       if (is_member) return room()
       const input = { caller_id: userOf(request), room_id }
       await execute(request, reply, verbs.joinRoom, input, { hydrate: room })
@@ -89,7 +88,6 @@ export function memberRoutes(
   app.get(
     '/rooms/:uid/members',
     {
-      config: { reads: 'primary' },
       schema: {
         operationId: 'listRoomMembers',
         summary: 'Members of a room, newest first; for its members',

@@ -14,8 +14,7 @@ const tags = ['operators']
 
 /** Admin routes for countries. */
 export function countryAdminRoutes(app: App, services: Services): void {
-  const { execute, reads } = services
-  const databaseOf = reads.each((db) => db)
+  const { execute, db } = services
   const verbs = userVerbs(services)
 
   app.put(
@@ -52,7 +51,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const country = await countryById(databaseOf(request), idInPath(request.params.id))
+      const country = await countryById(db, idInPath(request.params.id))
       if (country === undefined) throw notFound()
       reply.header('etag', etagOf(countryVersion(country)))
       return { data: countryRecord(country) }
@@ -73,7 +72,7 @@ export function countryAdminRoutes(app: App, services: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestCountries(databaseOf(request), limit + 1, cursor)
+      const rows = await newestCountries(db, limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
       return { ...page, data: page.data.map(countryRecord) }
     },

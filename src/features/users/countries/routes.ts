@@ -7,9 +7,7 @@ import type { App, Services } from '../../services.ts'
 import { allCountries } from '../reads.ts'
 
 /** The client route for countries. */
-export function countryRoutes(app: App, { reads }: Services): void {
-  const databaseOf = reads.each((db) => db)
-
+export function countryRoutes(app: App, { db }: Services): void {
   app.get(
     '/countries',
     {
@@ -22,7 +20,7 @@ export function countryRoutes(app: App, { reads }: Services): void {
       },
     },
     async (request) => {
-      const countries = await allCountries(databaseOf(request))
+      const countries = await allCountries(db)
       return {
         data: countries.map((country) => ({ id: country.country_id, name: nameIn(country, languageOf(request)) })),
       }

@@ -5,8 +5,8 @@ import type { App, Services } from '../../services.ts'
 import { historyItem } from './presenters.ts'
 import { historyLookup } from './reads.ts'
 
-export function walletHistoryRoutes(app: App, { reads }: Services): void {
-  const pages = reads.each(historyLookup)
+export function walletHistoryRoutes(app: App, { db }: Services): void {
+  const pages = historyLookup(db)
 
   app.get(
     '/wallet/history',
@@ -30,7 +30,7 @@ export function walletHistoryRoutes(app: App, { reads }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const { entries, indexed } = await pages(request).load({
+      const { entries, indexed } = await pages.load({
         userId: userOf(request),
         currency: request.query.currency ?? null,
         before: cursor && { position: cursor[0] ?? 0, number: cursor[1] ?? 0 },

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long a read waits for a standby, and how long it pauses between two looks. */
+const MAX_WAIT_MS = 250
+const LOOK_INTERVAL_MS = 10
+
+/** Waits until a standby has replayed something; false when that takes too long. Rejects when `isReplayed` does. */
+export async function awaitReplay(isReplayed: () => Promise<boolean>): Promise<boolean> {
+  let isLate = false
+  const look = async (): Promise<boolean> => {
+    while (!isLate) {
+      if (await isReplayed()) return true
+      await sleep(LOOK_INTERVAL_MS)
+    }
+    return false
+  }
+  const timeout = new AbortController()
+  try {
+    // A standby that hangs must not keep the caller.
+    return await Promise.race([look(), sleep(MAX_WAIT_MS, false, { signal: timeout.signal })])
+  } finally {
+    isLate = true
+    timeout.abort()
+  }
+}
