@@ -186,12 +186,12 @@ test('a standby of DATABASE_READ_URL answers reports and pages of staff', { skip
     const { status, text } = await finance('GET', `/admin/v1/ledger/${report}`)
     t.match([status, JSON.parse(text)], [200, { data: { position: sent.position } }], report)
   }
-  t.equal((await operator('PUT', '/admin/v1/users/777', { name: 'Zenobia' })).status, 200)
-  t.equal(await openPage('/console/users/777'), 200, 'staff see what they just did')
-  t.notOk(await hasReadStandby(), 'while the standby is behind, the primary answers')
   const late = await runAudit(urls, 'verify')
   t.match(late, { code: 0, out: `up to position ${sent.position} ` }, 'so does the audit')
   t.match(late.err, /^reading DATABASE_URL instead of DATABASE_READ_URL: it is at position \d+, behind \d+\n$/)
+  t.equal((await operator('PUT', '/admin/v1/users/777', { name: 'Zenobia' })).status, 200)
+  t.equal(await openPage('/console/users/777'), 200, 'staff see what they just did')
+  t.notOk(await hasReadStandby(), 'while the standby is behind, the primary answers')
 
   await standby.admin('select pg_wal_replay_resume()')
   await until(async () => {
