@@ -77,7 +77,7 @@ test('a failed query gives its slot back', async (t) => {
 test('lookups of one database share slots, those of another do not', async (t) => {
   const database = () =>
     queryBuilder({ options: {}, connect: () => Promise.reject(new Error('not connected')), end: async () => {} })
-  const [primary, standby] = [database(), database()]
-  t.equal(requestLimits(primary).slots, requestLimits(primary).slots)
-  t.not(requestLimits(primary).slots, requestLimits(standby).slots)
+  const [one, other] = [database(), database()]
+  t.equal(requestLimits(one).slots, requestLimits(one).slots)
+  t.not(requestLimits(one).slots, requestLimits(other).slots)
 })
