@@ -221,6 +221,8 @@ test('what people wrote is text on every page and in every export', async (t) =>
     ...[first, second].map((id) => `/console/withdrawals/${id}`),
     ...[approved, rejected, open].map((id) => `/console/proposals/${id}`),
     '/console/users/2',
+    '/console/staff',
+    '/console/draws?gift=3',
     `/console/search?q=${encodeURIComponent(textOf(0))}`,
     `/console/events?key=${encodeURIComponent(key)}`,
     `/console/accounts?q=${encodeURIComponent(textOf(0))}`,

@@ -6,7 +6,7 @@ import { idsIn, textOf } from './page-texts.ts'
 
 test('roulettes, open and finished, with the spin step by step', async (t) => {
   const open = await rouletteApp(t)
-  const { app, user, operator } = open
+  const { app, user } = open
   const ann = await signedIn(app)
   const finance = await signedIn(app, 'finance', 'eve')
 
@@ -17,8 +17,6 @@ test('roulettes, open and finished, with the spin step by step', async (t) => {
   })
 
   const { game } = await playedGame(open)
-  const name = '<script>alert(1)</script>{{7*7}} =cmd()'
-  await operator('POST', '/admin/v1/users', { users: [{ id: 2, uid: 'u2', name }] })
   const terms = { game_price: 10, max_players: 2, join_admin: 1 }
   const running = dataOf(await user(2)('POST', `${rouletteUrl}/create`, terms)).id
   const head = running + 1
@@ -37,9 +35,6 @@ test('roulettes, open and finished, with the spin step by step', async (t) => {
     t.same(await list(`?at=${running - 1}`), [game.id])
     const then = await ann.get(`/console/games?at=${game.id + 2}`)
     t.match(textOf(then.html), /open 1 .*2 of 3 60 — —/)
-    for (const query of ['?user=x', '?status=other', '?cursor=x', '?room=-1', '?at=x']) {
-      t.equal((await ann.get(`/console/games${query}`)).status, 422, query)
-    }
   })
 
   await t.test('every value of a spin leads to the event that has it', async (t) => {
@@ -56,8 +51,6 @@ test('roulettes, open and finished, with the spin step by step', async (t) => {
     t.equal(html.match(/status good">checked/g)?.length, 4)
     t.match(textOf(html), new RegExp(`Winner .{6,} \\(${game.winner.id}\\)`))
     t.match(html, `/console/accounts/game:${game.id}:coins`)
-    t.match(html, '&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}')
-    t.notMatch(html, '<script>alert')
   })
 
   await t.test('an open game shows its commitment, and nothing of its seed', async (t) => {
@@ -68,16 +61,13 @@ test('roulettes, open and finished, with the spin step by step', async (t) => {
     t.match(html, `/console/events/${head}`)
   })
 
-  await t.test('exports, and what does not exist', async (t) => {
+  await t.test('exports have what the page shows', async (t) => {
     const csv = (await ann.get('/console/games/export.csv')).html.split('\r\n')
     t.equal(csv.length, 4)
     t.match(csv[1], /^\d+,open,1,/)
     const lines = (await ann.get('/console/games/export.jsonl?status=finished')).html.trim().split('\n')
     t.match(JSON.parse(lines[0] ?? ''), { id: String(game.id), pot: '90', prize: String(game.prize) })
     t.equal(JSON.parse(lines[0] ?? '').players, 3)
-    for (const id of ['0', 'x', '1', '99999999999999999999']) {
-      t.equal((await ann.get(`/console/games/${id}`)).status, 404, id)
-    }
   })
 
   await t.test('a row that the ledger does not bear out is shown as such', async (t) => {

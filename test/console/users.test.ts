@@ -24,14 +24,6 @@ test('users on the console', async (t) => {
     t.same(await shown('?country=99'), [])
     t.match((await browser.get('/console/users?q=nobody')).html, 'No user fits these filters')
     t.same(await shown('?at=1'), [], 'before anybody was announced')
-    for (const query of ['?role=king', '?country=x', '?cursor=!', '?cursor=MQ', '?at=-1', `?q=${'x'.repeat(65)}`]) {
-      const page = await browser.get(`/console/users${query}`)
-      t.equal(page.status, 422, query)
-      t.match(page.html, 'role="alert"')
-    }
-    for (const path of ['999', 'x', '0', '3/nothing', '999/cards', '3/balances/gold', '1e3', '3.0']) {
-      t.equal((await browser.get(`/console/users/${path}`)).status, 404, path)
-    }
   })
 
   const pending = await request(user(1), '50.25')
@@ -53,7 +45,6 @@ test('users on the console', async (t) => {
     const received = await ok(finance.get('/console/users/5/withdrawals?direction=received&status=pending'))
     t.match(rowsOf(received), [/Amina/], 'from the side of the manager')
     t.equal(rowsOf(await ok(browser.get('/console/users/1/withdrawals'))).length, 2)
-    t.equal((await browser.get('/console/users/1/withdrawals?status=odd')).status, 422)
   })
 
   await t.test('an act is reviewed, then done once', async (t) => {
@@ -164,11 +155,6 @@ test('users on the console', async (t) => {
     t.equal(refused.status, 422)
     t.match(refused.html, 'id="field-reason-error"')
     t.match(refused.html, 'name="amount" type="text" autocomplete="off" maxlength="32" value="5" required')
-    t.equal((await browser.get('/console/users/1/credit?reason=' + 'x'.repeat(2_001))).status, 422)
-    t.equal((await browser.get('/console/users/999/credit')).status, 404)
-    for (const file of ['export.csv', 'export.jsonl', 'export.json']) {
-      t.equal((await browser.get(`/console/users/999/cards/${file}`)).status, 404, file)
-    }
     const { key = '', _csrf = '' } = formOf(control)
     t.equal((await browser.post('/console/users/999/credit', { key, _csrf })).status, 404)
     t.equal((await browser.post('/console/users/1/credit', { _csrf })).status, 422, 'without its key')
@@ -198,7 +184,6 @@ test('users on the console', async (t) => {
       const part = await ok(finance.get(`/console/users/1/${path}`))
       t.match(text(part), content, path)
       t.match(page.html, `/console/users/1/${path}`)
-      t.equal((await finance.get(`/console/users/1/${path}?cursor=x`)).status, 422, path)
       for (const file of ['export.csv', 'export.jsonl', 'export.json']) {
         t.equal((await finance.get(`/console/users/1/${path}/${file}`)).status, 200, `${path}/${file}`)
       }

@@ -50,7 +50,6 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   const file = await finance.get('/console/verify/checkpoints/1')
   t.equal(file.headers['content-disposition'], 'attachment; filename="checkpoint-2.json"')
   t.equal(file.html, `${checkpoint}\n`)
-  for (const id of ['0', 'x', '2']) t.equal((await finance.get(`/console/verify/checkpoints/${id}`)).status, 404, id)
   const compared = await verify({ checkpoint })
   t.match(compared.html, 'Compared with checkpoint')
   t.match(compared.html, '/console/events/2')
@@ -93,9 +92,6 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   )
   t.match((await verify()).html, '20 findings or more; the first are listed below.')
   t.match((await finance.get('/console/verify')).html, '20 or more')
-  for (const path of ['/console/verify/0', '/console/verify/x', '/console/verify/999']) {
-    t.equal((await finance.get(path)).status, 404, path)
-  }
 })
 
 test('a verification that runs is stopped, and no other can be started meanwhile', async (t) => {
