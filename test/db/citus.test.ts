@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Test, test } from 'tap'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { PipelinedConnection } from '../../src/ledger/executor/pipelined-connection.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
 import { emptyDatabase, superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 
@@ -15,7 +15,7 @@ import { emptyDatabase, superuserUrl, type TestDatabase } from '../harness/postg
  */
 async function fakeCitus(t: Test): Promise<TestDatabase | null> {
   const database = await emptyDatabase()
-  const [version] = await queryRows(database.ownerUrl, `select current_setting('server_version_num')::int as number`)
+  const [version] = await queryOnce(database.ownerUrl, `select current_setting('server_version_num')::int as number`)
   if (Number(version?.['number']) < 180_000) return null
   const folder = mkdtempSync(join(base, 'economy-citus-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -24,7 +24,7 @@ async function fakeCitus(t: Test): Promise<TestDatabase | null> {
   writeFileSync(join(folder, 'extension/citus--1.sql'), '')
   // PostgreSQL may run as another user.
   for (const path of ['', 'extension']) chmodSync(join(folder, path), 0o755)
-  await queryRows(
+  await queryOnce(
     await superuserUrl(database),
     `set extension_control_path = '${folder}'; create extension citus schema pg_catalog`,
   )
@@ -54,7 +54,7 @@ test('migrations may create triggers on Citus', async (t) => {
   writeFileSync(join(path, '0001-first.sql'), `create table seen as select coalesce(${setting}, 'unknown') as setting`)
   const settingIn = async ({ ownerUrl }: TestDatabase): Promise<unknown> => {
     await migrate(ownerUrl, pathToFileURL(`${path}/`))
-    return (await queryRows(ownerUrl, 'select setting from seen'))[0]?.['setting']
+    return (await queryOnce(ownerUrl, 'select setting from seen'))[0]?.['setting']
   }
   t.equal(await settingIn(await emptyDatabase()), 'unknown')
   if (citus === null) return void t.pass('on Citus', { skip: TOO_OLD })

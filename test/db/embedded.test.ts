@@ -35,7 +35,7 @@ import {
   spawnClusterOwner,
   startClusterOwner,
 } from '../harness/postgres/embedded.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
@@ -78,7 +78,7 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     )
 
     t.same(
-      await queryRows(
+      await queryOnce(
         embedded.serviceUrl,
         `select current_setting('listen_addresses') as listens,
                 current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
@@ -106,12 +106,12 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     )
     const pidFile = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
     t.equal(pidFile[4], '', 'there is no unix socket')
-    await t.rejects(queryRows(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
-    await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
+    await t.rejects(queryOnce(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
+    await queryOnce(embedded.ownerUrl, 'create table kept as select 7 as number')
 
     await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse)
     t.same(
-      await queryRows(embedded.ownerUrl, 'select number from kept'),
+      await queryOnce(embedded.ownerUrl, 'select number from kept'),
       [{ number: 7 }],
       'the refused start stopped nothing',
     )
@@ -124,7 +124,7 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
 
     const again = await openEmbeddedCluster(t, dataDir)
     t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
-    t.same(await queryRows(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
+    t.same(await queryOnce(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
     await again.stop()
   })
 
@@ -132,7 +132,7 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     writeFileSync(pidFile, '')
     const again = await openEmbeddedCluster(t, dataDir)
-    t.same(await queryRows(again.ownerUrl, 'select 1 as one'), [{ one: 1 }])
+    t.same(await queryOnce(again.ownerUrl, 'select 1 as one'), [{ one: 1 }])
     t.ok(statSync(pidFile).size > 0)
     await again.stop()
   })
@@ -140,7 +140,7 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
   await t.test('PostgreSQL killed under load is restarted', async (t) => {
     const embedded = await openEmbeddedCluster(t, dataDir)
     const before = pidOf(dataDir)
-    await queryRows(embedded.ownerUrl, 'create table written (number int primary key)')
+    await queryOnce(embedded.ownerUrl, 'create table written (number int primary key)')
 
     let confirmed = 0
     const writer = await connect(embedded.ownerUrl, 'test')
@@ -155,19 +155,19 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     }
     await t.rejects(write())
     const rows = await retryUntilSuccess(() =>
-      queryRows(embedded.ownerUrl, 'select count(*)::int as count from written'),
+      queryOnce(embedded.ownerUrl, 'select count(*)::int as count from written'),
     )
     t.not(pidOf(dataDir), before)
     t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
     const locks = `select from pg_locks where locktype = 'advisory' and granted`
-    await until(async () => (await queryRows(embedded.ownerUrl, locks)).length === 1)
+    await until(async () => (await queryOnce(embedded.ownerUrl, locks)).length === 1)
     await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process owns it again')
   })
 
   await t.test('the next start takes over the PostgreSQL of a killed service', async (t) => {
     const service = await startClusterOwner(t, dataDir)
     const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
-    await queryRows(url, 'create table left_behind as select 7 as number')
+    await queryOnce(url, 'create table left_behind as select 7 as number')
     await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'while the service lives')
     const orphan = pidOf(dataDir)
     await kill(service)
@@ -177,14 +177,14 @@ test('an embedded database', { skip: onlyInFullRun }, async (t) => {
     const embedded = await openEmbeddedCluster(t, dataDir)
     t.equal(pidOf(dataDir), orphan)
     t.equal(embedded.ownerUrl, url)
-    t.same(await queryRows(url, 'select number from left_behind'), [{ number: 7 }])
+    t.same(await queryOnce(url, 'select number from left_behind'), [{ number: 7 }])
 
     await embedded.stop()
 
     await t.test('a tool starts it and stops it again, unless another session uses it', async (t) => {
       const first = await leaseEmbedded(dataDir)
       const second = await leaseEmbedded(dataDir)
-      t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
+      t.same(await queryOnce(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
       await first.close()
       t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
       await second.close()
@@ -203,11 +203,11 @@ test('a PostgreSQL that hangs', { skip: onlyInFullRun }, async (t) => {
     t.test('is ended and started again by the service that owns it', async (t) => {
       const dataDir = newDataDir(t)
       const embedded = await openEmbeddedCluster(t, dataDir)
-      await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
+      await queryOnce(embedded.ownerUrl, 'create table kept as select 7 as number')
       const hanging = pidOf(dataDir)
       process.kill(hanging, 'SIGSTOP')
       await until(() => (findPostmaster(join(dataDir, 'postgres'))?.pid ?? hanging) !== hanging, HANG_DEADLINE_MS)
-      t.same(await retryUntilSuccess(() => queryRows(embedded.ownerUrl, 'select number from kept')), [{ number: 7 }])
+      t.same(await retryUntilSuccess(() => queryOnce(embedded.ownerUrl, 'select number from kept')), [{ number: 7 }])
     }),
     t.test('is waited for by a start, which says so, and is then ended', async (t) => {
       const dataDir = newDataDir(t)
@@ -223,7 +223,7 @@ test('a PostgreSQL that hangs', { skip: onlyInFullRun }, async (t) => {
       const postgresLog = join(dataDir, 'postgres.log')
       t.match(lines[0], { message: `waiting for embedded PostgreSQL (process ${hanging}); its log is ${postgresLog}` })
       t.match(lines.at(-1), { message: /answered nobody for a minute/, pid: hanging, log: postgresLog })
-      t.same(await queryRows(embedded.serviceUrl, 'select 1 as one'), [{ one: 1 }])
+      t.same(await queryOnce(embedded.serviceUrl, 'select 1 as one'), [{ one: 1 }])
     }),
   ])
 })

@@ -9,7 +9,7 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { canChangeLedger, settingFaults } from '../../src/db/safety.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { emptyDatabase, superuserUrl, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
@@ -22,13 +22,13 @@ test('migrations are applied in order, all or none, once', async (t) => {
   add('notes.txt', 'no sql')
 
   t.same(await pendingMigrations(serviceUrl, folder), ['0001-first', '0002-second'])
-  t.same(await queryRows(ownerUrl, `select to_regclass('kysely_migration') as made`), [{ made: null }], 'it only read')
+  t.same(await queryOnce(ownerUrl, `select to_regclass('kysely_migration') as made`), [{ made: null }], 'it only read')
   const refusal = /lacks 0001-first, 0002-second, and role economy_service may not migrate.*DATABASE_OWNER_URL/
   await t.rejects(migrate(serviceUrl, folder), { name: 'MigrationError', message: refusal })
 
   const both = await Promise.all([migrate(ownerUrl, folder), migrate(ownerUrl, folder)])
   t.same(both.flat(), ['0001-first', '0002-second'], 'of two concurrent runs one applies them')
-  t.same(await queryRows(ownerUrl, 'select number from first'), [{ number: 2 }])
+  t.same(await queryOnce(ownerUrl, 'select number from first'), [{ number: 2 }])
   await grantService(ownerUrl, 'economy_service')
   t.same(await pendingMigrations(serviceUrl, folder), [])
   t.same(await migrate(serviceUrl, folder), [], 'with nothing pending any role suffices')
@@ -61,7 +61,7 @@ test('a changed text of an applied migration is refused', async (t) => {
     { name: '0001-first', sha256: createHash('sha256').update('create table first ()').digest('hex') },
     { name: '0002-second', sha256: createHash('sha256').update('create table second ()').digest('hex') },
   ]
-  const kept = () => queryRows(ownerUrl, 'select * from migration_checksums order by name')
+  const kept = () => queryOnce(ownerUrl, 'select * from migration_checksums order by name')
   t.same(await kept(), sums)
 
   add('0002-second.sql', 'create table second () -- really')
@@ -72,7 +72,7 @@ test('a changed text of an applied migration is refused', async (t) => {
   }
   for (const url of [ownerUrl, serviceUrl]) await t.rejects(migrate(url, folder), refusal)
   t.same(
-    await queryRows(ownerUrl, `select to_regclass('third') as made`),
+    await queryOnce(ownerUrl, `select to_regclass('third') as made`),
     [{ made: null }],
     'and nothing is applied on top',
   )
@@ -90,15 +90,15 @@ test('the service role may write its tables and not change the ledger', async (t
   const event = `insert into ledger_events
     (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
     values (1, 'noted', 1, '{}', '{}', '{}', '{}', 'system', now(), 'r', 'h')`
-  await queryRows(serviceUrl, event)
-  await queryRows(serviceUrl, 'update ledger_head set position = 1')
-  await queryRows(
+  await queryOnce(serviceUrl, event)
+  await queryOnce(serviceUrl, 'update ledger_head set position = 1')
+  await queryOnce(
     serviceUrl,
     `insert into balances values ('user:1:coins', 5) on conflict (account) do update set balance = 5`,
   )
-  await queryRows(serviceUrl, `delete from balances`)
-  t.same(await queryRows(serviceUrl, 'select position from ledger_events'), [{ position: '1' }])
-  t.same(await queryRows(serviceUrl, 'select * from ledger_movements'), [])
+  await queryOnce(serviceUrl, `delete from balances`)
+  t.same(await queryOnce(serviceUrl, 'select position from ledger_events'), [{ position: '1' }])
+  t.same(await queryOnce(serviceUrl, 'select * from ledger_movements'), [])
 
   const refused = [
     `update ledger_events set type = 'x'`,
@@ -120,11 +120,11 @@ test('the service role may write its tables and not change the ledger', async (t
     'delete from migration_checksums',
     'select * from kysely_migration_lock',
   ]
-  for (const statement of refused) await t.rejects(queryRows(serviceUrl, statement), denied, statement)
+  for (const statement of refused) await t.rejects(queryOnce(serviceUrl, statement), denied, statement)
 
   await t.test('granting again revokes additional privileges', async (t) => {
-    await queryRows(ownerUrl, 'create view everything as select * from ledger_events')
-    await queryRows(
+    await queryOnce(ownerUrl, 'create view everything as select * from ledger_events')
+    await queryOnce(
       ownerUrl,
       `grant all on ledger_events, everything to economy_service;
        grant update (type) on ledger_events to public;
@@ -132,9 +132,9 @@ test('the service role may write its tables and not change the ledger', async (t
     )
     await Promise.all([grantService(ownerUrl, 'economy_service'), grantService(ownerUrl, 'economy_service')])
     for (const statement of [...refused, `update everything set type = 'x'`]) {
-      await t.rejects(queryRows(serviceUrl, statement), denied, statement)
+      await t.rejects(queryOnce(serviceUrl, statement), denied, statement)
     }
-    t.same(await queryRows(serviceUrl, 'select position from everything'), [{ position: '1' }])
+    t.same(await queryOnce(serviceUrl, 'select position from everything'), [{ position: '1' }])
     await t.rejects(grantService(ownerUrl, 'economy_owner'), /cannot be restricted/)
   })
 })
@@ -171,7 +171,7 @@ test('settings with which no ledger is safe are reported', async (t) => {
     'The database has synchronous_commit off: a crash can lose what was already confirmed.',
   ])
   const preset = ['session_replication_role = replica', 'ignore_checksum_failure = on', 'zero_damaged_pages = on']
-  await queryRows(
+  await queryOnce(
     await superuserUrl(database),
     preset.map((setting) => `alter role economy_service in database ${database.name} set ${setting}`).join('; '),
   )
@@ -186,7 +186,7 @@ test('settings with which no ledger is safe are reported', async (t) => {
 
 test('a pool returns safe integers and UTC times, and replaces broken connections', async (t) => {
   const { serviceUrl, ownerUrl, name } = await testDatabase()
-  await queryRows(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
+  await queryOnce(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
   const warnings: string[] = []
   const pool = openPool(
     serviceUrl,
@@ -219,7 +219,7 @@ test('a pool returns safe integers and UTC times, and replaces broken connection
   }
 
   const { rows: backends } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
-  await queryRows(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
+  await queryOnce(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
   await until(() => warnings.length > 0)
   t.same(warnings, ['idle database connection broke; the pool opens another one'])
   const client = await pool.connect()

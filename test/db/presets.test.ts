@@ -4,7 +4,7 @@ import { verify } from '../../src/audit/verify/verify.ts'
 import { signInAt } from '../harness/app/console-session.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -126,12 +126,12 @@ async function preset(database: TestDatabase, level: 'database' | 'role'): Promi
   const url = await superuserUrl(database)
   const statements: string[] = []
   const target = level === 'database' ? database.name : `economy_service in database ${escapeIdentifier(database.name)}`
-  for (const setting of await queryRows<Setting>(url, USER_SETTINGS)) {
+  for (const setting of await queryOnce<Setting>(url, USER_SETTINGS)) {
     const value = hostileValue(setting)
     if (value === null || setting.name.startsWith('transaction_')) continue
     statements.push(`alter ${level} ${target} set ${setting.name} = ${escapeLiteral(value)}`)
   }
-  await queryRows(url, statements.join('; '))
+  await queryOnce(url, statements.join('; '))
 }
 
 for (const level of ['database', 'role'] as const) {
@@ -139,9 +139,9 @@ for (const level of ['database', 'role'] as const) {
     const [plain, hostile] = await Promise.all([testDatabase(), testDatabase()])
     await preset(hostile, level)
     const expected = new Map(
-      (await queryRows<Setting>(plain.serviceUrl, USER_SETTINGS)).map(({ name, setting }) => [name, setting]),
+      (await queryOnce<Setting>(plain.serviceUrl, USER_SETTINGS)).map(({ name, setting }) => [name, setting]),
     )
-    const differing = (await queryRows<Setting>(hostile.serviceUrl, USER_SETTINGS)).filter(
+    const differing = (await queryOnce<Setting>(hostile.serviceUrl, USER_SETTINGS)).filter(
       ({ name, setting }) => expected.get(name) !== setting,
     )
     t.ok(differing.length > 20, 'the presets have reached the session')
@@ -212,9 +212,9 @@ test('a running service answers the same whatever single setting is preset', { s
   }
   const endSessions = async (): Promise<void> => {
     const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-    const ended = await queryRows<{ pid: number }>(url, `select pid, pg_terminate_backend(pid) ${others}`)
+    const ended = await queryOnce<{ pid: number }>(url, `select pid, pg_terminate_backend(pid) ${others}`)
     const left = `select pid ${others} and pid = any($1)`
-    await until(async () => (await queryRows(url, left, [ended.map(({ pid }) => pid)])).length === 0)
+    await until(async () => (await queryOnce(url, left, [ended.map(({ pid }) => pid)])).length === 0)
   }
   const answers = async (name: string): Promise<unknown> => {
     await endSessions()
@@ -250,15 +250,15 @@ test('a running service answers the same whatever single setting is preset', { s
     resumed: { id: true, last_update: true },
   })
   const firstOf = new Map<string, number>()
-  for (const setting of await queryRows<Setting>(url, PRESETTABLE)) {
+  for (const setting of await queryOnce<Setting>(url, PRESETTABLE)) {
     const { name } = setting
     const value = hostileValue(setting)
     if (value === null || name.startsWith('transaction_') || refusedSettings.has(name)) continue
-    const [head] = await queryRows<{ position: number }>(url, 'select position::int from ledger_head')
+    const [head] = await queryOnce<{ position: number }>(url, 'select position::int from ledger_head')
     firstOf.set(name, head?.position ?? 0)
-    await queryRows(url, `alter database ${database.name} set ${name} = ${escapeLiteral(value)}`)
+    await queryOnce(url, `alter database ${database.name} set ${name} = ${escapeLiteral(value)}`)
     t.same(await answers(name), expected, `${name} = ${value}`)
-    await queryRows(url, `alter database ${database.name} reset ${name}`)
+    await queryOnce(url, `alter database ${database.name} reset ${name}`)
   }
   t.ok(firstOf.size > 100, 'most settings have been preset')
   const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { bytesOf, jsonRequest } from '../harness/http/request.ts'
 import { LoadGenerator } from '../harness/load/load-generator.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { verifyLedger } from '../soak/books/reconcile.ts'
 import type { AttackRun } from './attack-run.ts'
 import { SECRET_CANARY, UNKNOWN_CANARY } from './hostile-values.ts'
@@ -37,7 +37,7 @@ async function checkLatency({ attackRun: { context, port } }: Attacked): Promise
 /** Every event follows from a request whose answer said so, and no user's request took anything from another user. */
 async function checkLedger({ attackRun, databaseUrl }: Attacked): Promise<void> {
   const { context, done, idle } = attackRun
-  const rows = await queryRows<{
+  const rows = await queryOnce<{
     position: string
     type: string
     actor: string
@@ -66,7 +66,7 @@ async function checkLedger({ attackRun, databaseUrl }: Attacked): Promise<void> 
 
 /** Neither values of unknown fields nor, in clear, confidential texts are anywhere in the database. */
 async function checkTables({ attackRun: { context }, databaseUrl }: Attacked): Promise<void> {
-  const tables = await queryRows<{ name: string }>(
+  const tables = await queryOnce<{ name: string }>(
     databaseUrl,
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')
@@ -75,7 +75,7 @@ async function checkTables({ attackRun: { context }, databaseUrl }: Attacked): P
   for (const { name } of tables) {
     for (const canary of [UNKNOWN_CANARY, SECRET_CANARY]) {
       const text = `select left(t::text, 1000) as row from ${name} t where strpos(t::text, $1) > 0 limit 1`
-      const [found] = await queryRows<{ row: string }>(databaseUrl, text, [canary])
+      const [found] = await queryOnce<{ row: string }>(databaseUrl, text, [canary])
       context.expect(found === undefined, `${name} keeps ${canary}: ${found?.row}`)
     }
   }

@@ -3,7 +3,7 @@ import { connect } from '../../src/db/connect.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -29,7 +29,7 @@ test('an overloaded instance is ready, and one without its database is not', {
     await response.body?.cancel()
     return response.status === 200
   }
-  const probes = await queryRows(
+  const probes = await queryOnce(
     serviceUrl,
     `select 1 from pg_stat_activity where datname = '${name}' and application_name = 'economy readiness'`,
   )
@@ -45,7 +45,7 @@ test('an overloaded instance is ready, and one without its database is not', {
     for (const path of Object.keys(reads)) readers.push(get(path, { authorization }).then(({ status }) => status))
   }
   const hanging = async (): Promise<unknown> => {
-    const [row] = await queryRows(
+    const [row] = await queryOnce(
       serviceUrl,
       `select count(*)::int as hanging from pg_stat_activity
        where datname = '${name}' and application_name = 'economy reads' and wait_event_type = 'Lock'`,

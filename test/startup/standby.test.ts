@@ -10,7 +10,7 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { queryRows } from '../harness/postgres/query-rows.ts'
+import { queryOnce } from '../harness/postgres/query-once.ts'
 import { type ReplicatedPostgres, type Server, startReplicated } from '../harness/postgres/replicated.ts'
 import { testBinaries } from '../harness/postgres/test-binaries.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
@@ -125,7 +125,7 @@ test('a standby that is promoted without the last commits draws no link again', 
   const write = sender(writer, writer, 'user 1')
   const read = sender(reader, writer, 'user 1')
   const linksAfter = async ({ serviceUrl }: Server, position: number): Promise<unknown[]> => {
-    const rows = await queryRows(
+    const rows = await queryOnce(
       serviceUrl,
       `select data::jsonb->>'link' as link from ledger_events where type = 'gift-drawn' and position > $1`,
       [position],

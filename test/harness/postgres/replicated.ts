@@ -8,7 +8,7 @@ import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { reservePort } from '../process/reserve-port.ts'
 import type { Scope } from '../scope.ts'
-import { queryRows } from './query-rows.ts'
+import { queryOnce } from './query-once.ts'
 import { inTestSchema } from './test-schema.ts'
 
 export interface Server {
@@ -74,7 +74,7 @@ export function serverOf(cluster: Cluster, port: number): Server {
     dataDir: cluster.dataDir,
     stop: () => cluster.stop(),
     start: () => cluster.start(port),
-    admin: (sql) => queryRows(cluster.url('postgres', port, 'postgres'), sql),
+    admin: (sql) => queryOnce(cluster.url('postgres', port, 'postgres'), sql),
   }
 }
 

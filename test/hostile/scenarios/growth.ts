@@ -1,7 +1,7 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { Extent, Scenario, ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { userToken } from '../callers.ts'
 import { enterRoom } from '../population.ts'
@@ -88,7 +88,7 @@ async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void>
 }
 
 async function bytesIn(databaseUrl: string): Promise<number> {
-  const [row] = await queryRows<{ bytes: string }>(
+  const [row] = await queryOnce<{ bytes: string }>(
     databaseUrl,
     `select sum(pg_total_relation_size(format('%I.%I', schemaname, tablename)::regclass)) as bytes from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')`,

@@ -1,4 +1,4 @@
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import { kinds } from '../load/operations.ts'
 import type { Answers, Final } from './answers.ts'
 
@@ -55,7 +55,7 @@ export class Books {
   /** Reads the events after the last one read. */
   async read(url: string): Promise<void> {
     for (;;) {
-      const rows = await queryRows<Omit<Entry, 'position'> & { readonly position: string }>(
+      const rows = await queryOnce<Omit<Entry, 'position'> & { readonly position: string }>(
         url,
         `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
          from ledger_events where position > $1 order by position limit ${CHUNK_EVENTS}`,

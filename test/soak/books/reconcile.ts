@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { formatFinding } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Answers } from './answers.ts'
@@ -65,7 +65,7 @@ function reportReadiness(context: ScenarioContext, { instances }: Environment): 
 
 /** Every answer, including refusals, must be stored as it was given. */
 async function checkReplies(context: ScenarioContext, url: string, answers: Answers): Promise<void> {
-  const rows = await queryRows<{ key: string; hash: string }>(
+  const rows = await queryOnce<{ key: string; hash: string }>(
     url,
     `select idempotency_key as key, encode(sha256(convert_to(
        status || E'\\n' || regexp_replace(body, ',"sealed":.*$', ''), 'UTF8')), 'hex') as hash
@@ -79,7 +79,7 @@ async function checkReplies(context: ScenarioContext, url: string, answers: Answ
 
 async function runAuditQueries(context: ScenarioContext, url: string): Promise<void> {
   for (const file of readdirSync(auditQueries).filter((name) => name.endsWith('.sql'))) {
-    const rows = await queryRows(url, readFileSync(new URL(file, auditQueries), 'utf8'))
+    const rows = await queryOnce(url, readFileSync(new URL(file, auditQueries), 'utf8'))
     for (const row of rows) context.expect(false, `${file}: ${JSON.stringify(row)}`)
   }
 }

@@ -1,5 +1,5 @@
 import { nowSeconds } from '../../harness/http/tokens.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { signed } from '../../harness/scenario/service-keys.ts'
@@ -58,7 +58,7 @@ async function expectShiftedClock(context: ScenarioContext, { origin }: Instance
 
 /** Times do not decrease with positions, and all come from the clock of the database. */
 async function expectDatabaseTimes(context: ScenarioContext, url: string, began: number): Promise<void> {
-  const [row] = await queryRows<{ wrong: number; back: number }>(
+  const [row] = await queryOnce<{ wrong: number; back: number }>(
     url,
     `select count(*) filter (where at not between to_timestamp($1 / 1000.0) - interval '1 second' and clock_timestamp())::int as wrong,
             count(*) filter (where at < before)::int as back

@@ -1,5 +1,5 @@
 import { connect } from '../../../src/db/connect.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../environment/environment.ts'
 import { freeze, freezeSession, superuserUrl } from '../environment/postgres.ts'
@@ -33,7 +33,7 @@ const suspendSession =
   async (context, { postgres, databaseUrl }) => {
     const url = superuserUrl(postgres.dataDir, databaseUrl())
     for (;;) {
-      const [row] = await queryRows<{ pid: number }>(url, `select pid from pg_stat_activity where ${session}`)
+      const [row] = await queryOnce<{ pid: number }>(url, `select pid from pg_stat_activity where ${session}`)
       const resume = row === undefined ? undefined : freezeSession(context, row.pid)
       if (resume !== undefined) return resume
       await context.pause(1)

@@ -1,4 +1,4 @@
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { type EmbeddedEnvironment, embeddedEnvironment } from '../environment/environment.ts'
 import { killChild, killPostmaster, postmasterOf, superuserUrl } from '../environment/postgres.ts'
@@ -60,7 +60,7 @@ const faults: readonly (readonly [name: string, fault: Fault])[] = [
 async function endSessions(context: ScenarioContext, { dataDir, databaseUrl }: EmbeddedEnvironment): Promise<void> {
   for (let i = 0; i < SESSION_ENDS; i += 1) {
     await context.pause(context.random.int(5, 60))
-    await queryRows(
+    await queryOnce(
       superuserUrl(dataDir, databaseUrl()),
       `select ${i % 2 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend'}(pid) from pg_stat_activity
        where usename = 'economy_service' and (application_name = 'ledger writer' or random() < 0.2)`,

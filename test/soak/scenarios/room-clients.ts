@@ -2,7 +2,7 @@ import { openPool } from '../../../src/db/pool.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { reconcile } from '../books/reconcile.ts'
 import { sendEach } from '../books/retries.ts'
@@ -102,7 +102,7 @@ async function expectedFrames(url: string): Promise<ReadonlyMap<string, readonly
   const eventToFrames = createEventMapper(frameMappers, (error) => {
     throw error
   })
-  const rooms = await queryRows<{ key: string; uid: string }>(
+  const rooms = await queryOnce<{ key: string; uid: string }>(
     url,
     `select 'room:' || room_id as key, uid from room_profiles`,
   )

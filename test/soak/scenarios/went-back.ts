@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startArchived } from '../../harness/postgres/archived.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
-import { queryRows } from '../../harness/postgres/query-rows.ts'
+import { queryOnce } from '../../harness/postgres/query-once.ts'
 import { type Server, startReplicated } from '../../harness/postgres/replicated.ts'
 import { debianBinaries } from '../../harness/postgres/test-binaries.ts'
 import { reservePort } from '../../harness/process/reserve-port.ts'
@@ -185,10 +185,10 @@ function listener(context: ScenarioContext, origin: string, world: World): WebSo
 }
 
 const headOf = async ({ serviceUrl }: Server): Promise<number> =>
-  Number((await queryRows<{ position: string }>(serviceUrl, 'select position from ledger_head'))[0]?.position)
+  Number((await queryOnce<{ position: string }>(serviceUrl, 'select position from ledger_head'))[0]?.position)
 
 const restoresOn = async ({ serviceUrl }: Server): Promise<number> =>
-  (await queryRows(serviceUrl, `select from ledger_events where type = 'ledger-restored'`)).length
+  (await queryOnce(serviceUrl, `select from ledger_events where type = 'ledger-restored'`)).length
 
 /** A host that has seen nothing does not start on the other server, and stops nobody by it. */
 async function expectGuarded(context: ScenarioContext, { serviceUrl }: Server): Promise<void> {
@@ -200,7 +200,7 @@ async function expectGuarded(context: ScenarioContext, { serviceUrl }: Server): 
     end === 1 && isGuarded.test(started.output()),
     `a start ended with ${String(end)}: ${started.output()}`,
   )
-  const recorded = await queryRows(serviceUrl, 'select from lost_commits')
+  const recorded = await queryOnce(serviceUrl, 'select from lost_commits')
   context.expect(recorded.length === 0, 'a start that has seen nothing recorded that commits were lost')
 }
 
@@ -213,7 +213,7 @@ async function expectNewDraws(
   end: number,
 ): Promise<void> {
   const drawnOn = ({ serviceUrl }: Server) =>
-    queryRows<{ readonly sender: number; readonly link: string }>(
+    queryOnce<{ readonly sender: number; readonly link: string }>(
       serviceUrl,
       `select (data::jsonb->>'sender_id')::int as sender, data::jsonb->>'link' as link from ledger_events
        where type = 'gift-drawn' and position > $1`,

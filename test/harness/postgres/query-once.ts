@@ -2,7 +2,7 @@ import { connect } from '../../../src/db/connect.ts'
 import { DEADLINE_MS } from '../until.ts'
 
 /** Runs one statement on a connection of its own. */
-export async function queryRows<Row extends object = Readonly<Record<string, unknown>>>(
+export async function queryOnce<Row extends object = Readonly<Record<string, unknown>>>(
   url: string,
   text: string,
   values: readonly unknown[] = [],
