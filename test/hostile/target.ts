@@ -56,7 +56,7 @@ export async function startPrepared<Prepared>(
 }
 
 /** A request to `/admin/v1`. */
-export type OperatorRequest = readonly [method: string, path: string, body?: unknown]
+type OperatorRequest = readonly [method: string, path: string, body?: unknown]
 
 /** Sends requests of an operator, each of which must be done; answers the ids of the requests. */
 export async function operate(port: number, requests: readonly OperatorRequest[]): Promise<string[]> {

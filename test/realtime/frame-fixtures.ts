@@ -7,7 +7,7 @@ import type { EventFrame, FrameMapper } from '../../src/realtime/frames/frame-ma
 import type { Profiles, RequiredIds } from '../../src/realtime/frames/profiles.ts'
 
 /** Users 1 to 3, room 7, gifts 3 and 4, of which 4 has a video, and package 3. */
-export const profiles: Profiles = {
+const profiles: Profiles = {
   users: new Map(
     ['Amina', 'Badr', 'Carmen'].map((name, i) => {
       const avatar = `avatars/${i + 1}.png`

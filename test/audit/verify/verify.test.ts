@@ -19,6 +19,8 @@ test('an untouched ledger is clean, and so is an empty one', async (t) => {
   await t.rejects(verifyDatabase(database, 23), { message: 'The ledger ends at position 22.' })
 })
 
+const inData = (pattern: string, text: string): string => `data = regexp_replace(data, '${pattern}', '${text}')`
+
 const KEPT = ['ledger_events', 'ledger_head', 'replies'] as const
 
 test('rewritten events are found, the first wrong position first', async (t) => {
@@ -33,7 +35,11 @@ test('rewritten events are found, the first wrong position first', async (t) => 
     ['head', 1, 'delete from ledger_events'],
     ['hash', 23, copied(23, 22)],
     ['head', 23, 'update ledger_head set position = 23'],
-    ['head', 23, 'update ledger_head set position = 9e15'],
+    ...[2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n].map((position): [string, number, string] => [
+      'head',
+      23,
+      `update ledger_head set position = ${position}`,
+    ]),
     ['order', 22, changed(22, 'position = 4e15'), 'update ledger_head set position = 9e15'],
     ['head', 22, 'update ledger_head set position = 21'],
     ['head', 22, `update ledger_head set hash = repeat('b', 64)`],
@@ -65,31 +71,38 @@ test('rewritten events are found, the first wrong position first', async (t) => 
   t.same((await verifyDatabase(database)).findings, [], 'all is as it was')
 })
 
-test('events that break the books are found although all hashes were recomputed', async (t) => {
-  const cases: [change: string, check: string, message?: string][] = [
-    ['amount[1] = 20000', 'rules', 'user:2:diamonds is overdrawn'],
+test('events that break the books or the draws are found although all hashes were recomputed', async (t) => {
+  const cases: [position: number, change: string, check: string, message?: string | RegExp][] = [
+    [11, 'amount[1] = 20000', 'rules', 'user:2:diamonds is overdrawn'],
     [
+      11,
       `credit[1] = 'issuance:operator:coins'`,
       'double-entry',
       'user:2:diamonds and issuance:operator:coins are of different currencies',
     ],
-    [`debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`, 'double-entry', '"user:2:gems" is not an account'],
-    ['amount[1] = 0', 'double-entry'],
-    ['amount[1] = -40', 'double-entry'],
-    [`amount[1] = ${2n ** 53n + 1n}`, 'double-entry'],
-    [`type = 'balance-doubled'`, 'form'],
-    ['version = 9', 'form'],
-    [`data = '{}'`, 'form'],
-    [`data = ''`, 'form'],
-    [`at = '2020-01-01'`, 'time'],
+    [11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`, 'double-entry', '"user:2:gems" is not an account'],
+    [11, 'amount[1] = 0', 'double-entry'],
+    [11, 'amount[1] = -40', 'double-entry'],
+    [11, `amount[1] = ${2n ** 53n + 1n}`, 'double-entry'],
+    [11, `type = 'balance-doubled'`, 'form'],
+    [11, 'version = 9', 'form'],
+    [11, `data = '{}'`, 'form'],
+    [11, `data = ''`, 'form'],
+    [11, `at = '2020-01-01'`, 'time'],
+    [7, inData('"weight":3', '"weight":1'), 'draw', /^the hash of the odds is [0-9a-f]{64}, expected /],
+    [16, inData('"r":\\d', '"r":9'), 'draw', /^order 0 drew 9 and wins \d+, expected \d and /],
+    [17, inData('"link":"..', '"link":"00'), 'draw', /^the hash of the link is not /],
+    [19, inData('my-seed', 'no-seed'), 'draw', /^the client seed is no-seed, expected my-seed$/],
+    [16, inData('"price":10', '"price":20'), 'draw', /^gift 2 had a different price or odds$/],
+    [18, inData('"commitment":"..', '"commitment":"00'), 'draw', /^chain 1-2 was announced with /],
   ]
   const database = await seededLedger()
   const restore = await keepRows(database, ...KEPT)
-  for (const [change, check, message] of cases) {
-    await tamper(database, changed(11, change))
+  for (const [position, change, check, message] of cases) {
+    await tamper(database, changed(position, change))
     await rechain(database)
     const { findings } = await verifyDatabase(database)
-    t.match(findings[0], { position: 11, check, ...(message !== undefined && { message }) }, change)
+    t.match(findings[0], { position, check, ...(message !== undefined && { message }) }, change)
     await restore()
   }
 })

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { DEADLINE_MS } from '../until.ts'
-import { contentLengthOf, readHead } from './response.ts'
+import { type HttpResponse, ResponseReader } from './response.ts'
 
 /** Makes an app listen; answers its port. */
 export const listen = async (app: FastifyInstance): Promise<number> =>
@@ -28,17 +28,8 @@ export async function exchange(port: number, bytes: string | Buffer, ms = DEADLI
   return received
 }
 
-/** Status, head and parsed body of each response in what was received. */
-export function parseResponses(
-  received: string,
-): { readonly status: number; readonly head: string; readonly body: unknown }[] {
-  const responses = []
-  let rest = Buffer.from(received)
-  for (let head = readHead(rest); head !== null; head = readHead(rest)) {
-    const end = head.bodyStart + (contentLengthOf(head) ?? 0)
-    const text = rest.toString('utf8', head.bodyStart, end)
-    responses.push({ status: head.status, head: head.text, body: text === '' ? null : JSON.parse(text) })
-    rest = rest.subarray(end)
-  }
-  return responses
-}
+/** The responses in what was received, with parsed bodies. */
+export const parseResponses = (received: string): (HttpResponse & { readonly body: unknown })[] =>
+  new ResponseReader()
+    .read(Buffer.from(received))
+    .map((response) => ({ ...response, body: response.text === '' ? null : JSON.parse(response.text) }))

@@ -109,14 +109,6 @@ test('a row known to be absent stays cached while it is used', async (t) => {
   }
 })
 
-test('a row set without being loaded is not loaded after a rollback', async (t) => {
-  const rows = new RowCache()
-  rows.checkpoint()
-  rows.set(plain, '1', 1)
-  rows.rollback()
-  t.equal(rows.isLoaded(plain, '1'), false)
-})
-
 /** Steps on rows: those of a batch are loaded, read and set; then the batch is written, or tried again. */
 const step = oneof(
   { weight: 3, arbitrary: record({ does: constant('ask' as const), of: constantFrom(plain, heavy), id: nat(11) }) },
