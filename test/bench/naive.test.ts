@@ -2,15 +2,13 @@ import { test } from 'tap'
 import { createPositions } from '../../scripts/bench/baselines/naive-gifts.ts'
 import { naiveSlice } from '../../scripts/bench/baselines/naive-slice.ts'
 import { openPool } from '../../src/db/pool.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { bearer, createMinimalApp, token } from '../harness/app/minimal-app.ts'
 import type { TestResponse } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 
 test('the naive implementation of the benches answers as the service does', async (t) => {
-  const { slices } = await loadSlices()
-  const { user, operator, database } = await createDemoApp(t, slices)
+  const { user, operator, database } = await createDemoApp(t)
   const done = async (answer: Promise<TestResponse>): Promise<TestResponse> => {
     const response = await answer
     if (response.status >= 300) throw new Error(response.text)

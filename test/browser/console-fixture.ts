@@ -1,4 +1,3 @@
-import { loadSlices } from '../../src/domain.ts'
 import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { busyLimits } from '../harness/app/busy-ledger.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
@@ -19,9 +18,8 @@ interface ConsoleInBrowser extends TestApp {
 
 /** A service that listens, with the approval limits of `fillLedger`, and a browser for it. */
 export async function openConsole(t: Scope, database?: TestDatabase): Promise<ConsoleInBrowser> {
-  const { slices } = await loadSlices()
   const writes = new WriteAllowance(null)
-  const opened = await createTestApp(t, slices, { database, writes, approvalLimits: busyLimits, hasOwnPictures: true })
+  const opened = await createTestApp(t, { database, writes, approvalLimits: busyLimits, hasOwnPictures: true })
   const { app, setOrigin } = opened
   const origin = `http://127.0.0.1:${await listen(app)}`
   setOrigin(origin)

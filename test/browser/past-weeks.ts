@@ -1,6 +1,5 @@
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { loadDemo } from '../../src/demo/load.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { chooseSeed } from '../../src/features/fairness/choose-seed.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { withOwnExecutors } from '../audit/seed-ledger.ts'
@@ -24,10 +23,9 @@ export const lastMonth = monthBefore.toISOString().slice(0, 7)
  */
 export async function pastWeeks(): Promise<TestDatabase> {
   const database = await testDatabase()
-  const { slices } = await loadSlices()
   const days: { readonly last: number; readonly at: string }[] = []
   await withOwnExecutors(async (own) => {
-    const opened = await createTestApp(own, slices, { database, approvalLimits: busyLimits })
+    const opened = await createTestApp(own, { database, approvalLimits: busyLimits })
     await opened.ledger.runOk(genesis, testOpening)
     await loadDemo(opened.ledger.executor, readDb(own, database))
     await opened.ledger.runOk(chooseSeed(testChains), { user_id: 1, client_seed: 'seven white doves' }, 'user:1')

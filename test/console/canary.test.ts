@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { dataOf } from '../features/answers.ts'
 import { busyLimits, cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
@@ -80,8 +79,7 @@ const ONLY_FOR_OPERATORS = /\/(review|new|remove|playground|credit|debit|grant-c
 const FORMS_OF_FINANCE = /^\/console\/(sign-out|verify\/(start|checkpoint|\d+\/stop)|reports\/[\d-]+\/.*)$/
 
 test('what people wrote is text on every page and in every export', async (t) => {
-  const { slices } = await loadSlices()
-  const opened = await createTestApp(t, slices, { approvalLimits: busyLimits })
+  const opened = await createTestApp(t, { approvalLimits: busyLimits })
   const { app, database, user, operator, staff } = opened
   const ledger = await fillLedger(t, opened)
   const headBefore = await headOf(database)

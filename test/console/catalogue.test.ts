@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { hiddenFieldsOf, linkIn, nextOf, textOf } from './page-texts.ts'
@@ -7,8 +6,7 @@ import { hiddenFieldsOf, linkIn, nextOf, textOf } from './page-texts.ts'
 const queryOf = (fields: Readonly<Record<string, string>>): string => new URLSearchParams(fields).toString()
 
 test('the catalogue of the console', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator } = await createTestApp(t)
   const ann = await signedIn(app)
   const fin = await signedIn(app, 'finance', 'fin')
   /** The hidden fields of a form that a browser has open. */

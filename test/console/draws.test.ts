@@ -2,7 +2,6 @@ import { test } from 'tap'
 import { GiftCounter } from '../../src/console/draws/results/gift-counts.ts'
 import { connect } from '../../src/db/connect.ts'
 import { headOf } from '../../src/db/head.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { readDb } from '../harness/app/test-app.ts'
@@ -10,13 +9,11 @@ import { queryRows } from '../harness/ledger/test-executor.ts'
 import { utcDay } from '../harness/utc-day.ts'
 import { idsIn, textOf } from './page-texts.ts'
 
-const { slices } = await loadSlices()
-
 const name = '=cmd()'
 
 test('what the house wins by a gift, and lucky sends step by step', async (t) => {
   const firstDay = utcDay()
-  const { app, user, operator, database } = await createDemoApp(t, slices)
+  const { app, user, operator, database } = await createDemoApp(t)
   const db = readDb(t, database)
   const ann = await signedIn(app)
   const finance = await signedIn(app, 'finance', 'eve')

@@ -1,6 +1,5 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { tamper } from '../audit/verify-database.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
@@ -9,8 +8,7 @@ import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
 import { until } from '../harness/until.ts'
 
 test('the home page says what the books come to', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, database, operator } = await createTestApp(t, slices)
+  const { app, database, operator } = await createTestApp(t)
   const browser = await signedIn(app)
   const empty = await browser.get('/console')
   t.equal(empty.status, 200)
@@ -51,11 +49,10 @@ test('the home page says what the books come to', async (t) => {
 })
 
 test('the last event, and the months to close', async (t) => {
-  const { slices } = await loadSlices()
   const database = await oldLedger()
   // As a command leaves it that makes no event, such as one that is refused.
   await tamper(database, 'update ledger_head set at = now()')
-  const { app } = await createTestApp(t, slices, { database })
+  const { app } = await createTestApp(t, { database })
   const browser = await signedIn(app, 'finance', 'fay')
   const { html } = await browser.get('/console')
   t.match(html, /last event \d+ days ago/, 'not that of the last command')

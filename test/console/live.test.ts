@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { testIncarnation } from '../harness/ledger/given-when.ts'
@@ -16,8 +15,7 @@ const positionsIn = (html: string): number[] =>
   [...html.matchAll(/href="\/console\/events\/(\d+)"/g)].map(([, position]) => Number(position))
 
 test('events as they are committed', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator } = await createTestApp(t)
   const fin = await signedIn(app, 'finance', 'fin')
   const ann = await signedIn(app)
   const define = (id: number, price = id) =>

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import type { ApprovalLimits } from '../../src/ledger/rules/covered-verb.ts'
 import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
@@ -10,8 +9,7 @@ import { csrfOf, nextOf, textOf } from './page-texts.ts'
 
 /** An app whose staff need a colleague beyond these limits. */
 async function appWithLimits(t: Parameters<typeof createTestApp>[0], limits: ApprovalLimits) {
-  const { slices } = await loadSlices()
-  return createTestApp(t, slices, { approvalLimits: limits })
+  return createTestApp(t, { approvalLimits: limits })
 }
 
 test('a proposal is shown with what it moves, refused to its maker, and approved by another', async (t) => {

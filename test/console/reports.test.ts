@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { readStep, readSteps } from '../../src/audit/closings/step-rows.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { type ClosingStep, closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
@@ -19,7 +18,6 @@ import { until } from '../harness/until.ts'
 import { utcDay } from '../harness/utc-day.ts'
 import { csrfOf } from './page-texts.ts'
 
-const { slices } = await loadSlices()
 const month = oldMonth
 const page = `/console/reports/${month}`
 const canaries = ['<script>alert(1)</script>', '{{7*7}}', '<%= 1 %>', 'مرحبا \u202eabc', '=cmd()', 'x'.repeat(100)]
@@ -53,7 +51,7 @@ async function haveEnded(db: ReturnType<typeof readDb>, steps: readonly ClosingS
 }
 
 test('the trial balance, and months of a young ledger', async (t) => {
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator } = await createTestApp(t)
   const finance = await signedIn(app, 'finance', 'fin')
   const now = new Date().toISOString().slice(0, 7)
   const empty = await finance.get('/console/reports')
@@ -139,7 +137,7 @@ test('the trial balance, and months of a young ledger', async (t) => {
 })
 
 test('books that are wrong are an alarm', async (t) => {
-  const { app, operator, database } = await createTestApp(t, slices)
+  const { app, operator, database } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
   await queryRows(database, `update balances set balance = 7 where account = 'user:7:coins'`)
@@ -152,7 +150,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   auditInThisThread(t)
   const database = await ledgerOfMonth()
   const untouched = await copyOf(database)
-  const { app, closingsFolder } = await createTestApp(t, slices, { database })
+  const { app, closingsFolder } = await createTestApp(t, { database })
   const finance = await signedIn(app, 'finance', 'fin')
   const head = Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position'])
   const folder = join(closingsFolder, month)
@@ -319,7 +317,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.equal(older.status, 200)
 
   await t.test('a step that runs ends with the service', async (t) => {
-    const another = await createTestApp(t, slices, { database: untouched })
+    const another = await createTestApp(t, { database: untouched })
     const browser = await signedIn(another.app, 'finance', 'fin')
     t.equal((await browser.submit(page, `${page}/run`)).status, 303)
     await another.app.close()

@@ -4,7 +4,6 @@ import { endedSessionsIn, pruneEndedSessions } from '../../src/console/session/e
 import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
 import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
 import { openPool } from '../../src/db/pool.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
@@ -82,8 +81,7 @@ test('a code signs in once, and for ten minutes', (t) => {
 })
 
 test('signing in, its limits, and signing out', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, database } = await createTestApp(t, slices)
+  const { app, database } = await createTestApp(t)
   const sign = (claims: object) => app.jwt.sign(claims, { expiresIn: '1h' })
 
   await t.test('without a session every page leads to signing in, and from there back', async (t) => {
@@ -156,7 +154,7 @@ test('signing in, its limits, and signing out', async (t) => {
   })
 
   await t.test('pages of a session load, however many others share its address', async (t) => {
-    const limited = await createTestApp(t, slices, { database, addressLimit: new AddressLimit(4) })
+    const limited = await createTestApp(t, { database, addressLimit: new AddressLimit(4) })
     const browser = await signedIn(limited.app)
     const nobody = new ConsoleBrowser(limited.app)
     const url = '/console/assets/console.css'
@@ -178,7 +176,7 @@ test('signing in, its limits, and signing out', async (t) => {
         t.equal((await browser.submit('/console/login', '/console/login', { token })).status, 303)
         return browser
       }
-      const another = await createTestApp(t, slices, { database })
+      const another = await createTestApp(t, { database })
       const browser = await signIn(new ConsoleBrowser(app))
       const sameToken = await signIn(new ConsoleBrowser(app))
       const copies = [app, another.app].map((instance) => {

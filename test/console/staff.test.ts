@@ -1,6 +1,5 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
@@ -79,8 +78,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
 })
 
 test('acts lead to what they are about, and one whose data was tampered with is still listed', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator, database } = await createTestApp(t, slices)
+  const { app, operator, database } = await createTestApp(t)
   const ann = await signedIn(app)
   await operator('PUT', '/admin/v1/decorations/3', { name: 'Rose', kind: 'standard', price: 1 })
   await operator('PUT', '/admin/v1/privilege-packages/4', { name: 'Gold', rank: 1, valid_days: 1 })
@@ -112,9 +110,8 @@ test('acts lead to what they are about, and one whose data was tampered with is 
 })
 
 test('what was proposed, decided, and done by an approval is said', async (t) => {
-  const { slices } = await loadSlices()
   const limits = { coins: 100 }
-  const { app, operator } = await createTestApp(t, slices, { approvalLimits: limits })
+  const { app, operator } = await createTestApp(t, { approvalLimits: limits })
   await operator('POST', '/admin/v1/users', { users: [{ id: 3, uid: 'u3', name: 'Carmen', avatar: 'a/3.png' }] })
   const propose = async (amount: string) =>
     Object(

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { forgetUser } from '../../src/erasure/forget-user.ts'
 import { type ConsoleBrowser, type ConsolePage, signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
@@ -7,8 +6,7 @@ import type { SendRequest, TestResponse } from '../harness/app/test-app.ts'
 import { hiddenFieldsOf, nextOf } from './page-texts.ts'
 
 test('users on the console', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, ledger, operator, user } = await createDemoApp(t, slices)
+  const { app, ledger, operator, user } = await createDemoApp(t)
   const browser = await signedIn(app)
   const finance = await signedIn(app, 'finance', 'fay')
 

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { rowPath } from '../../src/console/verify/row-path.ts'
 import { connect } from '../../src/db/connect.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
 import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'
@@ -14,8 +13,7 @@ import { csrfOf } from './page-texts.ts'
 
 test('finance starts verifications, follows them, and sees what they find', async (t) => {
   auditInThisThread(t)
-  const { slices } = await loadSlices()
-  const { app, database, operator } = await createTestApp(t, slices)
+  const { app, database, operator } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
   const finance = await signedIn(app, 'finance', 'fin')
@@ -95,8 +93,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
 })
 
 test('a verification that runs is stopped, and no other can be started meanwhile', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, database, operator } = await createTestApp(t, slices)
+  const { app, database, operator } = await createTestApp(t)
   for (const id of [7, 8]) await operator('POST', '/admin/v1/users', { users: [{ id }] })
   const finance = await signedIn(app, 'finance', 'fin')
   const other = await signedIn(app, 'finance', 'eve')

@@ -14,7 +14,7 @@ import { tablesWith } from '../features/tables-with.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
 
-const { slices, notifier } = await loadSlices()
+const { notifier } = await loadSlices()
 
 /** Part of all personal data of the erased user: must be found nowhere afterwards. */
 const CANARY = 'canary'
@@ -28,7 +28,7 @@ interface ErasureSetup extends TestApp {
 
 /** User 1 with a profile, a device, dollars, a card and room R1, a member of the rooms 2 and 3 of user 3; users 3 and 4, of whom 4 is a business manager. */
 async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
-  const open = await createTestApp(t, slices)
+  const open = await createTestApp(t)
   const { operator, user, ledger, database } = open
   await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', {

@@ -1,8 +1,5 @@
-import { loadSlices } from '../../src/domain.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import type { TestApp } from '../harness/app/test-app.ts'
-
-const { slices } = await loadSlices()
 
 interface Drawn {
   readonly app: TestApp['app']
@@ -17,7 +14,7 @@ interface Drawn {
 
 /** Lucky gifts of user 1 to users 2 and 3, and a finished game, on the demo data. The same draws in each run. */
 export async function drawnFixture(t: Parameters<typeof createDemoApp>[0]): Promise<Drawn> {
-  const { app, user, operator } = await createDemoApp(t, slices)
+  const { app, user, operator } = await createDemoApp(t)
   const chains = (await user(1)('GET', '/api/v1/fairness/lucky')).text
   const gift = { u_id: 1, decoration_id: 3, user_id: [2, 3], quantity: 5, room_id: 'R1' }
   for (let i = 0; i < 12; i += 1) await user(1)('POST', '/api/v1/instant-send', gift)

@@ -1,9 +1,6 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
-
-const { slices } = await loadSlices()
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -22,7 +19,7 @@ const params: Readonly<Record<string, string>> = { month: '2026-11', hash: 'a'.r
 const fromMemory = new Set(['/healthz', '/readyz', '/metrics', '/api/v1/app-status'])
 
 test('a read that gets no connection, or no answer in time, is overload on every route', async (t) => {
-  const { database, app, operator, user } = await createTestApp(t, slices)
+  const { database, app, operator, user } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   await operator('PUT', '/admin/v1/rooms/1', { owner_id: 1 })
   t.equal((await user(1)('GET', '/api/v1/wallet')).status, 200)

@@ -1,9 +1,6 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-
-const { slices } = await loadSlices()
 
 const rose = { en: 'Rose', ar: 'وردة' }
 const odds = [
@@ -12,7 +9,7 @@ const odds = [
 ]
 
 test('names in both languages', async (t) => {
-  const { app, database, operator, user } = await createTestApp(t, slices)
+  const { app, database, operator, user } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
 
   await t.test(

@@ -3,11 +3,8 @@ import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { clientFrames } from '../../schema/frames.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { dereference } from '../harness/http/dereference.ts'
-
-const { slices } = await loadSlices()
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({
@@ -55,7 +52,7 @@ const hasBound = ({ maxLength, pattern = '' }: Schema): boolean =>
   maxLength !== undefined || !new RegExp(pattern, 'u').test('1'.repeat(10_000))
 
 test('every text of a body that can be stored has a maximum length and one normal form', async (t) => {
-  const { app } = await createTestApp(t, slices)
+  const { app } = await createTestApp(t)
   const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())) })
   const Operation = Type.Object({
     requestBody: Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),

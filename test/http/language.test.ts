@@ -1,11 +1,8 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 
-const { slices } = await loadSlices()
-
 test('errors and messages come in the language of the request', async (t) => {
-  const { app, operator, user } = await createTestApp(t, slices)
+  const { app, operator, user } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', owner_id: 1 })
   const gift = { u_id: 1, decoration_id: 9, user_id: [1, 7], quantity: 1, room_id: 1 }

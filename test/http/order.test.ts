@@ -1,12 +1,9 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { createTestApp as open } from '../harness/app/test-app.ts'
 import { fetchRoutes, isRead, pathOf, type Route } from '../harness/http/api-routes.ts'
 import { valueOf } from '../harness/http/schema-values.ts'
-
-const { slices } = await loadSlices()
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
 
@@ -23,7 +20,7 @@ const impossible = (name: string, pattern: string | undefined): string[] =>
   name === 'sub' ? ['%0A'] : ['%20', ...(pattern === undefined ? ['0', '9007199254740993'] : [])]
 
 test('on every route body, query and key are validated before an impossible path is answered with 404', async (t) => {
-  const { app, ledger, operator, user } = await open(t, slices)
+  const { app, ledger, operator, user } = await open(t)
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: false })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const routes = (await fetchRoutes(origin)).filter(({ params }) => Object.keys(params).length > 0)

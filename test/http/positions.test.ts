@@ -1,14 +1,11 @@
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { positionHook, replayHook, requestedPosition } from '../../src/http/positions.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { currentIncarnation, testIncarnation } from '../harness/ledger/given-when.ts'
 
-const { slices } = await loadSlices()
-
 test('every response of a client route has a position, and that of a command has its own', async (t) => {
-  const { app, operator, user } = await createTestApp(t, slices)
+  const { app, operator, user } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 2 })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1 })

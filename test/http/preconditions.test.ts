@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { agencyApp, cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 
@@ -15,8 +14,7 @@ const resources: readonly (readonly [path: string, one: object, other: object])[
 ]
 
 test('what a write expects to be stored', async (t) => {
-  const { slices } = await loadSlices()
-  const { operator } = await createTestApp(t, slices)
+  const { operator } = await createTestApp(t)
   const read = async (path: string) => {
     const { headers, body } = await operator('GET', `/admin/v1${path}`)
     return { etag: String(headers['etag']), data: Object(body).data }

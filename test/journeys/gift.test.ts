@@ -1,11 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
-
-const { slices } = await loadSlices()
 
 const odds = [
   { multiplier: 0, weight: 600 },
@@ -15,7 +12,7 @@ const odds = [
 
 /** Users 1 to 3, user 3's room R1, a rose (1), a clover (2) with odds, and 10,000 diamonds for user 1. */
 async function giftApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
-  const open = await createTestApp(t, slices)
+  const open = await createTestApp(t)
   const { operator, ledger } = open
   await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
 import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
 import { definePackage } from '../../src/features/privilege/packages/define-package.ts'
@@ -12,12 +11,10 @@ import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 
-const { slices } = await loadSlices()
-
 const full = { status: 422, body: { code: 'holding_limit' } }
 
 async function appWithGifts(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
-  const open = await createTestApp(t, slices)
+  const open = await createTestApp(t)
   const { operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 30 })

@@ -2,10 +2,10 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
 
-const { createLookups, slices } = await loadSlices()
+const { createLookups } = await loadSlices()
 
 test('profiles by id, as they are now; unknown ids are missing', async (t) => {
-  const { operator, database } = await createTestApp(t, slices)
+  const { operator, database } = await createTestApp(t)
   const people = [
     { id: 1, name: 'Amina', uid: 'amina', avatar: 'avatars/1.png' },
     { id: 2, name: 'Badr', uid: 'badr', avatar: 'https://elsewhere.test/2.png' },

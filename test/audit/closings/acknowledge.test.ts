@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { findingId } from '../../../src/features/closings/closing-finding.ts'
 import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../../src/features/closings/month.ts'
@@ -12,7 +11,6 @@ import { runAudit } from '../run-audit.ts'
 import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 import { CHECKPOINT_KEY, runSteps } from './run-steps.ts'
 
-const { slices } = await loadSlices()
 const path = `/admin/v1/ledger/closings/${month}`
 
 /** More wrong times than a verification reports at once. */
@@ -39,7 +37,7 @@ async function ledgerWithFindings() {
 
 test('a finding does not close the books for ever', async (t) => {
   const { database, head, first } = await ledgerWithFindings()
-  const opened = await createTestApp(t, slices, { database })
+  const opened = await createTestApp(t, { database })
   auditInThisThread(t)
   const finance = opened.staff('fin', 'finance')
   const bea = opened.staff('bea', 'operator')

@@ -5,7 +5,6 @@ import { ensureFolderId, findClosingFile, monthFolder, readFolderId } from '../.
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
 import { readSteps } from '../../../src/audit/closings/step-rows.ts'
 import type { StepState } from '../../../src/audit/closings/step-state.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../../src/features/closings/month.ts'
 import { createTestApp, readDb } from '../../harness/app/test-app.ts'
@@ -16,7 +15,6 @@ import { runAudit } from '../run-audit.ts'
 import { rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 import { CHECKPOINT_KEY, runSteps } from './run-steps.ts'
 
-const { slices } = await loadSlices()
 const KEY = CHECKPOINT_KEY
 const path = '/admin/v1/ledger/closings'
 
@@ -24,7 +22,7 @@ const statesOf = (steps: readonly StepState[]): string[] => steps.map(({ state }
 
 test('a whole month is closed, from its first step to the next month', async (t) => {
   const database = await oldLedger()
-  const opened = await createTestApp(t, slices, { database })
+  const opened = await createTestApp(t, { database })
   const { user, app, closingsFolder } = opened
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)
@@ -185,7 +183,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
 })
 
 test('files of a closing are found by safe names only', async (t) => {
-  const { closingsFolder } = await createTestApp(t, slices)
+  const { closingsFolder } = await createTestApp(t)
   const folder = monthFolder(closingsFolder, month)
   t.equal(readFolderId(folder), null)
   const id = ensureFolderId(folder)

@@ -10,7 +10,6 @@ import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
 import { readStep } from '../../../src/audit/closings/step-rows.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
@@ -24,7 +23,6 @@ import { oldMonth as month, oldLedger } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
 import { seededLedger } from '../seed-ledger.ts'
 
-const { slices } = await loadSlices()
 const KEY = 'a checkpoint key for tests'
 const page = `/console/reports/${month}`
 const running = { status: 422, body: { code: 'steps_running', message: /^A step of a closing is running/ } }
@@ -33,7 +31,7 @@ let original: Promise<TestDatabase> | null = null
 
 async function ownApp(t: Test): Promise<TestApp> {
   original ??= oldLedger()
-  return createTestApp(t, slices, { database: await copyOf(await original) })
+  return createTestApp(t, { database: await copyOf(await original) })
 }
 
 /** Without steps; those of a test run in this thread. */
@@ -110,7 +108,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
 test('instances with folders of their own show, stop and record the same steps', { skip: onlyInFullRun }, async (t) => {
   const opened = await openMonth(t)
   const { app, database, finance, closingsFolder, stateOf, record } = opened
-  const other = await createTestApp(t, slices, { database })
+  const other = await createTestApp(t, { database })
   const here = await signedIn(app, 'finance', 'fin')
   const there = await signedIn(other.app, 'finance', 'eve')
   // The run of a process that does not look whether it must stop.

@@ -4,7 +4,6 @@ import type { VerificationRun } from '../../../schema/finance.ts'
 import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import { openPool } from '../../../src/db/pool.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { until } from '../../harness/until.ts'
@@ -13,13 +12,12 @@ import { holdVerifications } from '../hold-verifications.ts'
 import { seededLedger } from '../seed-ledger.ts'
 import { tamper } from '../verify-database.ts'
 
-const { slices } = await loadSlices()
 const path = '/admin/v1/ledger/verifications'
 const runOf = ({ body }: TestResponse): VerificationRun => Object(body).data
 
 async function seededApp(t: Test): Promise<TestApp> {
   auditInThisThread(t)
-  return createTestApp(t, slices, { database: await seededLedger() })
+  return createTestApp(t, { database: await seededLedger() })
 }
 
 /** Waits until a run has ended. */
@@ -44,7 +42,7 @@ const leftRunning = ({ database }: TestApp, seconds: number) =>
 
 test('finance starts a verification, sees its end and finds it among the past ones', async (t) => {
   // Its verifications run in threads, as those of a service do.
-  const opened = await createTestApp(t, slices, { database: await seededLedger() })
+  const opened = await createTestApp(t, { database: await seededLedger() })
   const { user, app } = opened
   const finance = opened.staff('fin', 'finance')
   t.same((await finance('GET', path)).body, { data: [], meta: { next_cursor: null } })

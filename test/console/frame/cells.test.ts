@@ -2,7 +2,6 @@ import { test } from 'tap'
 import { cellHtml } from '../../../src/console/frame/cells/cell-html.ts'
 import { numberCell } from '../../../src/console/frame/cells/cells.ts'
 import { pictureCell } from '../../../src/console/frame/cells/picture-cell.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
@@ -48,8 +47,7 @@ test('pictures of our own are shown, whatever of our addresses they are named by
 })
 
 test('gifts, packages and users show their own pictures', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, operator, database } = await createTestApp(t, slices, { hasOwnPictures: true })
+  const { app, operator, database } = await createTestApp(t, { hasOwnPictures: true })
   const rose = { name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.svg', video_path: 'gifts/rose.mp4' }
   await operator('PUT', '/admin/v1/decorations/1', rose)
   await operator('PUT', '/admin/v1/decorations/2', { ...rose, name: 'Far', image_path: 'https://cdn.test/far.png' })
@@ -75,7 +73,7 @@ test('gifts, packages and users show their own pictures', async (t) => {
   t.match(far.html, '<code><bdi>https://cdn.test/far.png</bdi></code>')
   t.notMatch(far.html, '<img')
 
-  const elsewhere = await signedIn((await createTestApp(t, slices, { database })).app, 'finance', 'fay')
+  const elsewhere = await signedIn((await createTestApp(t, { database })).app, 'finance', 'fay')
   t.notMatch((await elsewhere.get('/console/catalogue/gifts')).html, '<img')
 })
 

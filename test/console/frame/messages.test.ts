@@ -1,13 +1,11 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
-const { slices } = await loadSlices()
 const EXAMPLE = 'Write a day as 2026-10-31, a time as 2026-10-31T08:00:00Z, or a position as 34.'
 
 test('what was done is said once, on the page that an act leads to', async (t) => {
-  const { app } = await createTestApp(t, slices)
+  const { app } = await createTestApp(t)
   const browser = await signedIn(app)
   const message = 'A checkpoint was made.'
   const make = () => browser.submit('/console/verify', '/console/verify/checkpoint')
@@ -34,7 +32,7 @@ test('what was done is said once, on the page that an act leads to', async (t) =
 })
 
 test('a field that was filled in wrongly can be filled in again', async (t) => {
-  const { app, operator } = await createTestApp(t, slices)
+  const { app, operator } = await createTestApp(t)
   const finance = await signedIn(app, 'finance', 'fay')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
 

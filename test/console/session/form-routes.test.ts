@@ -1,13 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { printedRoutes } from '../../harness/http/printed-routes.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { csrfOf } from '../page-texts.ts'
-
-const { slices } = await loadSlices()
 
 /** All that finance may do beside looking: sign out, verify, make checkpoints, and close months. */
 const financeWrites = [
@@ -50,7 +47,7 @@ const fields = {
 }
 
 test('forms of the console', async (all) => {
-  const { app, database, operator } = await createTestApp(all, slices)
+  const { app, database, operator } = await createTestApp(all)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   const routes = writeRoutes(app)
   const head = () => queryRows(database, 'select max(position) as position from ledger_events')

@@ -1,17 +1,15 @@
 import { mock } from 'node:test'
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
-const { slices } = await loadSlices()
 const HOUR_MS = 3_600_000
 
 test('over TLS and in production only the cookie __Host-console is a session', async (t) => {
-  const plain = await createTestApp(t, slices)
+  const plain = await createTestApp(t)
   const { database } = plain
   const appWith = async (production: boolean, trustProxy: readonly string[]) =>
-    (await createTestApp(t, slices, { database, production, trustProxy })).app
+    (await createTestApp(t, { database, production, trustProxy })).app
   const behindProxy = await appWith(false, ['127.0.0.1'])
   const overTls = { 'x-forwarded-proto': 'https' }
   const token = plain.app.jwt.sign({ sub: 'ann', role: 'operator', name: 'Ann' }, { expiresIn: '1h' })
@@ -68,7 +66,7 @@ test('over TLS and in production only the cookie __Host-console is a session', a
 })
 
 test('a session ends with its token, and after twelve hours at the latest', async (t) => {
-  const { app } = await createTestApp(t, slices)
+  const { app } = await createTestApp(t)
   const start = Math.ceil(Date.now() / 1_000) * 1_000
   mock.timers.enable({ apis: ['Date'], now: start })
   t.teardown(() => mock.timers.reset())

@@ -1,11 +1,8 @@
 import { test } from 'tap'
 import { createSignInCodes } from '../../../src/console/session/sign-in-codes.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { ConsoleBrowser, signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { csrfOf } from '../page-texts.ts'
-
-const { slices } = await loadSlices()
 
 test('links that sign in exist for development on this machine only', (t) => {
   for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
@@ -19,7 +16,7 @@ test('links that sign in exist for development on this machine only', (t) => {
 })
 
 test('the page of a link signs in by a form, once, and not when the session was ended', async (t) => {
-  const { app, signInCodes, operator } = await createTestApp(t, slices)
+  const { app, signInCodes, operator } = await createTestApp(t)
   const code = signInCodes?.create(app.jwt.sign({ sub: 'ann', role: 'finance' }, { expiresIn: '1h' }), 'finance') ?? ''
   const link = `/console/sign-in?code=${code}`
 
@@ -63,7 +60,7 @@ test('the page of a link signs in by a form, once, and not when the session was 
 })
 
 test('in production there are no links that sign in, and no playground', async (t) => {
-  const { app, signInCodes } = await createTestApp(t, slices, { production: true })
+  const { app, signInCodes } = await createTestApp(t, { production: true })
   t.equal(signInCodes, null)
   const browser = await signedIn(app)
   t.equal((await browser.get('/console/sign-in?code=a')).status, 404)

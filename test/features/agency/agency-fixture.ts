@@ -1,12 +1,9 @@
-import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testOpening } from '../../harness/ledger/test-executor.ts'
 import { profile } from '../answers.ts'
 
 export { dataOf, person } from '../answers.ts'
-
-const { slices } = await loadSlices()
 
 export const requests = '/api/v1/agency/target-withdraw-requests'
 export const transfers = '/api/v1/agency/target-transaction-requests'
@@ -16,7 +13,7 @@ export const transfers = '/api/v1/agency/target-transaction-requests'
  * and 6 (receives nothing); business managers 7 and 8; user 9 has nothing.
  */
 export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
-  const opened = await createTestApp(t, slices)
+  const opened = await createTestApp(t)
   const { operator, ledger } = opened
   await ledger.runOk(genesis, testOpening)
   for (const id of [1, 2, 3]) await operator('PUT', `/admin/v1/countries/${id}`, { name: `Country ${id}` })

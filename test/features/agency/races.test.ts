@@ -1,11 +1,8 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
-
-const { slices } = await loadSlices()
 
 const codes = (responses: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
@@ -18,7 +15,7 @@ const codes = (responses: readonly TestResponse[]): Record<string, number> => {
 
 test('races on two instances', async (t) => {
   const one = await agencyApp(t)
-  const other = await createTestApp(t, slices, { database: one.database })
+  const other = await createTestApp(t, { database: one.database })
 
   await t.test(
     'of 50 concurrent requests for 20 dollars with 90 available, on two instances, exactly 4 succeed',

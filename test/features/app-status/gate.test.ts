@@ -1,12 +1,9 @@
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { fetchRoutes, pathOf } from '../../harness/http/api-routes.ts'
 import { listen } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
-
-const { slices } = await loadSlices()
 
 type Test = Parameters<typeof createTestApp>[0]
 
@@ -38,7 +35,7 @@ interface GateSetup extends TestApp {
 
 /** Users 1 to 4. */
 async function gateSetup(t: Test): Promise<GateSetup> {
-  const open = await createTestApp(t, slices)
+  const open = await createTestApp(t)
   const { app, operator } = open
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map((id) => ({ id })) })
   const set: GateSetup['set'] = async (path, body) => {
@@ -263,7 +260,7 @@ test('modes and releases', async (t) => {
     t.equal(await status({ authorization: 'Bearer forged' }), 426)
 
     // Another instance reads it from the database.
-    const second = await createTestApp(t, slices, { database })
+    const second = await createTestApp(t, { database })
     const there = async (headers: Record<string, string>) =>
       (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
     await until(async () => (await there(mine)) === 426)

@@ -10,7 +10,9 @@ const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const DAY_MS = 86_400_000
 
 test('cards and packages', async (t) => {
-  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice, walletSlice, privilegeSlice])
+  const { operator, user, database, ledger } = await createTestApp(t, {
+    slices: [usersSlice, walletSlice, privilegeSlice],
+  })
   const people = Array.from({ length: 8 }, (_, i) => ({ id: i + 1, name: `User ${i + 1}` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const id of [1, 2, 3]) {

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { forgetUser } from '../../../src/erasure/forget-user.ts'
 import { expireProposals } from '../../../src/features/proposals/decide.ts'
 import { findOverdueProposals } from '../../../src/features/proposals/reads.ts'
@@ -10,13 +9,11 @@ import { createTestApp, readDb, type SendRequest } from '../../harness/app/test-
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { dataOf } from '../answers.ts'
 
-const { slices } = await loadSlices()
-
 const credits = '/admin/v1/users/7/credits'
 const path = (id: number): string => `/admin/v1/proposals/${id}`
 
 test('proposals', async (t) => {
-  const { operator, staff, user, database, ledger } = await createTestApp(t, slices, { approvalLimits: { coins: 100 } })
+  const { operator, staff, user, database, ledger } = await createTestApp(t, { approvalLimits: { coins: 100 } })
   await operator('POST', '/admin/v1/users', { users: [7, 8, 9, 10, 11, 12].map((id) => ({ id })) })
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 7 })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'P', rank: 1, valid_days: 10, icon_path: 'p.png' })
@@ -719,7 +716,7 @@ test('proposals', async (t) => {
       )
       await rechain(database)
       await ledger.executor.close()
-      const next = await createTestApp(t, slices, { database })
+      const next = await createTestApp(t, { database })
       t.match(dataOf(await next.operator('GET', '/admin/v1/proposals')), [
         { id, refusal: null },
         { id: old, status: 'open', effects: [], refusal: 'validation_failed' },

@@ -1,6 +1,5 @@
 import { test } from 'tap'
 import { main } from '../../../scripts/approvals.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
@@ -8,11 +7,10 @@ import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { callCommandLine } from '../call-command-line.ts'
 
 test('a command line sets approvals, and every instance obeys with its next command', async (t) => {
-  const { slices } = await loadSlices()
-  const first = await createTestApp(t, slices)
+  const first = await createTestApp(t)
   const { database, operator } = first
   await first.ledger.runOk(genesis, testOpening)
-  const second = await createTestApp(t, slices, { database })
+  const second = await createTestApp(t, { database })
   const set = (...args: string[]) => callCommandLine(main, database.serviceUrl, ['set', ...args])
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   const credits = async (amount: number) => {

@@ -1,15 +1,12 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { bodyOf, dataOf, idsOf, instant, person, profile } from '../answers.ts'
 
-const { slices } = await loadSlices()
-
 test('routes of members', async (t) => {
-  const { operator, user, ledger, database } = await createTestApp(t, slices)
+  const { operator, user, ledger, database } = await createTestApp(t)
   await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map(profile) })
   for (const id of [2, 3])

@@ -9,7 +9,7 @@ import { bodyOf, dataOf, idsOf, instant, person, profile } from '../answers.ts'
 
 test('routes of rooms', async (t) => {
   const slices = [usersSlice, createRoomsSlice(activeGame, seats)]
-  const { operator, user, database, ledger } = await createTestApp(t, slices)
+  const { operator, user, database, ledger } = await createTestApp(t, { slices })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map(profile) })
   const owner = person(1)
 

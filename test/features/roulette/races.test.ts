@@ -1,13 +1,10 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { isFullRun } from '../../harness/long-tests.ts'
 import { Random } from '../../harness/random.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
-
-const { slices } = await loadSlices()
 
 const ROUNDS = isFullRun ? 200 : 10
 const CLIENTS = 40
@@ -30,7 +27,7 @@ interface Attempt {
 test(`${CLIENTS} clients join, leave, finish and cancel one game at once, in ${ROUNDS} rounds`, async (t) => {
   const one = await rouletteApp(t)
   // A second instance on the same database serves every other client.
-  const other = await createTestApp(t, slices, { database: one.database })
+  const other = await createTestApp(t, { database: one.database })
   const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await one.operator('POST', '/admin/v1/users', { users: players.map((id) => ({ id })) })
   await Promise.all(

@@ -1,4 +1,3 @@
-import { loadSlices } from '../../../src/domain.ts'
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
@@ -7,11 +6,9 @@ import { dataOf, profile } from '../answers.ts'
 
 export { dataOf } from '../answers.ts'
 
-const { slices } = await loadSlices()
-
 /** Users 1 to 5 with 100 coins each; rooms 1 (uid R1) with members 1 to 4 and 2 (uid R2) with member 1, both of user 6. */
 export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
-  const open = await createTestApp(t, slices, { writes })
+  const open = await createTestApp(t, { writes })
   const { operator, user, ledger } = open
   await ledger.runOk(genesis, testOpening)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4, 5, 6].map(profile) })

@@ -5,7 +5,7 @@ import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
 test('operators revoke the sessions of staff', async (t) => {
-  const instance = await createTestApp(t, [staffSlice])
+  const instance = await createTestApp(t, { slices: [staffSlice] })
   const as =
     (sub: string, role: string, iat = seconds() - 10): SendRequest =>
     async (method, url) => {

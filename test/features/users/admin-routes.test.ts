@@ -9,7 +9,7 @@ import { bodyOf, dataOf, idsOf, instant } from '../answers.ts'
 
 test('routes of users', async (t) => {
   const slices = [usersSlice, createRoomsSlice(activeGame, seats)]
-  const { operator, user, database, ledger } = await createTestApp(t, slices)
+  const { operator, user, database, ledger } = await createTestApp(t, { slices })
 
   await t.test('countries are created, renamed and paged', async (t) => {
     for (const body of [{}, { name: '' }]) {

@@ -9,7 +9,7 @@ const token = 'fcm:APA91b-a_token/with+every=kind%of;sign'
 const path = `/api/v1/devices/${encodeURIComponent(token)}`
 
 test('devices', async (t) => {
-  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice])
+  const { operator, user, database, ledger } = await createTestApp(t, { slices: [usersSlice] })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map((id) => ({ id })) })
   const devices = () => queryRows(database, 'select token, user_id, platform from devices')
 

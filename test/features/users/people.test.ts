@@ -4,7 +4,7 @@ import { eraseUser } from '../../../src/erasure/erase-user.ts'
 import { createTestApp, readDb, type SendRequest, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const { slices, notifier } = await loadSlices()
+const { notifier } = await loadSlices()
 
 const people = [
   { id: 1, uid: 'amina', name: 'Amina', avatar: 'a/1.png' },
@@ -27,7 +27,7 @@ async function define({ operator }: Pick<TestApp, 'operator'>, ...request: Param
 }
 
 async function appWithPeople(t: Parameters<typeof createTestApp>[0]): Promise<TestApp & { readonly ask: SendRequest }> {
-  const app = await createTestApp(t, slices)
+  const app = await createTestApp(t)
   await define(app, 'POST', '/admin/v1/users', { users: people })
   return { ...app, ask: app.user(8) }
 }
@@ -122,7 +122,7 @@ test('a search for people', async (t) => {
 })
 
 test('countries, packages by rank and business managers are listed', async (t) => {
-  const { operator, user } = await createTestApp(t, slices)
+  const { operator, user } = await createTestApp(t)
   const ask = user(1)
   await define({ operator }, 'POST', '/admin/v1/users', {
     users: [{ id: 1, business_manager: 1 }, { id: 2, name: 'Emil', business_manager: 1 }, { id: 3 }],

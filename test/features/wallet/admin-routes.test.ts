@@ -10,7 +10,7 @@ import { instant } from '../answers.ts'
 
 test('operators and balances', async (t) => {
   const slices = [usersSlice, createRoomsSlice(activeGame, seats), walletSlice]
-  const { operator, user, database, ledger } = await createTestApp(t, slices)
+  const { operator, user, database, ledger } = await createTestApp(t, { slices })
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }, { id: 8 }, { id: 9 }] })
 
   await t.test('invalid credits and debits are refused', async (t) => {

@@ -1,7 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { userStates } from '../../../schema/channel-events.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { liveWallet } from '../../../src/features/wallet/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
@@ -10,8 +9,6 @@ import { cardGranted, credited, roomDefined, userDefined } from '../../harness/l
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { drawnGift } from '../gifts/drawn-gift.ts'
 import { changedData } from '../withdrawal-events.ts'
-
-const { slices } = await loadSlices()
 
 const placed = (event: LedgerEvent): PositionedEvent => Object({ ...event, position: 9, at: FIXED_NOW })
 const privilege = { user_id: 4, card_id: 2, privilege_package_id: 3, rank: 1, days: 30, valid_until: 1 }
@@ -60,7 +57,7 @@ test('each event names the users whose wallets it changes', (t) => {
 })
 
 test('live wallets match GET /wallet, also for many users at once', async (t) => {
-  const { operator, user, database } = await createTestApp(t, slices)
+  const { operator, user, database } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
   await operator('PUT', '/admin/v1/decorations/2', { name: 'Tulip', kind: 'standard', price: 10 })

@@ -35,7 +35,7 @@ async function readAll(t: Test, send: SendRequest, query: string, limit: number,
 }
 
 test('the history of a wallet', async (t) => {
-  const app = await createTestApp(t, slices)
+  const app = await createTestApp(t, { slices })
 
   await t.test('every movement is listed with its sign, balance and counter-account', async (t) => {
     const { ledger, user, operator, database } = app
@@ -98,7 +98,7 @@ test('the history of a wallet', async (t) => {
 })
 
 test('while the index is more than 5,000 events behind, the list ends earlier and says where', async (t) => {
-  const { ledger, user, database } = await createTestApp(t, slices)
+  const { ledger, user, database } = await createTestApp(t, { slices })
   await seedLedger(t, database)
   await runRandomCommands(ledger, 200)
   await indexUpTo(database, (await positionsOf(database)).head)
@@ -125,7 +125,7 @@ test('while the index is more than 5,000 events behind, the list ends earlier an
 })
 
 test('pages have every movement once, wherever the index ends and whatever arrives meanwhile', async (t) => {
-  const { ledger, user, database } = await createTestApp(t, slices)
+  const { ledger, user, database } = await createTestApp(t, { slices })
   await seedLedger(t, database)
   await runRandomCommands(ledger, 700)
   const { head } = await positionsOf(database)

@@ -1,6 +1,5 @@
 import { loadDemo } from '../../../src/demo/load.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
-import type { Slice } from '../../../src/features/slice.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testOpening } from '../ledger/test-executor.ts'
@@ -11,9 +10,9 @@ import { createTestApp, readDb, type TestApp } from './test-app.ts'
  * A service in this process with the demo data; with `isLimited`, everything that staff move waits for a colleague, two
  * credits by ben do, room 1 has its share of a gift, and user 1 has three such gifts in the bag.
  */
-export async function createDemoApp(t: Scope, slices: readonly Slice[], isLimited = false): Promise<TestApp> {
+export async function createDemoApp(t: Scope, isLimited = false): Promise<TestApp> {
   const approvalLimits = isLimited ? {} : null
-  const created = await createTestApp(t, slices, { approvalLimits })
+  const created = await createTestApp(t, { approvalLimits })
   await created.ledger.runOk(genesis, testOpening)
   await loadDemo(created.ledger.executor, readDb(t, created.database))
   if (!isLimited) return created

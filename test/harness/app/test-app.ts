@@ -44,6 +44,8 @@ export type SendRequest = (
 ) => Promise<TestResponse>
 
 interface TestAppOptions {
+  /** By default all there are. */
+  readonly slices?: readonly Slice[]
   /** Shared with another app, as one more instance; by default a new one. */
   readonly database?: TestDatabase | undefined
   readonly writes?: WriteAllowance | undefined
@@ -87,13 +89,13 @@ export function readDb(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'
 }
 
 /**
- * The whole HTTP layer with these slices and finance's routes, and with the console where the slices are all there are: its
- * pages show them all, and making them takes half as long as all else. It does not listen: requests are injected.
+ * The whole HTTP layer with finance's routes, and with the console unless slices are chosen: its pages show them all, and
+ * making them takes half as long as all else. It does not listen: requests are injected.
  */
 export async function createTestApp(
   t: Scope,
-  slices: readonly Slice[],
   {
+    slices: some,
     database: shared,
     writes = new WriteAllowance(null),
     addressLimit = new AddressLimit(null),
@@ -104,6 +106,7 @@ export async function createTestApp(
     hasOwnPictures = false,
   }: TestAppOptions = {},
 ): Promise<TestApp> {
+  const slices = some ?? (await loadSlices()).slices
   const database = shared ?? (await testDatabase())
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
@@ -134,13 +137,12 @@ export async function createTestApp(
   const own = { slices, writes, rateLimit, addressLimit, trustProxy, log }
   const parts = appParts(source, own, { applied, settings, appState })
   const signInCodes = createSignInCodes({ production, host: '127.0.0.1' })
-  const hasConsole = slices.length === (await loadSlices()).slices.length
   const isOwnOrigin = (origin: string): boolean => origin === ownOrigin
   const consoleParts = consoleOptions(t, source, parts, { production, isOwnOrigin, signInCodes })
   const app = await build({
     ...parts,
     slices: [...slices, createFinanceSlice(consoleParts.audit)],
-    ...(hasConsole && { console: consoleParts }),
+    ...(some === undefined && { console: consoleParts }),
   })
   await app.ready()
   t.teardown(() => app.close())

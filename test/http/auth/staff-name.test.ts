@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { plainActor, plainStaffName } from '../../../src/http/auth/staff-name.ts'
 import { dataOf } from '../../features/answers.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
@@ -44,8 +43,7 @@ test('names that differ in case, composition and outer blanks are one', (t) => {
 })
 
 test('one person is one, however the token writes the name', async (t) => {
-  const { slices } = await loadSlices()
-  const opened = await createTestApp(t, slices, { approvalLimits: { coins: 100 } })
+  const opened = await createTestApp(t, { approvalLimits: { coins: 100 } })
   const { app, operator, staff } = opened
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   const [rita, other] = [staff('rita'), staff('Rita ')]
@@ -79,7 +77,7 @@ test('one person is one, however the token writes the name', async (t) => {
 })
 
 test('the rate limit of a member of staff is one', async (t) => {
-  const { app } = await createTestApp(t, [], { rateLimit: 3 })
+  const { app } = await createTestApp(t, { slices: [], rateLimit: 3 })
   const ask = (sub: string) => {
     const authorization = `Bearer ${app.jwt.sign({ sub, role: 'finance' }, { expiresIn: '1h' })}`
     return app.inject({ url: '/admin/v1/nowhere', headers: { authorization } })

@@ -18,7 +18,7 @@ const odds = [
 const namesOf = (body: unknown): string[] => Object(body).data.map(({ name }: { name: string }) => name)
 
 test('gifts and odds are answered from memory, with a tag', async (t) => {
-  const { app, operator, user } = await createTestApp(t, slices)
+  const { app, operator, user } = await createTestApp(t)
   const gift = { name: 'Clover', kind: 'lucky', price: 10, odds }
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   const { body } = await operator('PUT', '/admin/v1/decorations/1', gift)
@@ -64,7 +64,7 @@ test('gifts and odds are answered from memory, with a tag', async (t) => {
 })
 
 test('without a token, gifts are closed by maintenance and count against the address', async (t) => {
-  const { app, operator } = await createTestApp(t, slices, { addressLimit: new AddressLimit(2) })
+  const { app, operator } = await createTestApp(t, { addressLimit: new AddressLimit(2) })
   const url = '/api/v1/decorations'
   await operator('PUT', '/admin/v1/app-mode', { maintenance: true })
   t.equal((await app.inject(url)).statusCode, 503)

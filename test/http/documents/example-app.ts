@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
 import type { Test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { auditInThisThread } from '../../audit/audit-in-this-thread.ts'
@@ -10,12 +9,10 @@ import { createDemoApp } from '../../harness/app/demo-app.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 
-const { slices } = await loadSlices()
-
 /** The service that a file of examples is recorded from. */
 export function createExampleApp(t: Test, file: URL): Promise<TestApp> {
   const name = basename(file.pathname)
-  return name === 'closings.json' ? createClosingsApp(t) : createDemoApp(t, slices, name === 'proposals.json')
+  return name === 'closings.json' ? createClosingsApp(t) : createDemoApp(t, name === 'proposals.json')
 }
 
 /** On a ledger of January 2026 with a finding, whose steps were run: no month of the demo data is over. */
@@ -25,7 +22,7 @@ async function createClosingsApp(t: Test): Promise<TestApp> {
     const unexplained = { user_id: 1, currency: 'coins', amount: 5, reason: '\u00a0' } as const
     await createTestExecutor(own, serviceUrl).runOk(credit, unexplained, 'staff:bea')
   }, new Date('2026-01-15T12:00:00Z'))
-  const created = await createTestApp(t, slices, { database })
+  const created = await createTestApp(t, { database })
   await runSteps(t, created, closingSteps, '2026-01')
   return created
 }

@@ -1,13 +1,11 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
 const LIMIT = 60
 
 test('pages that send requests to /admin/v1 never wait for the turn of their own page', async (t) => {
-  const { slices } = await loadSlices()
-  const { app, staff } = await createTestApp(t, slices, { rateLimit: LIMIT })
+  const { app, staff } = await createTestApp(t, { rateLimit: LIMIT })
   const browser = await signedIn(app)
   const pages = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? '/console/proposals' : '/console/verify'))
   const answers = await Promise.all(pages.map((page) => browser.get(page)))

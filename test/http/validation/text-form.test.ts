@@ -1,16 +1,13 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { anyCharacter, runs } from '../../harness/properties.ts'
-
-const { slices } = await loadSlices()
 
 const DECOMPOSED = 'Re\u0301ne\u0301e'
 const COMPOSED = 'Rénée'
 
 test('text is stored, returned and measured in NFC', async (t) => {
-  const { operator, user } = await createTestApp(t, slices)
+  const { operator, user } = await createTestApp(t)
   const name = async (text: string) => operator('PUT', '/admin/v1/users/1', { name: text })
   t.match(await name(DECOMPOSED), { status: 200, body: { data: { name: COMPOSED } } })
   t.match(await operator('GET', '/admin/v1/users/1'), { body: { data: { name: COMPOSED } } })
@@ -69,7 +66,7 @@ test('text is stored, returned and measured in NFC', async (t) => {
 })
 
 test('a required text has a visible character, wherever one is required', async (t) => {
-  const { operator } = await createTestApp(t, slices)
+  const { operator } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: 'one' }] })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1, image_path: 'a.png' })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 5, icon_path: 'a.png' })
