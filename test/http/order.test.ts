@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { defineUsers } from '../../src/features/users/define-user.ts'
-import { createTestApp as open } from '../harness/app/test-app.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
 import { fetchRoutes, isRead, pathOf, type Route } from '../harness/http/api-routes.ts'
 import { valueOf } from '../harness/http/schema-values.ts'
 
@@ -20,7 +20,7 @@ const impossible = (name: string, pattern: string | undefined): string[] =>
   name === 'sub' ? ['%0A'] : ['%20', ...(pattern === undefined ? ['0', '9007199254740993'] : [])]
 
 test('on every route body, query and key are validated before an impossible path is answered with 404', async (t) => {
-  const { app, ledger, operator, user } = await open(t)
+  const { app, ledger, operator, user } = await createTestApp(t)
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: false })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const routes = (await fetchRoutes(origin)).filter(({ params }) => Object.keys(params).length > 0)

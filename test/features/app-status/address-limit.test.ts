@@ -1,11 +1,10 @@
 import { test } from 'tap'
-import { appStatusSlice } from '../../../src/features/app-status/slice.ts'
 import { tokenKey } from '../../../src/http/auth/client-keys.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
 test('app-status is always answered; beyond the limit of the address only a valid token is stored', async (t) => {
-  const { app, clients } = await createTestApp(t, { slices: [appStatusSlice], addressLimit: new AddressLimit(1) })
+  const { app, clients } = await createTestApp(t, { addressLimit: new AddressLimit(1) })
   const sign = (sub: string, exp: number): string => app.jwt.sign({ sub, iat: 1_000_000_000, exp })
   const ask = async (token: string | null): Promise<number> => {
     const client = { 'client-type': 'android', 'client-version': '1.2' }

@@ -1,7 +1,4 @@
 import { test } from 'tap'
-import { privilegeSlice } from '../../../src/features/privilege/slice.ts'
-import { usersSlice } from '../../../src/features/users/slice.ts'
-import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { dataOf, idsOf, instant } from '../answers.ts'
@@ -10,9 +7,7 @@ const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const DAY_MS = 86_400_000
 
 test('cards and packages', async (t) => {
-  const { operator, user, database, ledger } = await createTestApp(t, {
-    slices: [usersSlice, walletSlice, privilegeSlice],
-  })
+  const { operator, user, database, ledger } = await createTestApp(t)
   const people = Array.from({ length: 8 }, (_, i) => ({ id: i + 1, name: `User ${i + 1}` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const id of [1, 2, 3]) {

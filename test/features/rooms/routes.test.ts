@@ -1,15 +1,10 @@
 import { test } from 'tap'
-import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
-import { activeGame } from '../../../src/features/roulette/reads.ts'
-import { seats } from '../../../src/features/roulette/seats/seats.ts'
-import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { bodyOf, dataOf, idsOf, instant, person, profile } from '../answers.ts'
 
 test('routes of rooms', async (t) => {
-  const slices = [usersSlice, createRoomsSlice(activeGame, seats)]
-  const { operator, user, database, ledger } = await createTestApp(t, { slices })
+  const { operator, user, database, ledger } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map(profile) })
   const owner = person(1)
 

@@ -1,11 +1,10 @@
 import { test } from 'tap'
-import { staffSlice } from '../../../src/features/staff/slice.ts'
 import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
 test('operators revoke the sessions of staff', async (t) => {
-  const instance = await createTestApp(t, { slices: [staffSlice] })
+  const instance = await createTestApp(t)
   const as =
     (sub: string, role: string, iat = seconds() - 10): SendRequest =>
     async (method, url) => {

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { instant } from '../answers.ts'
@@ -9,7 +8,7 @@ const token = 'fcm:APA91b-a_token/with+every=kind%of;sign'
 const path = `/api/v1/devices/${encodeURIComponent(token)}`
 
 test('devices', async (t) => {
-  const { operator, user, database, ledger } = await createTestApp(t, { slices: [usersSlice] })
+  const { operator, user, database, ledger } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3, 4].map((id) => ({ id })) })
   const devices = () => queryRows(database, 'select token, user_id, platform from devices')
 

@@ -1,16 +1,10 @@
 import { test } from 'tap'
-import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
-import { activeGame } from '../../../src/features/roulette/reads.ts'
-import { seats } from '../../../src/features/roulette/seats/seats.ts'
-import { usersSlice } from '../../../src/features/users/slice.ts'
-import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { instant } from '../answers.ts'
 
 test('operators and balances', async (t) => {
-  const slices = [usersSlice, createRoomsSlice(activeGame, seats), walletSlice]
-  const { operator, user, database, ledger } = await createTestApp(t, { slices })
+  const { operator, user, database, ledger } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }, { id: 8 }, { id: 9 }] })
 
   await t.test('invalid credits and debits are refused', async (t) => {

@@ -3,16 +3,13 @@ import { Value } from '@sinclair/typebox/value'
 import { type Test, test } from 'tap'
 import { WalletHistory } from '../../../schema/wallet.ts'
 import { makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
-import { usersSlice } from '../../../src/features/users/slice.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { seedLedger } from '../../audit/seed-ledger.ts'
 import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { addIdleEvents, indexUpTo, positionsOf, runRandomCommands } from '../../ledger/indexes/index-fixture.ts'
 
-const slices = [usersSlice, walletSlice]
 const PATH = '/api/v1/wallet/history'
 
 async function read(t: Test, send: SendRequest, url: string): Promise<Static<typeof WalletHistory>> {
@@ -35,7 +32,7 @@ async function readAll(t: Test, send: SendRequest, query: string, limit: number,
 }
 
 test('the history of a wallet', async (t) => {
-  const app = await createTestApp(t, { slices })
+  const app = await createTestApp(t)
 
   await t.test('every movement is listed with its sign, balance and counter-account', async (t) => {
     const { ledger, user, operator, database } = app
@@ -98,7 +95,7 @@ test('the history of a wallet', async (t) => {
 })
 
 test('while the index is more than 5,000 events behind, the list ends earlier and says where', async (t) => {
-  const { ledger, user, database } = await createTestApp(t, { slices })
+  const { ledger, user, database } = await createTestApp(t)
   await seedLedger(t, database)
   await runRandomCommands(ledger, 200)
   await indexUpTo(database, (await positionsOf(database)).head)
@@ -125,7 +122,7 @@ test('while the index is more than 5,000 events behind, the list ends earlier an
 })
 
 test('pages have every movement once, wherever the index ends and whatever arrives meanwhile', async (t) => {
-  const { ledger, user, database } = await createTestApp(t, { slices })
+  const { ledger, user, database } = await createTestApp(t)
   await seedLedger(t, database)
   await runRandomCommands(ledger, 700)
   const { head } = await positionsOf(database)

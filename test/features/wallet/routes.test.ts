@@ -1,11 +1,9 @@
 import { test } from 'tap'
-import { usersSlice } from '../../../src/features/users/slice.ts'
-import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 test('a wallet shows every change that was answered before the request; without a profile there is none', async (t) => {
-  const { operator, user, database } = await createTestApp(t, { slices: [usersSlice, walletSlice] })
+  const { operator, user, database } = await createTestApp(t)
   const others = [2, 3, 4, 5, 6, 7, 8, 9]
   await operator('POST', '/admin/v1/users', { users: [1, ...others].map((id) => ({ id })) })
   let crowded = true

@@ -15,7 +15,6 @@ import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
 import { setApprovals } from '../../../src/features/proposals/set-approvals.ts'
-import type { Slice } from '../../../src/features/slice.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
@@ -44,8 +43,6 @@ export type SendRequest = (
 ) => Promise<TestResponse>
 
 interface TestAppOptions {
-  /** By default all there are. */
-  readonly slices?: readonly Slice[]
   /** Shared with another app, as one more instance; by default a new one. */
   readonly database?: TestDatabase | undefined
   readonly writes?: WriteAllowance | undefined
@@ -88,14 +85,10 @@ export function readDb(t: Scope, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'
   return db
 }
 
-/**
- * The whole HTTP layer with finance's routes, and with the console unless slices are chosen: its pages show them all, and
- * making them takes half as long as all else. It does not listen: requests are injected.
- */
+/** The whole HTTP layer with finance's routes and the console. It does not listen: requests are injected. */
 export async function createTestApp(
   t: Scope,
   {
-    slices: some,
     database: shared,
     writes = new WriteAllowance(null),
     addressLimit = new AddressLimit(null),
@@ -106,7 +99,7 @@ export async function createTestApp(
     hasOwnPictures = false,
   }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const slices = some ?? (await loadSlices()).slices
+  const { slices } = await loadSlices()
   const database = shared ?? (await testDatabase())
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
@@ -142,7 +135,7 @@ export async function createTestApp(
   const app = await build({
     ...parts,
     slices: [...slices, createFinanceSlice(consoleParts.audit)],
-    ...(some === undefined && { console: consoleParts }),
+    console: consoleParts,
   })
   await app.ready()
   t.teardown(() => app.close())

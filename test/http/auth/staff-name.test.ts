@@ -77,7 +77,7 @@ test('one person is one, however the token writes the name', async (t) => {
 })
 
 test('the rate limit of a member of staff is one', async (t) => {
-  const { app } = await createTestApp(t, { slices: [], rateLimit: 3 })
+  const { app } = await createTestApp(t, { rateLimit: 3 })
   const ask = (sub: string) => {
     const authorization = `Bearer ${app.jwt.sign({ sub, role: 'finance' }, { expiresIn: '1h' })}`
     return app.inject({ url: '/admin/v1/nowhere', headers: { authorization } })
