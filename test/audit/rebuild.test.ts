@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { indexTables } from '../../src/audit/rebuild/shadow-indexes.ts'
-import { connect } from '../../src/db/connect.ts'
 import { tables } from '../../src/domain.ts'
 import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
 import { sendGift } from '../../src/features/gifts/send.ts'
@@ -12,6 +11,7 @@ import { debit } from '../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
 import { until } from '../harness/until.ts'
@@ -127,8 +127,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
       }
     }),
   )
-  const reader = await connect(database.serviceUrl, 'test')
-  t.teardown(() => reader.end())
+  const reader = await openClient(t, database.serviceUrl)
   const reading = (async () => {
     while (!over.signal.aborted) {
       await reader.query({ name: 'look', text: 'select sum(balance) as sum from balances' })
@@ -165,8 +164,7 @@ async function commandsUntil(over: AbortSignal, ledger: TestExecutor): Promise<v
 test('a swap that could not lock the tables is tried again with nothing lost', { skip: onlyInFullRun }, async (t) => {
   const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
-  const holder = await connect(database.ownerUrl, 'test')
-  t.teardown(() => holder.end())
+  const holder = await openClient(t, database.ownerUrl)
   await holder.query('begin; lock table rooms in share update exclusive mode')
   const waits = async () =>
     (
@@ -192,8 +190,7 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
   const database = await seededLedger()
   const before = await contents(database)
   // A reader of a table prevents its swap.
-  const reader = await connect(database.serviceUrl, 'test')
-  t.teardown(() => reader.end())
+  const reader = await openClient(t, database.serviceUrl)
   await reader.query('begin; select * from rooms')
   const env = { ...process.env, DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
   const child = spawn(process.execPath, [auditScript, 'rebuild'], { env, stdio: 'ignore' })

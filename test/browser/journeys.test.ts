@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { closingSteps } from '../../src/features/closings/closing-steps.ts'
 import { nextMonth } from '../../src/features/closings/month.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
@@ -8,8 +7,9 @@ import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { superuserUrl } from '../harness/postgres/test-database.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 
@@ -135,15 +135,13 @@ test('journeys of staff', { skip }, async (t) => {
     t.equal(await outcome(), 'clean')
     await checkPage(t, shown)
 
-    const superuser = await connect(await superuserUrl(database), 'a test')
-    t.teardown(() => superuser.end())
-    await superuser.query("update balances set balance = balance + 1 where account = 'user:2:coins'")
+    await queryRows(database, "update balances set balance = balance + 1 where account = 'user:2:coins'")
     t.equal(await outcome(), 'findings')
     await checkPage(t, shown)
     await table(shown, 'Findings').getByRole('link', { name: 'user:2:coins' }).click()
     await page.waitForURL('**/console/accounts/user:2:coins')
     t.match(await page.getByRole('heading', { level: 1 }).textContent(), 'user:2:coins')
-    await superuser.query("update balances set balance = balance - 1 where account = 'user:2:coins'")
+    await queryRows(database, "update balances set balance = balance - 1 where account = 'user:2:coins'")
   })
 
   async function coinsOf(id: number): Promise<number> {
@@ -154,8 +152,7 @@ test('journeys of staff', { skip }, async (t) => {
 
 test('finance closes months', { skip }, async (t) => {
   const { database, signIn } = await openConsole(t, await oldLedger())
-  const owner = await connect(database.ownerUrl, 'a test')
-  t.teardown(() => owner.end())
+  const owner = await openClient(t, database.ownerUrl)
   for (const [javaScript, month] of [
     [true, oldMonth],
     [false, nextMonth(oldMonth)],

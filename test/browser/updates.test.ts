@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import type { TestPage } from '../harness/browser/browser.ts'
 import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openConsole } from './console-fixture.ts'
 
@@ -23,11 +23,9 @@ test('parts that change by themselves', { skip }, async (t) => {
   const { database, operator, signIn } = opened
   await operator('PUT', '/admin/v1/users/3', { name: 'Amina', uid: '1003' })
   await operator('POST', '/admin/v1/users/3/credits', { currency: 'coins', amount: 5, reason: 'a test' })
-  const owner = await connect(database.ownerUrl, 'a test')
-  t.teardown(() => owner.end())
 
   await t.test('the home page keeps focus and its alarm, and can be paused', async (t) => {
-    await owner.query("update balances set balance = balance + 1 where account = 'user:3:coins'")
+    await queryRows(database, "update balances set balance = balance + 1 where account = 'user:3:coins'")
     const shown = await signIn('ann')
     const { page } = shown
     await page.getByRole('alert').waitFor()
@@ -57,7 +55,7 @@ test('parts that change by themselves', { skip }, async (t) => {
     await checkPage(t, shown)
     await page.getByRole('button', { name: 'Resume updates' }).click()
     await updates(shown, '/console/figures', 1)
-    await owner.query("update balances set balance = balance - 1 where account = 'user:3:coins'")
+    await queryRows(database, "update balances set balance = balance - 1 where account = 'user:3:coins'")
     await page.getByRole('alert').waitFor({ state: 'detached' })
   })
 
@@ -81,11 +79,11 @@ test('parts that change by themselves', { skip }, async (t) => {
       'is not announced again',
     )
     await page.unroute('**/console/figures')
-    await owner.query("update balances set balance = balance + 1 where account = 'user:3:coins'")
+    await queryRows(database, "update balances set balance = balance + 1 where account = 'user:3:coins'")
     await page.getByRole('alert').waitFor()
     t.equal(await menus.count(), 1)
     t.equal(await state.count(), 0)
-    await owner.query("update balances set balance = balance - 1 where account = 'user:3:coins'")
+    await queryRows(database, "update balances set balance = balance - 1 where account = 'user:3:coins'")
     await page.getByRole('alert').waitFor({ state: 'detached' })
   })
 })

@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import { GiftCounter } from '../../src/console/draws/results/gift-counts.ts'
-import { connect } from '../../src/db/connect.ts'
 import { headOf } from '../../src/db/head.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { utcDay } from '../harness/utc-day.ts'
 import { idsIn, textOf } from './page-texts.ts'
 
@@ -95,8 +95,7 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
   })
 
   await t.test('what is said beside an export is said without counting', async (t) => {
-    const owner = await connect(database.ownerUrl, 'a test')
-    t.teardown(() => owner.end())
+    const owner = await openClient(t, database.ownerUrl)
     await owner.query('begin; lock table odds_tables in access exclusive mode')
     // A range that nothing has counted yet: counting it would wait for the lock.
     const about = await ann.get(`/console/draws/export.json?from=2&to=${middle - 1}`)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { appWithLedger } from '../audit/routes/ledger-fixture.ts'
+import { changed, tamper } from '../audit/verify-database.ts'
 import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { nextOf, unescaped } from './page-texts.ts'
@@ -163,17 +163,14 @@ test('events of the console', async (t) => {
 
   await t.test('an event that somebody changed is shown, and said to be', async (t) => {
     const [position = 0] = positionsOf(({ type }) => type === 'balance-credited').slice(1)
-    const client = await connect(database.ownerUrl, 'test')
-    t.teardown(() => client.end())
-    await client.query('alter table ledger_events disable trigger append_only')
-    const tamper = async (data: string) => {
-      await client.query('update ledger_events set data = $2 where position = $1', [position, data])
+    const withData = async (data: string) => {
+      await tamper(database, changed(position, `data = '${data}'`))
       return textWith((await browser.get(`/console/events/${position}`)).html, 'data-verdict')
     }
-    t.match(await tamper('{"reason":"another"}'), `Not valid: event ${position} is not what its hash was taken of`)
-    t.match(await tamper('{'), 'Not valid')
-    t.match(await tamper(rows[position - 1]?.['data'] ?? ''), /^Valid/)
-    await client.query('update ledger_events set hash = $2 where position = $1', [position + 1, '0'.repeat(64)])
+    t.match(await withData('{"reason":"another"}'), `Not valid: event ${position} is not what its hash was taken of`)
+    t.match(await withData('{'), 'Not valid')
+    t.match(await withData(rows[position - 1]?.['data'] ?? ''), /^Valid/)
+    await tamper(database, changed(position + 1, `hash = '${'0'.repeat(64)}'`))
     const after = (await browser.get(`/console/events/${position}`)).html
     t.match(
       textWith(after, 'data-verdict'),

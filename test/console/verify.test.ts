@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { rowPath } from '../../src/console/verify/row-path.ts'
-import { connect } from '../../src/db/connect.ts'
 import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
 import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { superuserUrl } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import { csrfOf } from './page-texts.ts'
 
@@ -57,9 +55,7 @@ test('finance starts verifications, follows them, and sees what they find', asyn
     t.match(refused.html, 'checkpoint')
   }
 
-  const superuser = await connect(await superuserUrl(database), 'a test')
-  t.teardown(() => superuser.end())
-  await superuser.query("update balances set balance = 6 where account = 'user:7:coins'")
+  await queryRows(database, "update balances set balance = 6 where account = 'user:7:coins'")
   const wrong = await verify()
   t.match(wrong.html, '<span class="status bad">findings</span>')
   t.match(wrong.html, 'href="/console/accounts/user:7:coins"')
@@ -85,7 +81,8 @@ test('finance starts verifications, follows them, and sees what they find', asyn
   const nothing = await finance.submit('/console/verify', '/console/verify/start', { checkpoint: ' null ' })
   t.equal(nothing.status, 422, 'it would compare nothing')
   t.match(wrong.html, '1 finding, listed below.')
-  await superuser.query(
+  await queryRows(
+    database,
     `insert into balances (account, balance) select 'user:' || n || ':coins', 1 from generate_series(100, 150) n`,
   )
   t.match((await verify()).html, '20 findings or more; the first are listed below.')

@@ -1,16 +1,10 @@
 import type { Client } from 'pg'
-import { type Test, test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
+import { test } from 'tap'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
 import { copyRows } from '../../src/ledger/storage/copy-rows.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
-
-async function connected(t: Test, { ownerUrl }: TestDatabase): Promise<Client> {
-  const client = await connect(ownerUrl, 'test')
-  t.teardown(() => client.end())
-  return client
-}
 
 /** The text of the rows of a page. */
 function rowsOf(page: Page): string[] {
@@ -25,7 +19,7 @@ const numbers = (upTo: number): string => `copy (select g from generate_series(1
 const works = async (client: Client): Promise<unknown> => (await client.query<{ one: number }>('select 1 as one')).rows
 
 test('rows come in pages of whole messages, each but the last of at least the requested size', async (t) => {
-  const client = await connected(t, await testDatabase())
+  const client = await openClient(t, (await testDatabase()).ownerUrl)
   for (const size of [1, 7, 1_000, 65_536, 10_000_000]) {
     const rows: string[] = []
     const lengths: number[] = []
@@ -48,7 +42,7 @@ test('rows come in pages of whole messages, each but the last of at least the re
 })
 
 test('messages of the server between the rows are skipped', async (t) => {
-  const client = await connected(t, await testDatabase())
+  const client = await openClient(t, (await testDatabase()).ownerUrl)
   await client.query(`create function pg_temp.noted(g int) returns int language plpgsql as $$
     begin if g % 100 = 0 then raise notice 'at %', g; end if; return g; end $$`)
   const rows: (string | null | undefined)[] = []
@@ -62,7 +56,7 @@ test('messages of the server between the rows are skipped', async (t) => {
 })
 
 test('the reader gets an error, at once or in the middle, and the connection stays usable', async (t) => {
-  const client = await connected(t, await testDatabase())
+  const client = await openClient(t, (await testDatabase()).ownerUrl)
   const read = async (copy: string): Promise<number> => {
     let rows = 0
     for await (const page of copyOut(client, copy, 1_000)) rows += rowsOf(page).length
@@ -76,7 +70,7 @@ test('the reader gets an error, at once or in the middle, and the connection sta
 })
 
 test('a reader that stops early waits for the rest', async (t) => {
-  const client = await connected(t, await testDatabase())
+  const client = await openClient(t, (await testDatabase()).ownerUrl)
   for await (const page of copyOut(client, numbers(300_000), 1_000)) {
     t.equal(rowsOf(page)[0], '1')
     break
@@ -86,8 +80,8 @@ test('a reader that stops early waits for the rest', async (t) => {
 
 test('the server waits for a slow reader', async (t) => {
   const database = await testDatabase()
-  const client = await connected(t, database)
-  const watcher = await connected(t, database)
+  const client = await openClient(t, database.ownerUrl)
+  const watcher = await openClient(t, database.ownerUrl)
   const waits = async (): Promise<unknown> =>
     (
       await watcher.query(`select wait_event from pg_stat_activity
@@ -108,8 +102,8 @@ test('the server waits for a slow reader', async (t) => {
 
 test('a connection that breaks is an error', async (t) => {
   const database = await testDatabase()
-  const client = await connected(t, database)
-  const watcher = await connected(t, database)
+  const client = await openClient(t, database.ownerUrl)
+  const watcher = await openClient(t, database.ownerUrl)
   const reading = (async () => {
     for await (const page of copyOut(client, numbers(5_000_000), 65_536)) {
       if (rowsOf(page)[0] === '1') {

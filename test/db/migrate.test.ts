@@ -9,6 +9,7 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { canChangeLedger, settingFaults } from '../../src/db/safety.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { queryOnce } from '../harness/postgres/query-once.ts'
 import { emptyDatabase, superuserUrl, testDatabase } from '../harness/postgres/test-database.ts'
 import { testSchema } from '../harness/postgres/test-schema.ts'
@@ -141,9 +142,8 @@ test('the service role may write its tables and not change the ledger', async (t
 
 test('a role that may change the ledger is detected', async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase()
-  const service = await connect(serviceUrl, 'test')
+  const service = await openClient(t, serviceUrl)
   const owner = await connect(ownerUrl, 'test')
-  t.teardown(() => service.end())
   t.teardown(() => owner.end())
   t.equal(await canChangeLedger(service), false)
   await owner.query('revoke all on ledger_events from current_user')
@@ -154,15 +154,13 @@ test('a role that may change the ledger is detected', async (t) => {
     await grantService(ownerUrl, 'economy_service')
     t.equal(await canChangeLedger(service), false)
   }
-  const empty = await connect((await emptyDatabase()).ownerUrl, 'test')
-  t.teardown(() => empty.end())
+  const empty = await openClient(t, (await emptyDatabase()).ownerUrl)
   await t.rejects(canChangeLedger(empty), /was not migrated/)
 })
 
 test('settings with which no ledger is safe are reported', async (t) => {
   const database = await testDatabase()
-  const client = await connect(database.serviceUrl, 'test')
-  t.teardown(() => client.end())
+  const client = await openClient(t, database.serviceUrl)
   t.same(await settingFaults(client), [], 'none in a test cluster')
   await client.query('set synchronous_commit = local')
   t.same(await settingFaults(client), [])
@@ -175,8 +173,7 @@ test('settings with which no ledger is safe are reported', async (t) => {
     await superuserUrl(database),
     preset.map((setting) => `alter role economy_service in database ${database.name} set ${setting}`).join('; '),
   )
-  const later = await connect(database.serviceUrl, 'test')
-  t.teardown(() => later.end())
+  const later = await openClient(t, database.serviceUrl)
   t.same(await settingFaults(later), [
     'The database has ignore_checksum_failure on: damaged pages are read as if they were whole.',
     'The database has session_replication_role replica: no trigger protects the events of the ledger.',

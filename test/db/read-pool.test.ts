@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 import { sql } from 'kysely'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { openPool, PoolExhausted, readPool } from '../../src/db/pool.ts'
 import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { queryOnce } from '../harness/postgres/query-once.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
@@ -57,8 +57,7 @@ test('a read without a connection in time is overload while others are served, e
 test('a connection that PostgreSQL refuses because it has too many is overload', async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase()
   await queryOnce(ownerUrl, `alter database "${name}" connection limit 1`)
-  const held = await connect(serviceUrl, 'held under test')
-  t.teardown(() => held.end())
+  await openClient(t, serviceUrl)
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
   const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())

@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -30,8 +30,7 @@ test('a read that gets no connection, or no answer in time, is overload on every
     .map(([path]) => `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '1')}${queries[path] ?? ''}`)
   t.ok(urls.length > 30, `${urls.length} routes that read`)
 
-  const blocker = await connect(database.ownerUrl, 'lock under test')
-  t.teardown(() => blocker.end())
+  const blocker = await openClient(t, database.ownerUrl)
   const { rows } = await blocker.query<{ name: string }>(
     `select quote_ident(relname) as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
   )

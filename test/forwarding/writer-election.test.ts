@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { CommandRouter } from '../../src/forwarding/command-router.ts'
 import { WriterElection, type WriterElectionOptions } from '../../src/forwarding/writer-election.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
@@ -9,6 +8,7 @@ import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { storedEvent } from '../harness/ledger/stored-event.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { until } from '../harness/until.ts'
@@ -126,8 +126,7 @@ test('an instance that loses its session follows the writer only once it has ano
   const other = startOther(t, database, folder, at(2))
   await answers(other, 1)
   // As the service's role, which may end its own sessions.
-  const client = await connect(database.serviceUrl, 'test')
-  t.teardown(() => client.end())
+  const client = await openClient(t, database.serviceUrl)
   // It may have another one before the answer of this statement is here.
   const alone = answers(other, 2)
   await client.query(

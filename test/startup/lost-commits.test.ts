@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { readLastSeen } from '../../src/db/last-seen.ts'
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
@@ -11,6 +10,7 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { nowSeconds } from '../harness/http/tokens.ts'
 import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
@@ -164,8 +164,7 @@ for (const [what, [lock, loss]] of Object.entries(lossesDuringStart)) {
       skip: onlyInFullRun,
     }, async (t) => {
       const database = await seededLedger()
-      const client = await connect(database.ownerUrl, 'test')
-      t.teardown(() => client.end())
+      const client = await openClient(t, database.ownerUrl)
       await client.query(`begin; ${lock}`)
       const env = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t), ON_LOST_COMMITS: mode }
       const starting = start(t, env)

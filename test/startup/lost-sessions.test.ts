@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
@@ -20,8 +20,7 @@ test('PostgreSQL looks within 5 seconds whether the host of a session is still t
   const { serviceUrl } = await testDatabase()
   const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())
   await until(async () => (await fetch(`${service.origin}/readyz`)).status === 200)
-  const client = await connect(serviceUrl, 'test')
-  t.teardown(() => client.end())
+  const client = await openClient(t, serviceUrl)
   const { port } = new URL(serviceUrl)
 
   /** The names of all sessions, and of those for which no keepalive is due soon. */

@@ -18,6 +18,7 @@ import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
+import { openClient } from '../harness/postgres/open-client.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -125,8 +126,7 @@ test('two markets in one database do not block each other', { skip: onlyInFullRu
   const markets = await twoMarkets()
   const [first, second] = markets
   await migrated([first])
-  const holder = await connect(first.ownerUrl, 'locks under test')
-  t.teardown(() => holder.end())
+  const holder = await openClient(t, first.ownerUrl)
   const locks = ['migrations', 'grants', 'rebuild'].map((of) => `ledger ${of}`)
   for (const lock of [...locks, 'ledger follower live']) {
     await holder.query('select pg_advisory_lock(hashtextextended($1, 0))', [lockName(first.ownerUrl, lock)])

@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { PastBalances } from '../../../src/console/reports/past-balances.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { oldLedger } from '../../audit/old-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { until } from '../../harness/until.ts'
 
 const limits = { inlineEvents: 1, waitMs: 20 }
@@ -11,8 +11,7 @@ test('a long trial balance says how far it is, and ends when nobody asks for it'
   const database = await oldLedger()
   const db = readDb(t, database)
   const source = { db, url: database.serviceUrl }
-  const owner = await connect(database.ownerUrl, 'a test')
-  t.teardown(() => owner.end())
+  const owner = await openClient(t, database.ownerUrl)
   await owner.query('begin; lock table ledger_events in access exclusive mode')
 
   const left = new PastBalances({ ...limits, unaskedMs: 40 })

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
@@ -13,8 +13,7 @@ test('each request waits a full second of its own for the lookup of a token', as
   const { ownerUrl, serviceUrl } = await testDatabase()
   const pool = openPool(serviceUrl, { max: 1, application_name: 'clients under test' })
   t.teardown(() => pool.end())
-  const blocker = await connect(ownerUrl, 'lock under test')
-  t.teardown(() => blocker.end())
+  const blocker = await openClient(t, ownerUrl)
   await blocker.query('begin; lock table told_clients in access exclusive mode')
   const registry = new ClientRegistry(pool, console)
   const waitFor = async (key: string): Promise<number> => {

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { main } from '../../../scripts/roulette-purge.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { MAX_PURGED_GAMES, type PurgedGames, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
@@ -132,10 +131,8 @@ test('operators purge through the admin route', async (t) => {
 test('the command line lists and then purges old games only', async (t) => {
   const database = await testDatabase()
   const { ledger, made } = await openedGames(t, database, 2)
-  const client = await connect(database.ownerUrl, 'test')
   // As a batch of its own, so that the executor sees it.
-  await client.query(`update ledger_head set at = at + interval '2 hours', batch = gen_random_uuid()`)
-  await client.end()
+  await queryRows(database, `update ledger_head set at = at + interval '2 hours', batch = gen_random_uuid()`)
   const [first, other] = made
   if (first === undefined || other === undefined) throw new Error('there are not two games')
   const { room, game, third } = other

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { cancelStaleGames } from '../../../src/features/roulette/old-games/cancel-stale-games.ts'
 import { purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
@@ -98,11 +97,8 @@ test('a game from before commits were lost is cancelled at once', async (t) => {
 })
 
 /** Moves the ledger's clock, as a batch of its own, so that executors see it. */
-async function later({ ownerUrl }: TestDatabase, interval: string): Promise<void> {
-  const client = await connect(ownerUrl, 'test')
-  await client.query('update ledger_head set at = at + $1::interval, batch = gen_random_uuid()', [interval])
-  await client.end()
-}
+const later = (database: TestDatabase, interval: string) =>
+  queryRows(database, `update ledger_head set at = at + interval '${interval}', batch = gen_random_uuid()`)
 
 test('stale games are read and cancelled, and a rebuild says the same', async (t) => {
   const database = await testDatabase()

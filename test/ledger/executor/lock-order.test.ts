@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { until } from '../../harness/until.ts'
 import { giftLedger, rose, send } from './gift-ledger.ts'
 
@@ -8,14 +8,12 @@ test('a transaction that waits for the head holds no row that the holder of the 
   const { database, one } = await giftLedger(t, 1)
   await one.runOk(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
 
-  const other = await connect(database.ownerUrl, 'test')
-  t.teardown(() => other.end())
+  const other = await openClient(t, database.ownerUrl)
   await other.query('begin; select from ledger_head for update')
   // The last item: its row is deleted. No other instance has written, so that this is sent in optimistic mode.
   const sending = one.run(send, { ...rose(), from_bag: true })
   // A session of the same role sees what it waits for.
-  const watcher = await connect(database.serviceUrl, 'test')
-  t.teardown(() => watcher.end())
+  const watcher = await openClient(t, database.serviceUrl)
   await until(async () => {
     const { rowCount } = await watcher.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
 import { indexUrgency } from '../../../src/ledger/indexes/indexer.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import {
   grownLedger,
@@ -94,8 +94,7 @@ test('two subscribers that are killed again and again while commands run write e
   startIndexer(t, database)
   const over = new AbortController()
   t.teardown(async () => over.abort())
-  const killer = await connect(database.serviceUrl, 'test')
-  t.teardown(() => killer.end())
+  const killer = await openClient(t, database.serviceUrl)
   const kill = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'follower indexes' and datname = current_database()`
   let kills = 0

@@ -1,5 +1,4 @@
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
@@ -15,6 +14,7 @@ import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { testIncarnation } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const wentBack = { name: 'LedgerWentBack' }
@@ -111,8 +111,7 @@ test('nothing is written from when lost commits are recorded until an incarnatio
   const pay = (ledger = one, key = 'first') => ledger.run(credit, coin, { actor: 'staff:ann', key })
   const unknown = { ...coin, user_id: 404 }
   for (let i = 0; i < 3; i += 1) await pay(one, `early ${i}`)
-  const client = await connect(database.serviceUrl, 'test')
-  t.teardown(() => client.end())
+  const client = await openClient(t, database.serviceUrl)
   const query: Query = (statement) => client.query<object>({ ...statement })
   const before = await readLedgerEnd(query, 3)
   t.match(before, { position: 5, incarnation: testIncarnation, home: null, here: { timeline: 1 }, lost: null })

@@ -9,6 +9,7 @@ import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { DEADLINE_MS, until } from '../../harness/until.ts'
 
@@ -120,8 +121,7 @@ test('not every commit is notified, but the last one is', async (t) => {
   const database = await testDatabase()
   await make(createTestExecutor(t, database.serviceUrl), 50)
   const { tail, pool } = tailOf(t, database)
-  const listener = await connect(database.serviceUrl, 'test')
-  t.teardown(() => listener.end())
+  const listener = await openClient(t, database.serviceUrl)
   const hints: (string | undefined)[] = []
   listener.on('notification', ({ payload }) => hints.push(payload))
   const channel = channelName(database.serviceUrl, 'ledger')
@@ -224,9 +224,8 @@ test('a durable subscriber continues when its session is ended during a statemen
   const cursors = () => queryRows(database, 'select position from ledger_cursors')
   await make(writer, 1)
   await until(async () => (await cursors())[0]?.['position'] === '1')
-  const holder = await connect(database.ownerUrl, 'test')
+  const holder = await openClient(t, database.ownerUrl)
   const ender = await connect(database.serviceUrl, 'test')
-  t.teardown(() => holder.end())
   t.teardown(() => ender.end())
   await holder.query('begin; lock table ledger_cursors')
   await make(writer, 1)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
 import type { EventData } from '../../../schema/events.ts'
-import { connect } from '../../../src/db/connect.ts'
 import { chooseSeed } from '../../../src/features/fairness/choose-seed.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
@@ -14,6 +13,7 @@ import { debit } from '../../../src/features/wallet/debit.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, type TestExecutor, testChains, testOpening } from '../../harness/ledger/test-executor.ts'
+import { openClient } from '../../harness/postgres/open-client.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import type { GameRef } from '../steps/roulette-steps.ts'
 import { type Burst, type Step, USERS } from '../steps/steps.ts'
@@ -62,8 +62,7 @@ export async function withModelHarness(work: (harness: ModelHarness) => Promise<
   const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
   try {
     const database = await testDatabase()
-    const client = await connect(database.ownerUrl, 'model harness')
-    scope.teardown(() => client.end())
+    const client = await openClient(scope, database.ownerUrl)
     const one = createTestExecutor(scope, database.serviceUrl)
     const other = createTestExecutor(scope, database.serviceUrl)
     await one.runOk(genesis, testOpening)

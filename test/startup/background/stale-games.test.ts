@@ -1,6 +1,5 @@
 import { pino } from 'pino'
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { startStaleGames } from '../../../src/startup/background/stale-games.ts'
@@ -30,10 +29,8 @@ test('instances cancel each stale game once', async (t) => {
       database,
       `select actor, data::jsonb->>'game_id' as game from ledger_events where type = 'roulette-cancelled'`,
     )
-  const client = await connect(database.ownerUrl, 'test')
-  t.teardown(() => client.end())
   const later = (interval: string) =>
-    client.query('update ledger_head set at = at + $1::interval, batch = gen_random_uuid()', [interval])
+    queryRows(database, `update ledger_head set at = at + interval '${interval}', batch = gen_random_uuid()`)
   const untilEnded = (count: number) => until(async () => (await ended()).length >= count)
 
   await later('3 minutes')

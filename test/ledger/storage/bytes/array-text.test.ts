@@ -1,14 +1,13 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { connect } from '../../../../src/db/connect.ts'
 import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
+import { openClient } from '../../../harness/postgres/open-client.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 import { anyCharacter, runs } from '../../../harness/properties.ts'
 
 test('PostgreSQL reads the arrays as intended', async (t) => {
   const { serviceUrl } = await emptyDatabase()
-  const client = await connect(serviceUrl, 'test')
-  t.teardown(() => client.end())
+  const client = await openClient(t, serviceUrl)
   // All of Unicode except NUL, which PostgreSQL cannot store, and the syntax of arrays.
   const text = fc.oneof(
     fc.string({ unit: anyCharacter }).map((s) => s.replaceAll('\0', '')),
