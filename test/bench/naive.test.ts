@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import { createPositions } from '../../scripts/bench/baselines/naive-gifts.ts'
 import { naiveSlice } from '../../scripts/bench/baselines/naive-slice.ts'
-import { openPool } from '../../src/db/pool.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { bearer, createMinimalApp, token } from '../harness/app/minimal-app.ts'
 import type { TestResponse } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { openTestPool } from '../harness/postgres/connections.ts'
 
 test('the naive implementation of the benches answers as the service does', async (t) => {
   const { user, operator, database } = await createDemoApp(t)
@@ -23,8 +23,7 @@ test('the naive implementation of the benches answers as the service does', asyn
   const requests = '/api/v1/agency/target-withdraw-requests/request'
   await done(user(1)('POST', requests, { ...withdrawal, amount_in_dollars: '5.00' }))
 
-  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'naive' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, database.serviceUrl, 2)
   const { app: naive } = await createMinimalApp(t, { slices: [naiveSlice(pool)] })
   const ask = async (id: number, path: string) => {
     const headers = bearer(token({ sub: String(id) }))

@@ -9,7 +9,7 @@ import { checkPage } from '../harness/browser/check-page.ts'
 import { skipWithoutBrowser } from '../harness/browser/chromium.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 

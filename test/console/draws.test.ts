@@ -5,7 +5,7 @@ import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { utcDay } from '../harness/utc-day.ts'
 import { idsIn, textOf } from './page-texts.ts'
 

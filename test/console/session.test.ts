@@ -1,13 +1,12 @@
-import { pino } from 'pino'
 import { test } from 'tap'
 import { endedSessionsIn, pruneEndedSessions } from '../../src/console/session/ended-sessions.ts'
 import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
 import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
-import { openPool } from '../../src/db/pool.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { openTestPool } from '../harness/postgres/connections.ts'
 import { csrfOf } from './page-texts.ts'
 
 test('a link leads back to pages of the console only', (t) => {
@@ -219,12 +218,7 @@ test('signing in, its limits, and signing out', async (t) => {
       database,
       `update ended_console_sessions set ended_at = now() - interval '25 hours' where id = 'old'`,
     )
-    const pool = openPool(
-      database.serviceUrl,
-      { max: 1, application_name: 'pruning under test' },
-      pino({ level: 'silent' }),
-    )
-    t.teardown(() => pool.end())
+    const pool = openTestPool(t, database.serviceUrl, 1)
     await pruneEndedSessions(pool)
     t.equal(await sessions.has('old'), false)
     t.equal(await sessions.has('new'), true)

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { test } from 'tap'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
 import { copyRows } from '../../src/ledger/storage/copy-rows.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 

@@ -36,7 +36,6 @@ import {
   startClusterOwner,
 } from '../harness/postgres/embedded.ts'
 import { queryOnce } from '../harness/postgres/query-once.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -235,7 +234,7 @@ test('a PostgreSQL that hangs keeps no service from ending', { skip: onlyInFullR
   ] as const) {
     await t.test(`when it stops: ${what}`, async (t) => {
       const dataDir = newDataDir(t)
-      const service = await startService(t, { DATA_DIR: dataDir }, await reservePort())
+      const service = await startService(t, { DATA_DIR: dataDir })
       for (const pid of suspended(pidOf(dataDir))) process.kill(pid, 'SIGSTOP')
       service.kill('SIGTERM')
       t.equal(await service.exited, 0)

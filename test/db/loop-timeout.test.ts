@@ -3,10 +3,10 @@ import { test } from 'tap'
 import { MonthLock } from '../../src/audit/closings/month-lock.ts'
 import { connect } from '../../src/db/connect.ts'
 import { loopTimeout } from '../../src/db/loop-timeout.ts'
-import { openPool } from '../../src/db/pool.ts'
 import { WriterLock } from '../../src/forwarding/writer-lock.ts'
 import { PipelinedConnection } from '../../src/ledger/executor/pipelined-connection.ts'
 import { connectFollower } from '../../src/ledger/subscriptions/single-owner.ts'
+import { openTestPool } from '../harness/postgres/connections.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
@@ -30,8 +30,7 @@ test('a timeout waits for the event loop to turn, and can be cancelled', async (
 
 test('a connection that is opened while the event loop is held is none that takes too long', async (t) => {
   const { serviceUrl } = await testDatabase()
-  const pool = openPool(serviceUrl, { max: 1, application_name: 'test' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, serviceUrl, 1)
   const closing: (() => Promise<void>)[] = []
   t.teardown(() => Promise.all(closing.map((close) => close())))
   const opening = {

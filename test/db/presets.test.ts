@@ -2,11 +2,9 @@ import { escapeIdentifier, escapeLiteral } from 'pg'
 import { test } from 'tap'
 import { verify } from '../../src/audit/verify/verify.ts'
 import { signInAt } from '../harness/app/console-session.ts'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { queryOnce } from '../harness/postgres/query-once.ts'
 import { superuserUrl, type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { keys, signed } from '../harness/scenario/service-keys.ts'
 import { until } from '../harness/until.ts'
@@ -177,8 +175,8 @@ test('a running service answers the same whatever single setting is preset', { s
   const startedAt = Math.floor(Date.now() / 1_000) * 1_000
   const database = await testDatabase()
   const url = await superuserUrl(database)
-  const environment = { ...keys, DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
-  const service = await startService(t, environment, await reservePort())
+  const environment = { ...keys, DATABASE_URL: database.serviceUrl }
+  const service = await startService(t, environment)
   const { origin } = service
   const openPage = await signInAt(origin, tokenIn(service.output(), 'finance'))
   const [user, operator] = [signed({ sub: '1' }), signed({ sub: 'ann', role: 'operator' })]

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -3,7 +3,6 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -21,9 +20,9 @@ const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1
 test('the second instance forwards its commands to the first', { skip: onlyInFullRun }, async (t) => {
   const database = await testDatabase()
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
-  const writer = await startService(t, own, await reservePort())
+  const writer = await startService(t, own)
   await until(() => isWriter(writer))
-  const other = await startService(t, own, await reservePort())
+  const other = await startService(t, own)
   await until(async () => (await served(writer)) === 1)
   const as = (holder: string) => ({ authorization: `Bearer ${tokenIn(writer.output(), holder)}` })
   const json = { 'content-type': 'application/json' }

@@ -7,12 +7,10 @@ import { Value } from '@sinclair/typebox/value'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import { test } from 'tap'
 import { asyncapi, frameExamplesFile } from '../../src/http/documents/asyncapi.ts'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { DocumentedFrames } from '../harness/http/documented-frames.ts'
 import { DocumentedResponses } from '../harness/http/documented-responses.ts'
 import { encodeToken, hs256, nowSeconds } from '../harness/http/tokens.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 
 const run = promisify(execFile)
@@ -38,8 +36,8 @@ const tokenOf = (sub: number): string => {
 
 test('a client that is typed by the documents finds all it needs in them', async (t) => {
   const database = await testDatabase()
-  const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t), JWT_SECRET }
-  const { origin } = await startService(t, environment, await reservePort())
+  const environment = { DATABASE_URL: database.serviceUrl, JWT_SECRET }
+  const { origin } = await startService(t, environment)
   const document = Object(await (await fetch(`${origin}/docs/json`)).json())
 
   // Its own project: the types exist only after they are made of the served document.

@@ -5,13 +5,11 @@ import { promisify } from 'node:util'
 import { test } from 'tap'
 import { type Example, exampleFiles, readStoredExamples, resolveExample } from '../../src/http/documents/examples.ts'
 import { authorizationAs } from '../harness/app/demo-app.ts'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { documentedRoutes } from '../harness/http/documented-routes.ts'
 import { encodeToken, hs256, nowSeconds } from '../harness/http/tokens.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { startPrism } from '../harness/process/prism.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 import { createExampleApp } from '../http/documents/example-app.ts'
 
@@ -23,8 +21,8 @@ const JWT_SECRET = 'a secret that is only for tests, and long enough'
 
 test('the journey of a client runs through Prism', { skip }, async (t) => {
   const { serviceUrl } = await testDatabase()
-  const environment = { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t), JWT_SECRET }
-  const { origin } = await startService(t, environment, await reservePort())
+  const environment = { DATABASE_URL: serviceUrl, JWT_SECRET }
+  const { origin } = await startService(t, environment)
   const document = Object(await (await fetch(`${origin}/docs/json`)).json())
   const prism = await startPrism(t, document, origin)
   const client = fileURLToPath(new URL('client/client.ts', import.meta.url))

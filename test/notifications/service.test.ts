@@ -4,7 +4,6 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -41,7 +40,7 @@ test('a device is notified of each transfer: when an instance dies, FCM is down,
     FCM_SERVICE_ACCOUNT: fcm.account,
     FCM_BASE_URL: `${fcm.origin}/`,
   }
-  const start = async () => startService(t, environment, await reservePort())
+  const start = async () => startService(t, environment)
   const waiting = async () => (await queryRows(database, 'select 1 from push_outbox')).length
   const first = await start()
   await post(first, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })

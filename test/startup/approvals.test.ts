@@ -7,7 +7,6 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 
 test('limits that mean the same are the same text', (t) => {
@@ -57,7 +56,7 @@ test('the first start sets approvals before the demo, and an instance without th
   const { serviceUrl: DATABASE_URL } = database
   const shared = { DATABASE_URL, DATA_DIR: temporaryFolder(t), DEMO: '1' }
   const limits = { APPROVALS: 'on', APPROVAL_LIMITS: '{"coins":5}' }
-  await startService(t, { ...shared, ...limits }, await reservePort())
+  await startService(t, { ...shared, ...limits })
   const events = await queryRows(
     database,
     'select type, actor, data from ledger_events where position = 2 or type like $$room-%$$',
@@ -66,7 +65,7 @@ test('the first start sets approvals before the demo, and an instance without th
     { type: 'approvals-set', actor: 'system', data: '{"limits":{"coins":5}}' },
     { type: 'room-defined' },
   ])
-  const other = await startService(t, { ...shared, APPROVALS: 'off' }, await reservePort())
+  const other = await startService(t, { ...shared, APPROVALS: 'off' })
   t.equal(await other.exited, 1)
   t.match(
     other.output(),

@@ -17,6 +17,7 @@ import { seededLedger } from '../audit/seed-ledger.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
+import { openTestPool } from '../harness/postgres/connections.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
@@ -268,8 +269,7 @@ test('what another ledger says is not taken for what was seen', async (t) => {
     const { run } = createTestExecutor(t, serviceUrl)
     for (let i = 0; i < times; i += 1) await run(credit, coin, { actor: 'staff:ann', key: `${serviceUrl} ${i}` })
   }
-  const pool = openPool(other.serviceUrl, { max: 1, application_name: 'test' }, silent)
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, other.serviceUrl, 1)
   const { watch } = await opened(t, database, temporaryFolder(t))
   let hand: Subscriber | undefined
   await watch.start({ subscribe: (_after, subscriber) => void (hand = subscriber) })

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { nowSeconds } from '../harness/http/tokens.ts'
 import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 import { reservePort } from '../harness/process/reserve-port.ts'
@@ -58,7 +58,7 @@ async function restorable(t: Test): Promise<Restorable> {
 }
 
 const start = async (t: Test, env: Readonly<Record<string, string>>): Promise<ServiceProcess> =>
-  startService(t, { ...environment, ...env }, await reservePort())
+  startService(t, { ...environment, ...env })
 
 /** As user 1, `times` times; answers the positions. */
 async function sendGifts({ origin }: ServiceProcess, times: number): Promise<number[]> {

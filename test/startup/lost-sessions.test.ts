@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -18,7 +16,7 @@ test('PostgreSQL looks within 5 seconds whether the host of a session is still t
   skip: process.platform !== 'linux' || onlyInFullRun,
 }, async (t) => {
   const { serviceUrl } = await testDatabase()
-  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())
+  const service = await startService(t, { DATABASE_URL: serviceUrl })
   await until(async () => (await fetch(`${service.origin}/readyz`)).status === 200)
   const client = await openClient(t, serviceUrl)
   const { port } = new URL(serviceUrl)

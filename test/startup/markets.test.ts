@@ -18,9 +18,8 @@ import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
-import { openClient } from '../harness/postgres/open-client.ts'
+import { openClient } from '../harness/postgres/connections.ts'
 import { emptyDatabase, type TestDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -169,7 +168,7 @@ test('services of two markets run on one database', { skip: onlyInFullRun }, asy
       DATA_DIR,
       LEDGER_SCHEMA,
     }
-    services.push({ environment, service: await startService(t, environment, await reservePort()) })
+    services.push({ environment, service: await startService(t, environment) })
   }
   const [first, second] = services
   if (first === undefined || second === undefined) throw new Error('two were started')
@@ -214,7 +213,7 @@ test('services of two markets run on one database', { skip: onlyInFullRun }, asy
     { environment: first.environment, file: 'fairness-key-market_2' },
   ]) {
     const FAIRNESS_KEY = readFileSync(join(DATA_DIR, file), 'utf8')
-    const sharing = await startService(t, { ...environment, FAIRNESS_KEY }, await reservePort())
+    const sharing = await startService(t, { ...environment, FAIRNESS_KEY })
     t.equal(await sharing.exited, 1)
     t.match(
       sharing.output(),
@@ -225,7 +224,7 @@ test('services of two markets run on one database', { skip: onlyInFullRun }, asy
   t.same(fingerprints, [], 'it may start with another key')
 
   const mixedUp = { ...first.environment, DATABASE_URL: `${plain(serviceUrl)}?schema=market_2` }
-  const refused = await startService(t, mixedUp, await reservePort())
+  const refused = await startService(t, mixedUp)
   t.equal(await refused.exited, 1)
   t.match(refused.output(), 'The connection string names schema market_2, and LEDGER_SCHEMA is public')
   t.match(await runAudit(mixedUp, 'verify'), { code: 2, err: /names schema market_2/ })

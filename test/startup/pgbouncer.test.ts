@@ -1,9 +1,7 @@
 import { test } from 'tap'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 
 const GIFT = '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}'
@@ -13,7 +11,7 @@ test('the service runs behind PgBouncer in session mode', {
 }, async (t) => {
   const { serviceUrl } = await testDatabase()
   const DATABASE_URL = await startPgBouncer(t, serviceUrl, 'session')
-  const service = await startService(t, { DATABASE_URL, DATA_DIR: temporaryFolder(t) }, await reservePort())
+  const service = await startService(t, { DATABASE_URL })
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'pooled' }
   const send = () => fetch(`${service.origin}/v1/instant-send`, { method: 'POST', headers, body: GIFT })

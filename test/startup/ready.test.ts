@@ -1,11 +1,9 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { queryOnce } from '../harness/postgres/query-once.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -22,7 +20,7 @@ test('an overloaded instance is ready, and one without its database is not', {
 }, async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase()
   const route = await proxy(t, serviceUrl)
-  const service = await startService(t, { DATABASE_URL: route.url, DATA_DIR: temporaryFolder(t) }, await reservePort())
+  const service = await startService(t, { DATABASE_URL: route.url })
   const get = (path: string, headers = {}) => fetch(`${service.origin}${path}`, { headers })
   const isReady = async (): Promise<boolean> => {
     const response = await get('/readyz')
@@ -85,7 +83,7 @@ test('an instance whose commands wait without a commit is not ready', {
   skip: onlyInFullRun,
 }, async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase()
-  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: temporaryFolder(t) }, await reservePort())
+  const service = await startService(t, { DATABASE_URL: serviceUrl })
   const readyStatus = async (): Promise<number> => {
     const response = await fetch(`${service.origin}/readyz`)
     await response.body?.cancel()

@@ -60,7 +60,7 @@ test('a service finishes accepted requests before it stops, and prints no tokens
   t.equal(await service.exited, 0)
   await t.rejects(fetch(`${origin}/healthz`))
 
-  const restarted = await startService(t, { ...production, ...own }, await reservePort())
+  const restarted = await startService(t, { ...production, ...own })
   t.equal((await fetch(`${restarted.origin}/readyz`)).status, 200)
   t.match(await (await fetch(`${restarted.origin}/metrics`)).text(), /^process_cpu_seconds_total \d/m)
   t.notMatch(restarted.output(), /Tokens|eyJ/)

@@ -59,8 +59,8 @@ test('on a standby an instance only reads, until it is promoted', { skip: onlyIn
   const { primary, standby } = await replicated(t)
   // The primary stops only when the standby has everything.
   const keys = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test', DATABASE_SYNCHRONOUS: 'on' }
-  const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await reservePort())
-  const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await reservePort())
+  const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl })
+  const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl })
   t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')
   const write = sender(writer, writer, 'user 1')
   const read = sender(reader, writer, 'user 1')
@@ -120,8 +120,8 @@ test('on a standby an instance only reads, until it is promoted', { skip: onlyIn
 test('a standby that is promoted without the last commits draws no link again', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
   const env = { DATA_DIR: temporaryFolder(t), ASSET_BASE_URL: 'http://assets.test', ON_LOST_COMMITS: 'recover' }
-  const writer = await startService(t, { ...env, DATABASE_URL: primary.serviceUrl }, await reservePort())
-  const reader = await startService(t, { ...env, DATABASE_URL: standby.serviceUrl }, await reservePort())
+  const writer = await startService(t, { ...env, DATABASE_URL: primary.serviceUrl })
+  const reader = await startService(t, { ...env, DATABASE_URL: standby.serviceUrl })
   const write = sender(writer, writer, 'user 1')
   const read = sender(reader, writer, 'user 1')
   const linksAfter = async ({ serviceUrl }: Server, position: number): Promise<unknown[]> => {
@@ -158,7 +158,7 @@ test('a standby that is promoted without the last commits draws no link again', 
 test('a standby of DATABASE_READ_URL answers reports and pages of staff', { skip: onlyInFullRun }, async (t) => {
   const { primary, standby } = await replicated(t)
   const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
-  const service = await startService(t, { ...urls, DATA_DIR: temporaryFolder(t) }, await reservePort())
+  const service = await startService(t, urls)
   const one = sender(service, service, 'user 1')
   const two = sender(service, service, 'user 2')
   const operator = sender(service, service, 'operator')

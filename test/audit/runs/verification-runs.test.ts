@@ -1,11 +1,10 @@
-import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import type { VerificationRun } from '../../../schema/finance.ts'
 import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
 import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
-import { openPool } from '../../../src/db/pool.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { openTestPool } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 import { auditInThisThread } from '../audit-in-this-thread.ts'
 import { holdVerifications } from '../hold-verifications.ts'
@@ -210,8 +209,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await queryRows(database, `delete from replies where idempotency_key = 'sign'`)
   t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body)
   t.same(await counts(), [{ runs: 2, checkpoints: 1 }])
-  const pool = openPool(database.serviceUrl, { max: 1, application_name: 'test' }, pino({ level: 'silent' }))
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, database.serviceUrl, 1)
   await pruneKeys(pool)
   t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body, 'a new key is kept')
 

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { PastBalances } from '../../../src/console/reports/past-balances.ts'
 import { oldLedger } from '../../audit/old-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 
 const limits = { inlineEvents: 1, waitMs: 20 }

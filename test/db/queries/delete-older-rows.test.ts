@@ -1,13 +1,12 @@
 import { test } from 'tap'
-import { openPool } from '../../../src/db/pool.ts'
 import { deleteOlderRows } from '../../../src/db/queries/delete-older-rows.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('older rows are deleted in chunks, by several instances at once', async (t) => {
   const database = await testDatabase()
-  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'delete-older-rows' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, database.serviceUrl, 2)
   await queryRows(database, 'update passed_time set at = clock_timestamp()')
   await queryRows(
     database,
@@ -42,8 +41,7 @@ test('a clock that jumped deletes nothing before half of its time has really pas
   let ms = 0
   const clock = { now: () => ms }
   const instance = () => {
-    const pool = openPool(database.serviceUrl, { max: 1, application_name: 'passed-time' })
-    t.teardown(() => pool.end())
+    const pool = openTestPool(t, database.serviceUrl, 1)
     return () => deleteOlderRows(pool, 'replies', '48 hours', clock)
   }
   let instances: readonly (() => Promise<void>)[] = []

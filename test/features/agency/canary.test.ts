@@ -1,8 +1,6 @@
 import { test } from 'tap'
-import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { reservePort } from '../../harness/process/reserve-port.ts'
 import { startService, tokenIn } from '../../harness/process/service.ts'
 import { until } from '../../harness/until.ts'
 
@@ -20,10 +18,9 @@ test('what people wrote in private is in no table, no event, no log and no error
   const environment = {
     DATABASE_URL: database.serviceUrl,
     LOG_LEVEL: 'trace',
-    DATA_DIR: temporaryFolder(t),
     PII_KEY: 'a pii key',
   }
-  const service = await startService(t, environment, await reservePort())
+  const service = await startService(t, environment)
   const tokens = { user: tokenIn(service.output(), 'user 1'), operator: tokenIn(service.output(), 'operator') }
   const errors: string[] = []
   const ask = async (who: keyof typeof tokens, url: string, body: unknown, key = '') => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { openPool } from '../../../src/db/pool.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient, openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
@@ -11,8 +10,7 @@ const TIMEOUT_MS = 1_000
 
 test('each request waits a full second of its own for the lookup of a token', async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase()
-  const pool = openPool(serviceUrl, { max: 1, application_name: 'clients under test' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, serviceUrl, 1)
   const blocker = await openClient(t, ownerUrl)
   await blocker.query('begin; lock table told_clients in access exclusive mode')
   const registry = new ClientRegistry(pool, console)

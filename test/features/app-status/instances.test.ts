@@ -4,7 +4,6 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { reservePort } from '../../harness/process/reserve-port.ts'
 import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { until } from '../../harness/until.ts'
 
@@ -30,8 +29,8 @@ test('a switch is in force on the other instance, and stays so without a databas
   const database = await testDatabase()
   const dbProxy = await proxy(t, database.serviceUrl)
   const own = { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'fatal' }
-  const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await reservePort())
-  const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await reservePort())
+  const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl })
+  const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url })
   const user = tokenIn(first.output(), 'user 1')
   const operator = tokenIn(first.output(), 'operator')
   const set = async (path: string, body: unknown) =>
@@ -64,7 +63,7 @@ test('a switch is in force on the other instance, and stays so without a databas
   await set('/app-mode', { message: { en: 'A night shift.' } })
   first.kill('SIGKILL')
   await first.exited
-  const third = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await reservePort())
+  const third = await startService(t, { ...own, DATABASE_URL: dbProxy.url })
   t.equal(await wallet(third), 426)
   await until(async () => (await wallet(second)) === 426)
 

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../app/temporary-folder.ts'
 import { testSchema } from '../postgres/test-schema.ts'
 import type { Scope } from '../scope.ts'
+import { reservePort } from './reserve-port.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -25,9 +27,10 @@ export interface ServiceProcess {
 export async function startService(
   t: Scope,
   environment: Readonly<Record<string, string>>,
-  port: number,
+  port?: number,
 ): Promise<ServiceProcess> {
-  const service = launchService(t, environment, port)
+  const own = { DATA_DIR: temporaryFolder(t), ...environment }
+  const service = launchService(t, own, port ?? (await reservePort()))
   await Promise.race([service.listening, service.exited])
   return service
 }

@@ -8,6 +8,7 @@ import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { Sessions, sessionsIn, staffSessionsIn, type UserSession, usersBelow } from '../../../src/http/auth/sessions.ts'
 import { readiness } from '../../../src/http/observability/readiness.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
@@ -132,8 +133,7 @@ test('sessions are preloaded', async (t) => {
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
   await other.runOk(revokeSessions, { user_id: 3 })
-  const db = queryBuilder(openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }))
-  t.teardown(() => db.destroy())
+  const db = readDb(t, { serviceUrl })
   const sessions = new Sessions(findNone)
   await sessions.preload(usersBelow(db))
   t.same([sessions.validAfter(1), sessions.validAfter(7), sessions.validAfter(2)], [0, 0, undefined])

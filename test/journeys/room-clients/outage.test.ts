@@ -33,7 +33,7 @@ test(title, { skip: onlyInFullRun }, async (t) => {
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: temporaryFolder(t) }
   const port = await reservePort()
   const first = await startService(t, environment, port)
-  const second = await startService(t, environment, await reservePort())
+  const second = await startService(t, environment)
   const url = `ws://127.0.0.1:${port}/ws`
   const token = tokenIn(first.output(), 'user 2')
   const kinds = ['node', 'browser', ...(kotlinIsMissing === false ? (['kotlin'] as const) : [])] as const

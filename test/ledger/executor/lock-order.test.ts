@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 import { giftLedger, rose, send } from './gift-ledger.ts'
 

@@ -6,7 +6,7 @@ import { indexUrgency } from '../../../src/ledger/indexes/indexer.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient } from '../../harness/postgres/connections.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import {
   grownLedger,

@@ -14,7 +14,7 @@ import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { testIncarnation } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const wentBack = { name: 'LedgerWentBack' }

@@ -1,13 +1,12 @@
 import { test } from 'tap'
-import { openPool } from '../../../src/db/pool.ts'
 import { prune } from '../../../src/ledger/storage/prune.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('replies are deleted after two days and batch ids after an hour; newer ones stay', async (t) => {
   const database = await testDatabase()
-  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, database.serviceUrl, 2)
   await queryRows(
     database,
     `insert into replies

@@ -9,7 +9,7 @@ import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
-import { openClient } from '../../harness/postgres/open-client.ts'
+import { openClient } from '../../harness/postgres/connections.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { DEADLINE_MS, until } from '../../harness/until.ts'
 

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { type Test, test } from 'tap'
-import { openPool } from '../../../src/db/pool.ts'
 import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
@@ -13,6 +12,7 @@ import { createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { noLookups } from '../../harness/app/realtime-instance.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
 
@@ -24,8 +24,7 @@ const keys = (last: number, first = 1): ChannelKey[] => upTo(last, first).map(ke
 async function openReader(t: Test, rooms: number) {
   const database = await testDatabase()
   await createRooms(database, rooms, 1)
-  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
-  t.teardown(() => pool.end())
+  const pool = openTestPool(t, database.serviceUrl, 2)
   const index = new ChannelIndex(pool)
   const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
   return {

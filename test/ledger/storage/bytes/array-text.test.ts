@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
-import { openClient } from '../../../harness/postgres/open-client.ts'
+import { openClient } from '../../../harness/postgres/connections.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 import { anyCharacter, runs } from '../../../harness/properties.ts'
 
