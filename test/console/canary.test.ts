@@ -5,12 +5,11 @@ import { TEXT_FORM } from '../../schema/common.ts'
 import { dataOf } from '../features/answers.ts'
 import { busyLimits, cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import { consoleAddresses } from '../harness/app/console-addresses.ts'
-import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { ConsoleBrowser, signedIn, unescaped } from '../harness/app/console-session.ts'
 import { createTestApp, type SendRequest } from '../harness/app/test-app.ts'
 import { dereference } from '../harness/http/dereference.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../harness/postgres/test-database.ts'
-import { unescaped } from './page-texts.ts'
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({

@@ -1,3 +1,5 @@
+import { unescaped } from '../harness/app/console-session.ts'
+
 /** What is read of a page's main part, in one line. */
 export const textOf = (html: string): string =>
   html
@@ -5,14 +7,6 @@ export const textOf = (html: string): string =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
-
-export const unescaped = (html: string): string =>
-  html
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
 
 /** The token that forms of a page send. */
 export const csrfOf = ({ html }: { readonly html: string }): string =>

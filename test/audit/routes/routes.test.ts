@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
-import type { TestResponse } from '../../harness/app/test-app.ts'
+import { dataOf } from '../../features/answers.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { utcDay } from '../../harness/utc-day.ts'
 import { auditInThisThread } from '../audit-in-this-thread.ts'
@@ -8,7 +8,6 @@ import { appWithLedger, type Side, sidesOf, sumOf } from './ledger-fixture.ts'
 
 const ledger = '/admin/v1/ledger'
 const DAY_MS = 86_400_000
-const dataOf = ({ body }: TestResponse) => Object(body).data
 
 test('the finance routes', async (t) => {
   auditInThisThread(t)

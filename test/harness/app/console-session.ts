@@ -41,7 +41,7 @@ export class ConsoleBrowser {
       .find((text) => text.includes(`action="${action}"`))
     if (form === undefined) throw new Error(`${url} has no form that acts at ${action}`)
     const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
-      ([, name = '', value = '']) => [name, unescape(value)],
+      ([, name = '', value = '']) => [name, unescaped(value)],
     )
     return this.post(action, { ...Object.fromEntries(hidden), ...fields })
   }
@@ -72,7 +72,8 @@ export class ConsoleBrowser {
   }
 }
 
-const unescape = (text: string): string =>
+/** The text that HTML stands for. */
+export const unescaped = (text: string): string =>
   text
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
