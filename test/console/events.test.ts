@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import { appWithLedger } from '../audit/routes/ledger-fixture.ts'
 import { changed, tamper } from '../audit/verify-database.ts'
-import { type ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'
+import { type ConsoleBrowser, signedIn, unescaped } from '../harness/app/console-session.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { nextOf, unescaped } from './page-texts.ts'
+import { nextOf } from './page-texts.ts'
 
 const FORMULA = '=cmd()|a'
 

@@ -9,7 +9,7 @@ import { queryRows } from '../harness/ledger/test-executor.ts'
 import { openTestPool } from '../harness/postgres/connections.ts'
 import { csrfOf } from './page-texts.ts'
 
-test('a link leads back to pages of the console only', (t) => {
+test('a link leads back to pages of the console only', async (t) => {
   for (const path of ['/console', '/console/users/3', '/console/events?actor=staff%3Aann', '/console?q=1/../a..']) {
     t.equal(isConsolePath(path), true, path)
     t.equal(nextPath(path), path)
@@ -63,10 +63,9 @@ test('a link leads back to pages of the console only', (t) => {
     t.match(pathname, /^\/console(\/|$)/, path)
   }
   t.equal(nextPath(undefined), '/console')
-  t.end()
 })
 
-test('a code signs in once, and for ten minutes', (t) => {
+test('a code signs in once, and for ten minutes', async (t) => {
   const codes = new SignInCodes()
   const code = codes.create('a token', 'finance', 0)
   t.equal(codes.roleOf(code, 600_000), 'finance')
@@ -76,7 +75,6 @@ test('a code signs in once, and for ten minutes', (t) => {
   const late = codes.create('a token', 'finance', 0)
   t.equal(codes.take(late, 600_001), undefined)
   t.equal(codes.take('another'), undefined)
-  t.end()
 })
 
 test('signing in, its limits, and signing out', async (t) => {

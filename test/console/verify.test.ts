@@ -119,7 +119,7 @@ test('a verification that runs is stopped, and no other can be started meanwhile
   ])
 })
 
-test('rows that are wrong lead to their pages', (t) => {
+test('rows that are wrong lead to their pages', async (t) => {
   for (const [table, id, path] of [
     ['holds', 'user:7:dollars', '/console/accounts/user:7:dollars'],
     ['bag_items', '7:3', '/console/users/7'],
@@ -134,5 +134,4 @@ test('rows that are wrong lead to their pages', (t) => {
   ] as const) {
     t.equal(rowPath(table, id), path, table)
   }
-  t.end()
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { nextPieceEvents, Pace, restMs } from '../../src/db/pace.ts'
 
-test('how long work rests, by how long it worked, how many commands run, and how urgent it is', (t) => {
+test('how long work rests, by how long it worked, how many commands run, and how urgent it is', async (t) => {
   const cases: [workMs: number, perSecond: number, urgency: number, rest: number][] = [
     [20, 0, 0, 0],
     [20, 60, 0, 2],
@@ -18,10 +18,9 @@ test('how long work rests, by how long it worked, how many commands run, and how
   ]
   for (const [workMs, perSecond, urgency, rest] of cases)
     t.equal(Math.round(restMs(workMs, perSecond, urgency)), rest, `${workMs} ms, ${perSecond} a second, ${urgency}`)
-  t.end()
 })
 
-test('how many events the next piece has, so that it takes 20 ms', (t) => {
+test('how many events the next piece has, so that it takes 20 ms', async (t) => {
   const cases: [planned: number, events: number, ms: number, next: number, why: string][] = [
     [100, 100, 20, 100, 'as long as it should be'],
     [100, 100, 80, 25, 'too slow'],
@@ -35,7 +34,6 @@ test('how many events the next piece has, so that it takes 20 ms', (t) => {
   ]
   for (const [planned, events, ms, next, why] of cases)
     t.equal(nextPieceEvents(planned, events, ms, { min: 20, max: 500 }), next, why)
-  t.end()
 })
 
 test('work rests for all since its last rest, while the ledger grows', async (t) => {

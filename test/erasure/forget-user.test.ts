@@ -66,7 +66,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   }
 }
 
-test('a user with an open withdrawal is not forgotten, also one made just now', (t) => {
+test('a user with an open withdrawal is not forgotten, also one made just now', async (t) => {
   const rows: readonly (readonly [string, readonly LedgerEvent[], readonly number[], string | undefined])[] = [
     ['none', [], [], undefined],
     ['pending', [requested], [withdrawal_id], 'withdrawal_open'],
@@ -85,10 +85,9 @@ test('a user with an open withdrawal is not forgotten, also one made just now', 
   t.match(people().when(forgetUser, { user_id: 9, new_uid, withdrawal_ids: [], devices: [] }), {
     refusal: { refusal: 'not_found' },
   })
-  t.end()
 })
 
-test('profile and devices of this user only are erased; repeating writes no event', (t) => {
+test('profile and devices of this user only are erased; repeating writes no event', async (t) => {
   const { when, state } = people()
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
   const { events } = when(forgetUser, input, { now: FIXED_NOW + 5, actor: 'staff:bob' })
@@ -111,10 +110,9 @@ test('profile and devices of this user only are erased; repeating writes no even
   const later = forgottenUid('f'.repeat(32))
   t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])
   t.equal(state.get(userProfiles, '1')?.uid, new_uid)
-  t.end()
 })
 
-test('a list of devices that is read later in the same batch holds none of the forgotten user', (t) => {
+test('a list of devices that is read later in the same batch holds none of the forgotten user', async (t) => {
   const { when, state } = people()
   const tokens = Array.from({ length: 20 }, (_, i) => `old-${i}`)
   for (const token of tokens) {
@@ -126,10 +124,9 @@ test('a list of devices that is read later in the same batch holds none of the f
   when(registerDevice, { user_id: 2, token: 'old-19', platform: 'ios', language: 'en' })
   when(registerDevice, { user_id: 1, token: 'new', platform: 'ios', language: 'en' })
   t.match(state.get(devices, 'old-19'), { user_id: 2 }, 'one more of user 1 replaces no device of user 2')
-  t.end()
 })
 
-test('a forgotten agent or manager is none any more, also one who was forgotten before', (t) => {
+test('a forgotten agent or manager is none any more, also one who was forgotten before', async (t) => {
   const agent = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 } as const
   const defined = (roles: object) => ({ ...userDefined(1), data: { ...userDefined(1).data, ...roles } })
   const { given, when, state } = people()
@@ -147,5 +144,4 @@ test('a forgotten agent or manager is none any more, also one who was forgotten 
   given(defined(agent))
   t.match(when(forgetUser, input).events, [{ type: 'user-defined', data: none }])
   t.same(when(forgetUser, input).events, [])
-  t.end()
 })

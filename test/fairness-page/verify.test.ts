@@ -375,13 +375,12 @@ test('bad input is answered with a sentence', async (t) => {
   )
 })
 
-test('a browser that cannot compute says so, and nothing against the draw', (t) => {
+test('a browser that cannot compute says so, and nothing against the draw', async (t) => {
   for (const fault of ['noCrypto', 'inexact', 'failed', 'oddsUnreachable'] as const) {
     const verdict = { verdict: 'unchecked', fault: { fault }, isComplete: false, checked: [] } as const
     t.match(inEnglish(verdict), /^Could not be checked: \S/)
     t.match(verdictSentence(sentences.ar, verdict), /^تعذّر التحقق: \S/)
   }
-  t.end()
 })
 
 test('each file of the page is served', async (t) => {

@@ -63,14 +63,13 @@ const cases: readonly (readonly [string, readonly Entry[], readonly [string, Fin
 ]
 
 for (const [what, entries, final, violations] of cases) {
-  test(`books: ${what}`, (t) => {
+  test(`books: ${what}`, async (t) => {
     const books = new Books()
     for (const entry of entries) books.append(entry)
     t.same(
       books.faults({ final: new Map(final) }).map(({ violation }) => violation),
       violations,
     )
-    t.end()
   })
 }
 
@@ -90,7 +89,7 @@ const chainsBody = JSON.stringify({
 const result = (kind: Kind, status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
   judge(kind, { status, text, header: (name) => ({ 'content-type': json, ...headers })[name] ?? null }).outcome
 
-test('responses outside the contract are reported', (t) => {
+test('responses outside the contract are reported', async (t) => {
   const later = { 'retry-after': '1' }
   t.equal(result('seed', 200, chainsBody), 'final')
   t.equal(result('debit', 422, error('insufficient_balance')), 'final')
@@ -122,10 +121,9 @@ test('responses outside the contract are reported', (t) => {
   t.equal(result('seed', 404, error('not_found')), 'invalid')
   t.equal(result('join', 404, error('not_found')), 'invalid', 'a game that exists')
   t.equal(result('transfer', 422, error('not_your_card')), 'invalid', 'the code of another status')
-  t.end()
 })
 
-test('a key with two different replies is reported', (t) => {
+test('a key with two different replies is reported', async (t) => {
   const operation: Operation = { kind: 'seed', actor: 'user:1', method: 'PUT', path: '/', body: '' }
   const answers = new Answers()
   const attempt = answers.begin(operation)
@@ -137,10 +135,9 @@ test('a key with two different replies is reported', (t) => {
   t.same(answers.invalid, [])
   note('two')
   t.equal(answers.invalid.length, 1)
-  t.end()
 })
 
-test('memory growth is judged by medians after warm-up and at the end', (t) => {
+test('memory growth is judged by medians after warm-up and at the end', async (t) => {
   const life = (heapAt: (i: number) => number): Sample[] =>
     Array.from({ length: 100 }, (_, i) => ({ at: i * 1_000, heap: heapAt(i), resident: 100 }))
   const flat = memoryOf(life((i) => (i < 30 ? i : 50 + (i % 3))))
@@ -149,5 +146,4 @@ test('memory growth is judged by medians after warm-up and at the end', (t) => {
   const growing = memoryOf(life((i) => 100 + i))
   t.ok(grew(growing, 'heap'))
   t.notOk(grew(growing, 'resident'))
-  t.end()
 })

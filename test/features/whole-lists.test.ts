@@ -11,7 +11,7 @@ import { givenWhen } from '../harness/ledger/given-when.ts'
 
 const full = { refusal: 'holding_limit' }
 
-test('one country or package beyond the limit is refused, and those that exist can still be changed', (t) => {
+test('one country or package beyond the limit is refused, and those that exist can still be changed', async (t) => {
   const { given, when, state } = givenWhen(evolvePackages)
   state.set(countryCounts, COUNTRIES, { list: COUNTRIES, countries: MAX_COUNTRIES - 1 })
   t.equal(when(defineCountry, { id: 1, name: 'Egypt' }).refusal, undefined)
@@ -25,7 +25,6 @@ test('one country or package beyond the limit is refused, and those that exist c
   t.same(when(definePackage, { ...gold, privilege_package_id: MAX_PACKAGES + 1 }).refusal, full)
   t.match(when(definePackage, { privilege_package_id: MAX_PACKAGES + 1 }).refusal, { refusal: 'validation_failed' })
   t.equal(when(definePackage, { ...gold, privilege_package_id: 1 }).refusal, undefined)
-  t.end()
 })
 
 const agent = { charging_agent: true, allow_receive_withdraw_requests: true }
@@ -41,7 +40,7 @@ function fullRoles() {
   return ledger
 }
 
-test('charging agents and business managers are limited by how many there are after the whole request', (t) => {
+test('charging agents and business managers are limited by how many there are after the whole request', async (t) => {
   const rows: readonly (readonly [string, readonly UserFields[], object | undefined])[] = [
     ['a new agent', [{ id: 4, ...agent }], full],
     ['a new manager', [{ id: 4, ...manager }], full],
@@ -79,10 +78,9 @@ test('charging agents and business managers are limited by how many there are af
   for (const [name, users, refusal] of rows) {
     t.same(fullRoles().when(defineUsers, { users, listed: true }).refusal, refusal, name)
   }
-  t.end()
 })
 
-test('where there are more than the limit already, they can be changed and can leave', (t) => {
+test('where there are more than the limit already, they can be changed and can leave', async (t) => {
   const { given, when, state } = fullRoles()
   given(userDefined(4, { business_manager: 1 }), userDefined(5, { business_manager: 1 }))
   const define = (fields: UserFields) => when(defineUsers, { users: [fields], listed: false }).refusal
@@ -90,5 +88,4 @@ test('where there are more than the limit already, they can be changed and can l
   t.equal(define({ id: 4, business_manager: false }), undefined)
   t.equal(state.get(roleCounts, 'business_managers')?.users, MAX_USERS_OF_ROLE + 1)
   t.same(define({ id: 4, ...manager }), full)
-  t.end()
 })

@@ -52,7 +52,7 @@ const error = (status: number, changed: object, more: readonly (readonly [string
   text: JSON.stringify({ ...body, ...changed }),
 })
 
-test('what is wrong with an answer', (t) => {
+test('what is wrong with an answer', async (t) => {
   const faults: readonly (readonly [Parameters<typeof faultOf>[0], string | null])[] = [
     [error(404, {}), null],
     [error(422, { errors: { a: ['is wrong'] } }), null],
@@ -83,10 +83,9 @@ test('what is wrong with an answer', (t) => {
     t.equal(faultOf(response, secrets), fault, `${response.status} ${response.text}`)
   t.equal(leakIn('connect ECONNREFUSED', secrets), 'ECONN')
   t.equal(leakIn('{"level":30,"path":"/v1/wallet"}', secrets), null)
-  t.end()
 })
 
-test('what is wrong with JSON that the service made of what it keeps', (t) => {
+test('what is wrong with JSON that the service made of what it keeps', async (t) => {
   const control = 'with a control character or half a character'
   const direction = 'with a control character or a mark of direction'
   const faults: readonly (readonly [string, string | null])[] = [
@@ -102,5 +101,4 @@ test('what is wrong with JSON that the service made of what it keeps', (t) => {
     ['x'.repeat(1_048_577), 'of 1.0 MB'],
   ]
   for (const [text, fault] of faults) t.equal(faultInText(text), fault, text.slice(0, 60))
-  t.end()
 })

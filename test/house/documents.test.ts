@@ -6,10 +6,9 @@ import { filesIn } from './sources.ts'
 
 const MAX_README_LINES = 150
 
-test('README.md is short', (t) => {
+test('README.md is short', async (t) => {
   const lines = readDocument('README.md').trimEnd().split('\n').length
   t.ok(lines <= MAX_README_LINES, `${lines} lines`)
-  t.end()
 })
 
 /** The anchor that GitHub gives a heading. */
@@ -39,14 +38,13 @@ function deadLinks(path: string, text: string): string[] {
   })
 }
 
-test('every link of a document has a target', (t) => {
+test('every link of a document has a target', async (t) => {
   t.strictSame(offenders(deadLinks), [])
   t.same(deadLinks('README.md', '[a](src/no-such.ts), [b](#no-such), [c](sql/README.md#no-such), [d](sql)'), [
     'src/no-such.ts',
     '#no-such',
     'sql/README.md#no-such',
   ])
-  t.end()
 })
 
 /** Paths of a document in backticks, from the root or from its folder, that do not exist. */
@@ -58,13 +56,12 @@ function deadPaths(path: string, text: string): string[] {
   return names.filter((name) => !folders.some((folder) => existsSync(fileOf(join(folder, name)))))
 }
 
-test('every file that a document names exists', (t) => {
+test('every file that a document names exists', async (t) => {
   t.strictSame(offenders(deadPaths), [])
   t.same(deadPaths('src/README.md', '`src/no-such.ts`, `gifts/send.ts`, `ledger/no-such.ts`'), [
     'src/no-such.ts',
     'ledger/no-such.ts',
   ])
-  t.end()
 })
 
 /** Commands of npm in a document that package.json does not have. */
@@ -74,13 +71,12 @@ function unknownScripts(text: string): string[] {
   return names.filter((name) => !(name in scripts))
 }
 
-test('every npm script that a document names exists', (t) => {
+test('every npm script that a document names exists', async (t) => {
   t.strictSame(
     offenders((_path, text) => unknownScripts(text)),
     [],
   )
   t.same(unknownScripts('`npm run -s audit -- verify`, `npm run no-such`'), ['no-such'])
-  t.end()
 })
 
 /** Languages of code blocks, and what checks blocks of that language. */
@@ -97,17 +93,16 @@ const CHECKED_BY: Readonly<Record<string, string>> = {
   '': 'nothing does: drawings and sketches',
 }
 
-test('blocks of code are of kinds that are run, or for which a reason is given', (t) => {
+test('blocks of code are of kinds that are run, or for which a reason is given', async (t) => {
   const unchecked = offenders((_path, text) =>
     blocksOf(text)
       .filter(({ language }) => !(language in CHECKED_BY))
       .map(({ start }) => `line ${start}`),
   )
   t.strictSame(unchecked, [])
-  t.end()
 })
 
-test('the tests that test/README.md names for security requirements exist', (t) => {
+test('the tests that test/README.md names for security requirements exist', async (t) => {
   const cells = readDocument('test/README.md')
     .split('\n')
     .filter((line) => line.startsWith('| **'))
@@ -120,13 +115,12 @@ test('the tests that test/README.md names for security requirements exist', (t) 
     return ![`test('${title}'`, `test("${title}"`].some((start) => readDocument(path).includes(start))
   })
   t.strictSame(missing, [])
-  t.end()
 })
 
 /** An address of the database as an argument, where every user of the machine can read its password. */
 const ADDRESS_AS_ARGUMENT = /\b(psql|pg_dump|npm run \S+ --|node \S+) [^\n]*(database-(owner-)?url|postgres(ql)?:\/\/)/
 
-test("no documented command puts the database's password on a command line", (t) => {
+test("no documented command puts the database's password on a command line", async (t) => {
   const texts = [
     ...documents.map((path) => ({ path, text: readDocument(path) })),
     ...filesIn(['scripts', 'sql', 'src', 'test'], /\.sql$/),
@@ -137,5 +131,4 @@ test("no documented command puts the database's password on a command line", (t)
   )
   t.match('psql "$(cat .data/database-url)" -f x.sql', ADDRESS_AS_ARGUMENT)
   t.match('psql postgres://me:secret@host/economy', ADDRESS_AS_ARGUMENT)
-  t.end()
 })

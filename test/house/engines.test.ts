@@ -37,7 +37,7 @@ const nodeRange = (entry: unknown): string => {
   return typeof range === 'string' ? range : '*'
 }
 
-test('npm ci warns of no engine that the own Node satisfies, and every package runs on it', (t) => {
+test('npm ci warns of no engine that the own Node satisfies, and every package runs on it', async (t) => {
   const { packages } = Object(readJson('package-lock.json'))
   t.same(
     Object.keys(packages).filter((name) => !admits(nodeRange(packages[name]), OLDEST)),
@@ -63,5 +63,4 @@ test('npm ci warns of no engine that the own Node satisfies, and every package r
   ] as const) {
     t.equal(admits(range, major), is, `${range}, ${major}`)
   }
-  t.end()
 })

@@ -54,17 +54,16 @@ const floors: readonly (readonly string[])[] = [
 ]
 const floorOf = (path: string): number => floors.findIndex((paths) => paths.some((start) => path.startsWith(start)))
 
-test('every file belongs to a layer and imports nothing of a higher one', (t) => {
+test('every file belongs to a layer and imports nothing of a higher one', async (t) => {
   const found = offenders(under('schema', 'src'), ({ path, imports }) => {
     const floor = floorOf(path)
     if (floor < 0) return ['belongs to no layer']
     return imports.filter((name) => /^(src|schema)\//.test(name) && floorOf(name) > floor)
   })
   t.strictSame(found, [])
-  t.end()
 })
 
-test('every session is prepared, so that nothing that a database presets reaches it', (t) => {
+test('every session is prepared, so that nothing that a database presets reaches it', async (t) => {
   // The classes of pg count the time in which the event loop is held.
   const opening = product.filter(({ text }) => /\bnew (Client|Pool|PatientPool)\(/.test(text))
   const paths = opening.map(({ path }) => path).toSorted()
@@ -74,10 +73,9 @@ test('every session is prepared, so that nothing that a database presets reaches
     [],
   )
   t.strictSame(matching(product, /\bnew Pool\(/), [])
-  t.end()
 })
 
-test('there is no import cycle', (t) => {
+test('there is no import cycle', async (t) => {
   const importsOf = new Map(product.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()
   const circleFrom = (path: string, way: readonly string[]): readonly string[] | undefined => {
@@ -94,7 +92,6 @@ test('there is no import cycle', (t) => {
     offenders(product, ({ path }) => circleFrom(path, []) ?? []),
     [],
   )
-  t.end()
 })
 
 /** Files of a slice that do I/O or present results, by their role; all others are rules. */
@@ -105,7 +102,7 @@ const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\/
 const pureLedger =
   /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|genesis|record-restore|evolver-balances|bytes\/\w[\w-]*))\.ts$/
 
-test('what the schemas, the languages and the ledger import', (t) => {
+test('what the schemas, the languages and the ledger import', async (t) => {
   const schemas = foreign(under('schema'), () => [/^@sinclair\/typebox$/, /^schema\//])
   const languages = foreign(under('src/language'), () => [/^schema\//, /^src\/language\//])
   const ledger = foreign(under('src/ledger'), ({ path }) => [
@@ -125,10 +122,9 @@ test('what the schemas, the languages and the ledger import', (t) => {
     ...(path === 'src/ledger/rules/hash.ts' ? [/^node:crypto$/] : []),
   ])
   t.strictSame([...schemas, ...languages, ...ledger, ...rulesOfLedger], [])
-  t.end()
 })
 
-test('rules import those of the ledger, languages, schemas, their own slice and the states of users, rooms and fairness', (t) => {
+test('rules import those of the ledger, languages, schemas, their own slice and the states of users, rooms and fairness', async (t) => {
   t.ok(rules.length > 10)
   const found = foreign(rules, ({ path }) => [
     /^schema\//,
@@ -145,10 +141,9 @@ test('rules import those of the ledger, languages, schemas, their own slice and 
   t.strictSame(found, [])
   const others = offenders(rules, ({ imports }) => imports.filter((name) => nonRules.test(name)))
   t.strictSame(others, [], 'no routes, reads or presenters')
-  t.end()
 })
 
-test('verbs import event schemas, and no schemas of requests or responses', (t) => {
+test('verbs import event schemas, and no schemas of requests or responses', async (t) => {
   const verbs = rules.filter(({ text }) => /: Verb</.test(text))
   t.ok(verbs.length > 20)
   const allowed = /^schema\/(events|agency-events|common|languages|max-integer)\.ts$/
@@ -156,17 +151,15 @@ test('verbs import event schemas, and no schemas of requests or responses', (t) 
     imports.filter((name) => name.startsWith('schema/') && !allowed.test(name)),
   )
   t.strictSame(found, [])
-  t.end()
 })
 
-test('rules use no clock and no randomness', (t) => {
+test('rules use no clock and no randomness', async (t) => {
   const presenters = under('src/features').filter(({ path }) => path.endsWith('/presenters.ts'))
   const pure = [...rules, ...presenters, ...files.filter(({ path }) => pureLedger.test(path))]
   t.strictSame(matching(pure, /Date\.now|new Date\(\)|Math\.random|randomUUID|randomBytes|performance\./), [])
-  t.end()
 })
 
-test('a slice imports no other slice, except the states and reads of users and rooms, and fairness', (t) => {
+test('a slice imports no other slice, except the states and reads of users and rooms, and fairness', async (t) => {
   const shared =
     /^src\/features\/(users\/(user|countries\/country|reads)|rooms\/(room|room-ref|reads|members\/(member|seats))|fairness\/\w[\w-]*)\.ts$/
   const found = slices.flatMap((slice) => {
@@ -176,10 +169,9 @@ test('a slice imports no other slice, except the states and reads of users and r
     )
   })
   t.strictSame(found, [])
-  t.end()
 })
 
-test('frame mappers use only events and profiles', (t) => {
+test('frame mappers use only events and profiles', async (t) => {
   const mappers = files.filter(({ path }) => /^src\/features\/.*\/frames\.ts$/.test(path))
   t.ok(mappers.length > 3)
   const found = foreign(mappers, ({ path }) => [
@@ -190,17 +182,15 @@ test('frame mappers use only events and profiles', (t) => {
     /^src\/notifications\/event-notification\.ts$/,
   ])
   t.strictSame([...found, ...matching(mappers, /Date\.now|new Date\(\)|Math\.random|performance\./)], [])
-  t.end()
 })
 
-test('there is no `any`, no suppressed type error and no open task', (t) => {
+test('there is no `any`, no suppressed type error and no open task', async (t) => {
   const pattern = /(:|<|\bas) any\s*[;,)>\]=|&{]|@ts-ignore|@ts-nocheck|TODO|FIXME/
   t.strictSame(matching(product, pattern), [])
   t.match('const a: any = 1', pattern)
-  t.end()
 })
 
-test('src imports neither scripts nor tests, scripts only the harness, and the harness no tests', (t) => {
+test('src imports neither scripts nor tests, scripts only the harness, and the harness no tests', async (t) => {
   const allowed = ({ path }: File): RegExp => {
     if (path.startsWith('test/harness/')) return /^(scripts|test\/harness)\//
     if (path.startsWith('test/')) return /^(scripts|test)\//
@@ -211,5 +201,4 @@ test('src imports neither scripts nor tests, scripts only the harness, and the h
     return file.imports.filter((name) => /^(scripts|test)\//.test(name) && !pattern.test(name))
   })
   t.strictSame(found, [])
-  t.end()
 })

@@ -12,18 +12,17 @@ const codes = new Map(
 /** A table, or a schema in an SQL text, that would be the default one whatever LEDGER_SCHEMA is. */
 const FIXED_SCHEMA = /\bpublic\.[a-z"]|'public'::|\bschema public\b|search_path\s*=\s*public/
 
-test('no code and no migration names the default schema', (t) => {
+test('no code and no migration names the default schema', async (t) => {
   for (const [path, code] of codes) t.notMatch(code, FIXED_SCHEMA, path)
   for (const text of ['from public.rooms', "= 'public'::regnamespace", 'set search_path = public']) {
     t.match(text, FIXED_SCHEMA)
   }
-  t.end()
 })
 
 /** Locks of a cluster or a database, whatever ledgers are in it. */
 const SHARED_LOCKS = ['src/db/cluster/cluster-lock.ts', 'src/db/fingerprints.ts', 'src/db/migrations/provision.ts']
 
-test('names of advisory locks and of channels carry the schema', (t) => {
+test('names of advisory locks and of channels carry the schema', async (t) => {
   const using = (sql: RegExp): string[] => [...codes].filter(([, code]) => sql.test(code)).map(([path]) => path)
   const locking = using(/pg_(try_)?advisory_/).filter((path) => !SHARED_LOCKS.includes(path))
   t.ok(locking.length >= 4)
@@ -31,5 +30,4 @@ test('names of advisory locks and of channels carry the schema', (t) => {
   const notifying = using(/pg_notify\(|`listen |'listen /)
   t.ok(notifying.length >= 1)
   for (const path of notifying) t.match(codes.get(path), /\bchannelName\(/, path)
-  t.end()
 })

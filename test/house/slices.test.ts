@@ -18,16 +18,15 @@ const models: readonly (readonly [string, Model])[] = await Promise.all(
   }),
 )
 
-test('the registry names the model and the routes of every slice', (t) => {
+test('the registry names the model and the routes of every slice', async (t) => {
   const registry = readDocument('src/domain.ts')
   for (const slice of slices) {
     t.ok(registry.includes(`from './features/${slice}/model.ts'`), slice)
     t.ok(registry.includes(`import('./features/${slice}/slice.ts')`), slice)
   }
-  t.end()
 })
 
-test("a slice's model holds every evolver and every table of the slice", (t) => {
+test("a slice's model holds every evolver and every table of the slice", async (t) => {
   for (const [slice, model] of models) {
     const text = filesOf(slice)
       .map((file) => file.text)
@@ -40,10 +39,9 @@ test("a slice's model holds every evolver and every table of the slice", (t) => 
     const declared = [...text.matchAll(/\bprojection\('(\w+)', \{/g)].map(([, name = '']) => name)
     t.same(model.tables.map(({ projection }) => projection.name).toSorted(), declared.toSorted(), `tables of ${slice}`)
   }
-  t.end()
 })
 
-test("a slice's refusal codes appear only in its own folder, and it uses no others", (t) => {
+test("a slice's refusal codes appear only in its own folder, and it uses no others", async (t) => {
   t.ok(models.some(([slice, { refusals }]) => slice === 'roulette' && 'game_full' in refusals))
   const offenders = models.flatMap(([slice, { refusals }]) => {
     const misplaced = Object.keys(refusals).flatMap((code) => {
@@ -59,10 +57,9 @@ test("a slice's refusal codes appear only in its own folder, and it uses no othe
     return [...misplaced, ...unknown]
   })
   t.strictSame(offenders, [])
-  t.end()
 })
 
-test('shared refusal codes are used by more than one part', (t) => {
+test('shared refusal codes are used by more than one part', async (t) => {
   for (const code of Object.keys(sharedRefusals)) {
     const places = sources.filter(
       ({ path, text }) => path !== 'src/features/shared-refusals.ts' && text.includes(`'${code}'`),
@@ -70,10 +67,9 @@ test('shared refusal codes are used by more than one part', (t) => {
     const parts = new Set(places.map(({ path }) => /^src\/(?:features\/)?[\w-]+/.exec(path)?.[0]))
     t.ok(parts.size > 1 || parts.has('src/ledger'), `${code} is refused by ${[...parts].join(', ')}`)
   }
-  t.end()
 })
 
-test("the gifts' model lists all files that fold or show their events", (t) => {
+test("the gifts' model lists all files that fold or show their events", async (t) => {
   const comment = /\/\*\*[\s\S]*?\*\//.exec(readDocument('src/features/gifts/model.ts'))?.[0] ?? ''
   const using = sources
     .filter(({ path, text }) => path.startsWith('src/features/') && /^ {2}'gift-(sent|drawn)':/m.test(text))
@@ -81,5 +77,4 @@ test("the gifts' model lists all files that fold or show their events", (t) => {
   t.ok(using.includes('../rooms/room.ts') && using.includes('streak.ts'))
   const listed = [...comment.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path)
   t.same(listed.toSorted(), using.toSorted())
-  t.end()
 })

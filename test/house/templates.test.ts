@@ -14,7 +14,7 @@ const templatesIn = (text: string): string[] =>
 
 const missingIn = (text: string): string[] => templatesIn(text).filter((path) => !existsSync(join(views, path)))
 
-test('every template that a page or another template names exists', (t) => {
+test('every template that a page or another template names exists', async (t) => {
   const files = globSync('**/*.{ts,eta}', { cwd: root })
   const texts = files.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
   t.strictSame(
@@ -28,15 +28,13 @@ test('every template that a page or another template names exists', (t) => {
     [],
     'and every template is named',
   )
-  t.end()
 })
 
-test('a template that is missing is found however it is named', (t) => {
+test('a template that is missing is found however it is named', async (t) => {
   const text = `layout('/frame/layout.eta') include('/a.eta', it) layout("/b")
     defineTemplate<{ next: string; code: string | null }>(
       '/c.eta',
     )
     { template: '/d.eta' }`
   t.same(missingIn(text), ['/a.eta', '/b', '/c.eta', '/d.eta'])
-  t.end()
 })

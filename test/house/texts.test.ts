@@ -74,7 +74,7 @@ test('every text of a body that can be stored has a maximum length and one norma
   t.strictSame(offenders, [])
 })
 
-test('every text of a client frame has a maximum length and no control characters or surrogates', (t) => {
+test('every text of a client frame has a maximum length and no control characters or surrogates', async (t) => {
   const texts = Object.entries(clientFrames).flatMap(([name, schema]) => textsIn(Value.Parse(Schema, schema), name))
   const offenders = texts.filter(([, text]) => {
     const form = new RegExp(text.pattern ?? '')
@@ -83,7 +83,6 @@ test('every text of a client frame has a maximum length and no control character
   })
   t.strictSame(offenders, [])
   t.ok(new RegExp(echoPattern()).test('😀 é'))
-  t.end()
 })
 
 const echoPattern = (): string =>

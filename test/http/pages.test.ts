@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '..
 import { parseId } from '../../src/ledger/rules/parse-id.ts'
 import { runs } from '../harness/properties.ts'
 
-test('ids in paths are positive safe integers', (t) => {
+test('ids in paths are positive safe integers', async (t) => {
   const good = ['1', '42', '9007199254740991']
   t.same(good.map(parseId), good.map(Number))
   const bad = ['', '0', '-1', '+1', '01', '1.0', '1e3', ' 1', '1\n', '٣', 'R1', '9007199254740992', '9'.repeat(17)]
@@ -12,10 +12,9 @@ test('ids in paths are positive safe integers', (t) => {
     bad.filter((text) => parseId(text) !== null),
     [],
   )
-  t.end()
 })
 
-test('cursors are decoded as they were encoded, others are refused', (t) => {
+test('cursors are decoded as they were encoded, others are refused', async (t) => {
   for (const place of [[0], [7], [1_795_251_014_928_123, 42], [Number.MAX_SAFE_INTEGER, 0, 1]]) {
     const cursor = encodeCursor(place)
     t.match(cursor, /^[0-9A-Za-z_-]+$/)
@@ -27,20 +26,18 @@ test('cursors are decoded as they were encoded, others are refused', (t) => {
     t.throws(() => decodeCursor(Buffer.from(text).toString('base64url'), 1), { code: 'validation_failed' }, text)
   }
   t.throws(() => decodeCursor('7', 1), { code: 'validation_failed' })
-  t.end()
 })
 
-test('a page has a cursor unless it is the last one', (t) => {
+test('a page has a cursor unless it is the last one', async (t) => {
   t.same(readPage({}, 1), { limit: 50, cursor: null })
   t.same(readPage({ limit: '200', cursor: encodeCursor([5, 6]) }, 2), { limit: 200, cursor: [5, 6] })
   const place = (row: number) => [row]
   t.same(toPage([3, 2, 1], 2, place), { data: [3, 2], meta: { next_cursor: encodeCursor([2]) } })
   t.same(toPage([3, 2], 2, place), { data: [3, 2], meta: { next_cursor: null } })
   t.same(toPage([], 2, place), { data: [], meta: { next_cursor: null } })
-  t.end()
 })
 
-test('pages of large rows end early, and together hold every row once', (t) => {
+test('pages of large rows end early, and together hold every row once', async () => {
   const unit = fc.constantFrom('x', 'é', '😀')
   const row = fc.tuple(unit, fc.oneof(fc.nat(100), fc.nat(200_000))).map(([sign, length]) => sign.repeat(length))
   fc.assert(
@@ -60,5 +57,4 @@ test('pages of large rows end early, and together hold every row once', (t) => {
     }),
     runs(100),
   )
-  t.end()
 })

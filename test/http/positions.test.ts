@@ -35,7 +35,7 @@ test('every response of a client route has a position, and that of a command has
   t.same([headers['x-ledger-position'], headers['x-ledger']], [undefined, undefined])
 })
 
-test('what a client sends back is a position or nothing', (t) => {
+test('what a client sends back is a position or nothing', async (t) => {
   const position = (text?: string) => requestedPosition({ headers: { 'x-ledger-position': text } }, { name: 'a' })
   t.same(['0', '120', '999999999999999'].map(position), [0, 120, 999_999_999_999_999])
   const others = [undefined, '', '-1', '1.0', '1e3', '1, 2', '1'.repeat(16)]
@@ -46,7 +46,6 @@ test('what a client sends back is a position or nothing', (t) => {
   const of = (ledger?: string) =>
     requestedPosition({ headers: { 'x-ledger-position': '7', 'x-ledger': ledger } }, { name: 'a' })
   t.same([undefined, 'a', 'b', ''].map(of), [7, 7, null, null], 'one of another ledger is none')
-  t.end()
 })
 
 test('where the database is a standby, a read waits for the position that it sends back', async (t) => {

@@ -278,8 +278,7 @@ test('what members and users receive', async (all) => {
     t.same(other.log, [])
   })
 
-  await all.test('nothing was logged', (t) => {
+  await all.test('nothing was logged', async (t) => {
     t.same(instance.log, [])
-    t.end()
   })
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { formatDollars } from '../../src/language/dollars.ts'
 
-test('dollars are exact to the cent, with separators of thousands and plural forms', (t) => {
+test('dollars are exact to the cent, with separators of thousands and plural forms', async (t) => {
   const rows = [
     [1, '0.01 dollars', '0.01 دولار'],
     [100, '1 dollar', 'دولار واحد'],
@@ -14,5 +14,4 @@ test('dollars are exact to the cent, with separators of thousands and plural for
     [9_007_199_254_740_991, '90,071,992,547,409.91 dollars', '90,071,992,547,409.91 دولار'],
   ] as const
   for (const [cents, en, ar] of rows) t.same([formatDollars('en', cents), formatDollars('ar', cents)], [en, ar])
-  t.end()
 })

@@ -145,7 +145,7 @@ test('requests time out and can be aborted', async (t) => {
   t.match(await send(delivery), { kind: 'later', why: 'AbortError' })
 })
 
-test('delays by backoff and Retry-After', (t) => {
+test('delays by backoff and Retry-After', async (t) => {
   const waits = [1, 2, 3, 4, 12, 13, 1_000].map((failures) => backoffMs(failures, 0, 3_600_000, 1))
   t.same(waits, [1_000, 2_000, 4_000, 8_000, 2_048_000, 3_600_000, 3_600_000])
   t.equal(backoffMs(4, 0, 3_600_000, 0), 4_000, 'at least half of it')
@@ -162,5 +162,4 @@ test('delays by backoff and Retry-After', (t) => {
   t.equal(retryAfterMs('Sat, 21 Nov 2026 00:00:30 GMT', now), 30_000)
   t.equal(retryAfterMs('Fri, 20 Nov 2026 00:00:00 GMT', now), 0)
   t.equal(retryAfterMs('soon', now), 0)
-  t.end()
 })

@@ -9,13 +9,12 @@ import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.t
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { startService } from '../harness/process/service.ts'
 
-test('limits that mean the same are the same text', (t) => {
+test('limits that mean the same are the same text', async (t) => {
   t.equal(formatApprovals(null), 'APPROVALS=off')
   const text = `APPROVALS=on APPROVAL_LIMITS='{"coins":1,"cards":2}'`
   t.equal(formatApprovals({ coins: 1, cards: 2 }), text)
   t.equal(formatApprovals({ cards: 2, bag: 0, coins: 1 }), text)
   t.equal(formatApprovals({}), `APPROVALS=on APPROVAL_LIMITS='{}'`)
-  t.end()
 })
 
 test('a start takes what the ledger says of approvals, and is refused with anything else', async (t) => {

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { warnAboutFileLimit } from '../../src/startup/file-limit.ts'
 
-test('a limit of open files below what the sockets need is logged, with the number to set', (t) => {
+test('a limit of open files below what the sockets need is logged, with the number to set', async (t) => {
   const limits = (soft: string) =>
     [
       'Limit                     Soft Limit           Hard Limit           Units     ',
@@ -35,5 +35,4 @@ test('a limit of open files below what the sockets need is logged, with the numb
     [],
     'a system without /proc',
   )
-  t.end()
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { warnAboutOpenRoutes } from '../../src/startup/open-routes.ts'
 
-test('operators’ routes that are open to everyone are logged, closed ones are not', (t) => {
+test('operators’ routes that are open to everyone are logged, closed ones are not', async (t) => {
   const metrics = '/metrics (METRICS_TOKEN closes it)'
   const docs = '/docs (DOCS=off closes it)'
   const rows: readonly (readonly [string | null, boolean, readonly unknown[]])[] = [
@@ -15,5 +15,4 @@ test('operators’ routes that are open to everyone are logged, closed ones are 
     warnAboutOpenRoutes({ metricsToken, docs: isOpen }, { warn: (line) => void lines.push(line) })
     t.same(lines, expected)
   }
-  t.end()
 })

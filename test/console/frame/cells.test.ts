@@ -8,7 +8,7 @@ import { createTestApp } from '../../harness/app/test-app.ts'
 const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0 }
 const isOwnOrigin = (origin: string) => origin === 'https://ours.test' || origin === 'https://also-ours.test'
 
-test('pictures of our own are shown, whatever of our addresses they are named by', (t) => {
+test('pictures of our own are shown, whatever of our addresses they are named by', async (t) => {
   const ours = { settings: { ...settings, assetBaseUrl: 'https://ours.test/assets' }, isOwnOrigin }
   for (const [path, address] of [
     ['gifts/rose.svg', '/assets/gifts/rose.svg'],
@@ -43,7 +43,6 @@ test('pictures of our own are shown, whatever of our addresses they are named by
     '<img class="picture" src="/assets/a.png?%22%3Cb%3E" alt="Picture of &quot;&lt;b&gt;&quot;" width="32" height="32" ' +
       'loading="lazy"> <code><bdi>a.png?&quot;&lt;b&gt;</bdi></code>',
   )
-  t.end()
 })
 
 test('gifts, packages and users show their own pictures', async (t) => {
@@ -77,8 +76,7 @@ test('gifts, packages and users show their own pictures', async (t) => {
   t.notMatch((await elsewhere.get('/console/catalogue/gifts')).html, '<img')
 })
 
-test('exports have counts as numbers, as long as those are exact', (t) => {
+test('exports have counts as numbers, as long as those are exact', async (t) => {
   const values = [3, -3, 9_007_199_254_740_991n, 9_007_199_254_740_992n, null].map((value) => numberCell(value).value)
   t.strictSame(values, [3, -3, 9_007_199_254_740_991, '9007199254740992', null])
-  t.end()
 })

@@ -4,7 +4,7 @@ import { ConsoleBrowser, signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { csrfOf } from '../page-texts.ts'
 
-test('links that sign in exist for development on this machine only', (t) => {
+test('links that sign in exist for development on this machine only', async (t) => {
   for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
     t.ok(createSignInCodes({ production: false, host }), host)
     t.equal(createSignInCodes({ production: true, host }), null, `${host} in production`)
@@ -12,7 +12,6 @@ test('links that sign in exist for development on this machine only', (t) => {
   for (const host of ['0.0.0.0', '::', '10.1.2.3', 'economy.example']) {
     t.equal(createSignInCodes({ production: false, host }), null, host)
   }
-  t.end()
 })
 
 test('the page of a link signs in by a form, once, and not when the session was ended', async (t) => {

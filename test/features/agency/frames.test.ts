@@ -4,7 +4,7 @@ import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 import { changedData, requestedData } from '../withdrawal-events.ts'
 
-test('requester and agent get the status of a request, and none of the private texts', (t) => {
+test('requester and agent get the status of a request, and none of the private texts', async (t) => {
   const request = { user_id: 1, target_id: 2, wallet: 'agent_dollars', amount: 1_250 } as const
   const changedFrames = (status: string) => {
     const data = {
@@ -29,5 +29,4 @@ test('requester and agent get the status of a request, and none of the private t
       changedFrames(to),
     )
   }
-  t.end()
 })

@@ -38,7 +38,7 @@ type AgencyEvent = ReturnType<typeof requested> | ReturnType<typeof changed> | R
 const rendered = (event: AgencyEvent, language: 'en' | 'ar' = 'en', shown = names): [number, Notification][] =>
   notificationsOf(agencyNotifications, event).map((one) => [one.user_id, renderNotification(one, shown, language)])
 
-test('each event tells those whom it concerns and who did not cause it, once', (t) => {
+test('each event tells those whom it concerns and who did not cause it, once', async (t) => {
   const rows: readonly (readonly [string, AgencyEvent, readonly (readonly [number, string])[]])[] = [
     ['a request', requested(), [[4, 'User 1 sent you a withdrawal request for 20.50 dollars.']]],
     ['to oneself', requested(1), []],
@@ -90,10 +90,9 @@ test('each event tells those whom it concerns and who did not cause it, once', (
     type: 'reward',
     identifier: 'instant-transfer',
   })
-  t.end()
 })
 
-test('in Arabic, with plural forms; nothing that people wrote', (t) => {
+test('in Arabic, with plural forms; nothing that people wrote', async (t) => {
   const body = (event: AgencyEvent, shown = names): string[] => rendered(event, 'ar', shown).map(([, { body }]) => body)
   t.same(body(requested()), ['وصلك طلب سحب بمبلغ 20.50 دولار من \u2068User 1\u2069.'])
   t.same(body(requested(4, 200)), ['وصلك طلب سحب بمبلغ دولارين من \u2068User 1\u2069.'])
@@ -107,10 +106,9 @@ test('in Arabic, with plural forms; nothing that people wrote', (t) => {
   t.same(body(changed('rejected', 'requester')), ['أُلغي طلب السحب بقيمة 20 دولارًا الوارد إليك من \u2068User 1\u2069.'])
   const received = [1, 2, 3, 11, 100].flatMap((diamonds) => body(transferred(4, diamonds), noNames))
   t.same(received, ['وصلتك ماسة واحدة.', 'وصلتك ماستان.', 'وصلتك 3 ماسات.', 'وصلتك 11 ماسة.', 'وصلتك 100 ماسة.'])
-  t.end()
 })
 
-test('those who were forgotten, or are unknown, stay without a name', (t) => {
+test('those who were forgotten, or are unknown, stay without a name', async (t) => {
   const bodies = (event: AgencyEvent): string[] => rendered(event, 'en', noNames).map(([, { body }]) => body)
   t.same(bodies(requested()), ['Somebody sent you a withdrawal request for 20.50 dollars.'])
   t.same(bodies(changed('rejected', 'target')), ['Somebody rejected your withdrawal of 20 dollars.'])
@@ -119,5 +117,4 @@ test('those who were forgotten, or are unknown, stay without a name', (t) => {
     'The withdrawal of 20 dollars that somebody requested from you was rejected.',
   ])
   t.same(bodies(transferred(4, 2)), ['Somebody sent you 2 diamonds.'])
-  t.end()
 })

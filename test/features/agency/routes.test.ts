@@ -6,7 +6,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { instant } from '../answers.ts'
 import { agencyApp, bank, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
 
-test('a cent is 100 diamonds, or 130 for a charging agent', (t) => {
+test('a cent is 100 diamonds, or 130 for a charging agent', async (t) => {
   for (const [isAgent, rate] of [
     [false, 100],
     [true, 130],
@@ -15,7 +15,6 @@ test('a cent is 100 diamonds, or 130 for a charging agent', (t) => {
     for (const cents of [1, 129, 100_000]) t.equal(diamondsFor(cents, rate), cents * rate)
   }
   t.equal(diamondsFor(Number.MAX_SAFE_INTEGER, 100), null)
-  t.end()
 })
 
 /** Amounts as they are in a body, and their cents; null: 422. */

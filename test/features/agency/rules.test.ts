@@ -55,7 +55,7 @@ const cash = { ...gold, type: 'cash', target_id: 7, beneficiary_id: null } as co
 const balance = ({ state }: GivenWhen, name: string): number => Number(state.get(balances, name)?.balance ?? 0n)
 const held = ({ state }: GivenWhen, name: string): number => Number(state.get(holds, name)?.held ?? 0n)
 
-test('refusals of a request, in order', (t) => {
+test('refusals of a request, in order', async (t) => {
   const errors = (given: Record<string, string[]>) => ({ refusal: 'validation_failed', errors: given })
   const target = (error: string) => errors({ target_user_id: [error] })
   const poor = { amount: 9_001 }
@@ -95,10 +95,9 @@ test('refusals of a request, in order', (t) => {
     const result = agencyRules().when(requestWithdrawal(null), input)
     t.same({ ...result.refusal }, refusal, what)
   }
-  t.end()
 })
 
-test('an amount on hold cannot be spent, and is released with its request', (t) => {
+test('an amount on hold cannot be spent, and is released with its request', async (t) => {
   const ledger = agencyRules()
   const ask = (amount: number, agent_benefit = false) =>
     ledger.when(requestWithdrawal(null), { ...gold, amount, agent_benefit })
@@ -127,16 +126,14 @@ test('an amount on hold cannot be spent, and is released with its request', (t) 
   ledger.when(changeStatus(null), { withdrawal_id: id, caller_id: 1, to: 'rejected', note: null })
   t.equal(ledger.state.get(holds, 'user:1:dollars'), undefined, 'no row where nothing is on hold')
   t.equal(ask(8_900).refusal, undefined)
-  t.end()
 })
 
-test('an event that spends a hold cannot be applied', (t) => {
+test('an event that spends a hold cannot be applied', async (t) => {
   const ledger = agencyRules()
   ledger.when(requestWithdrawal(null), { ...gold, amount: 8_900 })
   const spent = { ...credited('user', 1, 'dollars', 101), type: 'balance-debited' } as const
   const movements = spent.movements.map(({ debit, credit, amount }) => ({ debit: credit, credit: debit, amount }))
   t.throws(() => ledger.given({ ...spent, movements }), /user:1:dollars has less than its hold/)
-  t.end()
 })
 
 const statuses = ['pending', 'approved', 'rejected', 'transferred'] as const
@@ -159,7 +156,7 @@ function expected(from: WithdrawalStatus, to: WithdrawalStatus, caller: Caller):
   return listed[2].includes(caller) ? null : 'not_your_decision'
 }
 
-test('every status, every role, every other status', (t) => {
+test('every status, every role, every other status', async (t) => {
   let done = 0
   for (const asked of [gold, cash, { ...gold, agent_benefit: true }]) {
     for (const from of statuses) {
@@ -204,10 +201,9 @@ test('every status, every role, every other status', (t) => {
   t.equal(done, 3 * 9)
   const none = agencyRules().when(changeStatus(null), { withdrawal_id: 5, caller_id: null, to: 'rejected', note: null })
   t.match(none.refusal, { refusal: 'not_found' })
-  t.end()
 })
 
-test('a change that would exceed a balance is refused', (t) => {
+test('a change that would exceed a balance is refused', async (t) => {
   const ledger = agencyRules()
   const { events } = ledger.when(requestWithdrawal(null), gold)
   const withdrawal_id = events[0]?.position ?? 0
@@ -221,7 +217,6 @@ test('a change that would exceed a balance is refused', (t) => {
   t.match(ledger.when(makeInstantTransfer, { ...transfer, amount: 200 }).refusal, { refusal: 'balance_limit' })
   const most = { ...transfer, receiver_id: 4, amount: MAX_BALANCE - 1 }
   t.match(ledger.when(makeInstantTransfer, most).refusal, { refusal: 'balance_limit' })
-  t.end()
 })
 
 /** A result with the report in its published form. */
@@ -230,7 +225,7 @@ const reported = <R extends { readonly answer: SalaryReport | undefined }>({ ans
   answer: answer && salaryReport(answer, 'en'),
 })
 
-test('salaries: each user once per period, and refused rows do not affect others', (t) => {
+test('salaries: each user once per period, and refused rows do not affect others', async (t) => {
   const ledger = agencyRules()
   ledger.given(credited('user', 2, 'target', 70), credited('user', 7, 'dollars', MAX_BALANCE))
   const row = { user_id: 1, dollars: 150, agent_dollars: 0, target: 0 }
@@ -287,5 +282,4 @@ test('salaries: each user once per period, and refused rows do not affect others
   t.same(again.events, [])
   t.same(shape(again), { paid: [], already: [1, 2, 1], refused: first.refused })
   t.equal(balance(ledger, 'user:1:dollars'), 9_150)
-  t.end()
 })

@@ -16,7 +16,7 @@ const MANY = 230
 
 const salaryFile = (...lines: readonly string[]): string => ['user_id,dollars,agent_dollars', ...lines].join('\n')
 
-test('salary files are parsed, with an error for each invalid row', (t) => {
+test('salary files are parsed, with an error for each invalid row', async (t) => {
   const csv = (...lines: string[]) => parseSalaryFile('a.csv', lines.join('\n'), '2026-10')
   const deposit = (user_id: number, dollars: number, agent_dollars = 0, target = 0) => ({
     deposit: { user_id, dollars, agent_dollars, target },
@@ -79,7 +79,6 @@ test('salary files are parsed, with an error for each invalid row', (t) => {
   for (const text of ['', '{}', '7', '{"deposits":7}', `{"period":"2026-11","deposits":${rows}}`]) {
     t.throws(() => json(text), InvalidSalaryFile, text)
   }
-  t.end()
 })
 
 test('salaries', async (t) => {

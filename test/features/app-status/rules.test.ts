@@ -30,7 +30,7 @@ const defined = (data: Partial<typeof first> = {}) =>
 
 const statusRules = () => givenWhen(evolveModes, evolveReleases)
 
-test('a mode is changed field by field and language by language', (t) => {
+test('a mode is changed field by field and language by language', async (t) => {
   const { when } = statusRules()
   const did = (input: Parameters<typeof setMode.decide>[1]) => {
     const { events, answer, refusal } = when(setMode, input)
@@ -53,10 +53,9 @@ test('a mode is changed field by field and language by language', (t) => {
     maintenance: false,
     block_unidentified: null,
   })
-  t.end()
 })
 
-test('a release is defined, changed and removed', (t) => {
+test('a release is defined, changed and removed', async (t) => {
   const above = { minimum_version: ['The value must not be above version.'] }
   const address = { store_link: ['The value must be an address that begins with https://.'] }
   type Change = Omit<DefineRelease, 'client_type'>
@@ -104,5 +103,4 @@ test('a release is defined, changed and removed', (t) => {
     version: '3',
     minimum_version: null,
   })
-  t.end()
 })

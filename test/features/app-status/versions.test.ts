@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { isOlder, parseVersion } from '../../../src/features/app-status/releases/version.ts'
 
-test('versions are ordered', (t) => {
+test('versions are ordered', async (t) => {
   // Each row is older than the next one; the texts of one row are the same version.
   const rows: readonly (readonly string[])[] = [
     ['0', '0.0', '00.0.0', '0+9'],
@@ -57,10 +57,9 @@ test('versions are ordered', (t) => {
       ),
     ),
   )
-  t.end()
 })
 
-test('malformed versions are rejected', (t) => {
+test('malformed versions are rejected', async (t) => {
   const texts = [
     '',
     ' ',
@@ -82,5 +81,4 @@ test('malformed versions are rejected', (t) => {
   const more = ['1,2', '1e3', '1\u200f.0', '½', '1.0-é', 'null', '1'.repeat(65)]
   for (const text of [...texts, ...more]) t.equal(parseVersion(text), null, JSON.stringify(text))
   t.not(parseVersion('1'.repeat(64)), null)
-  t.end()
 })

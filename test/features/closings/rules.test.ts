@@ -44,7 +44,7 @@ const closed = (month: string, position: number, acknowledged: AcknowledgedFindi
     movements: [],
   }) as const
 
-test('a month is closed with its files, and the next one begins from it', (t) => {
+test('a month is closed with its files, and the next one begins from it', async (t) => {
   const { when, state } = givenWhen(evolveClosings)
   const { events, answer } = when(recordClosing, october())
   t.match(events, [closed('2026-10', 40)])
@@ -63,10 +63,9 @@ test('a month is closed with its files, and the next one begins from it', (t) =>
   const { answer: second } = when(recordClosing, { ...november, checkpoint: checkpointOf(55) }, later)
   t.match(second, { first_position: 41, last_position: 55 })
   t.equal(state.get(closings, '2026-11')?.first_position, 41)
-  t.end()
 })
 
-test('refusals, in the order of precedence', (t) => {
+test('refusals, in the order of precedence', async (t) => {
   const wrong = { done: [], failed: ['verify'], checkpoint: null, position: 0 }
   const table: readonly (readonly [code: string, input: RecordClosing, ...before: ReturnType<typeof closed>[]])[] = [
     ['month_closed', october(wrong), closed('2026-10', 40)],
@@ -92,10 +91,9 @@ test('refusals, in the order of precedence', (t) => {
     const { refusal, events } = when(recordClosing, input)
     t.same([refusal?.refusal, events], [code, []], `${code}: ${JSON.stringify(input).slice(0, 60)}`)
   }
-  t.end()
 })
 
-test('events of closings that no rule allows are refused in a replay', (t) => {
+test('events of closings that no rule allows are refused in a replay', async (t) => {
   const table: readonly (readonly [message: RegExp, ...events: ReturnType<typeof closed>[]])[] = [
     [/2026-10 does not come after 2026-10/, closed('2026-10', 40), closed('2026-10', 41)],
     [/2026-12 does not come after 2026-10/, closed('2026-10', 40), closed('2026-12', 41)],
@@ -106,10 +104,9 @@ test('events of closings that no rule allows are refused in a replay', (t) => {
   }
   const wrong = { ...closed('2026-10', 40), data: { ...closed('2026-10', 40).data, checkpoint: checkpointOf(39) } }
   t.throws(() => givenWhen(evolveClosings).given(wrong), { message: /with the checkpoint of 39/ })
-  t.end()
 })
 
-test('a month is over with its last microsecond in UTC, and years follow each other', (t) => {
+test('a month is over with its last microsecond in UTC, and years follow each other', async (t) => {
   t.equal(nextMonth('2026-12'), '2027-01')
   t.equal(nextMonth('2026-01'), '2026-02')
   t.equal(nextMonth('9999-12'), '10000-01')
@@ -120,7 +117,6 @@ test('a month is over with its last microsecond in UTC, and years follow each ot
   const end = Date.UTC(2026, 10, 1) * 1000
   t.equal(when(recordClosing, october(), { now: end - 1 }).refusal?.refusal, 'month_not_over')
   t.equal(when(recordClosing, october(), { now: end }).refusal, undefined)
-  t.end()
 })
 
 const unexplained = findingId('exceptions', 'unexplained', '7')
@@ -134,7 +130,7 @@ const act = (fields: Partial<AcknowledgeFinding> = {}): AcknowledgeFinding => ({
   ...fields,
 })
 
-test('the id of a finding is that of its step, kind and subject, and nothing else', (t) => {
+test('the id of a finding is that of its step, kind and subject, and nothing else', async (t) => {
   // printf 'exceptions|unexplained|7' | sha256sum
   t.equal(unexplained, 'fa4c4613e7aaf513')
   t.not(findingId('exceptions', 'overdrawn', '7'), unexplained)
@@ -157,10 +153,9 @@ test('the id of a finding is that of its step, kind and subject, and nothing els
   ]) {
     t.equal(mayBeAcknowledged('verify', kind), true, kind)
   }
-  t.end()
 })
 
-test('what was acknowledged stops no closing, is listed in it, and in later ones', (t) => {
+test('what was acknowledged stops no closing, is listed in it, and in later ones', async (t) => {
   const { when } = givenWhen(evolveClosings, evolveAcknowledgements)
   const found = october({ findings: [unexplained] })
   t.equal(when(recordClosing, found).refusal?.refusal, 'closing_step_failed')
@@ -180,10 +175,9 @@ test('what was acknowledged stops no closing, is listed in it, and in later ones
   const later = { now: monthEnds('2026-11') + 1 }
   const next = when(recordClosing, { ...november, checkpoint: checkpointOf(55) }, later)
   t.match(next.events, [{ data: { acknowledged: [{ ...listed, month: '2026-10' }] } }])
-  t.end()
 })
 
-test('refusals of an acknowledgement, in the order of precedence', (t) => {
+test('refusals of an acknowledgement, in the order of precedence', async (t) => {
   const own = { step: 'verify', kind: 'hash', subject: '7', is_own: true }
   const hash = { ...own, is_own: false }
   const acknowledged = (): LedgerEvent => ({
@@ -231,5 +225,4 @@ test('refusals of an acknowledgement, in the order of precedence', (t) => {
       message: /which was not acknowledged so/,
     })
   }
-  t.end()
 })

@@ -8,7 +8,7 @@ import { runs } from '../../harness/properties.ts'
 
 const incarnation = stringMatching(/^[0-9a-f]{32}$/)
 
-test('ledgers with the same key and different incarnations share no link and no seed of a game', (t) => {
+test('ledgers with the same key and different incarnations share no link and no seed of a game', async (t) => {
   const users = [1, 11]
   const numbers = [1, 2]
   const games = [1, 2, 11]
@@ -36,5 +36,4 @@ test('ledgers with the same key and different incarnations share no link and no 
     ),
     runs(5),
   )
-  t.end()
 })

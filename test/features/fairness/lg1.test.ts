@@ -4,7 +4,7 @@ import { CHAIN_LENGTH, chainStart, luckyChains } from '../../../src/features/fai
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-test('every link of a chain hashes to the one before it, the first to the commitment', (t) => {
+test('every link of a chain hashes to the one before it, the first to the commitment', async (t) => {
   const chains = luckyChains('a key')
   const name = { incarnation: 'i', chain: '7-1' }
   const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
@@ -20,5 +20,4 @@ test('every link of a chain hashes to the one before it, the first to the commit
   t.not(chains.commitment(name), luckyChains('another key').commitment(name))
   t.throws(() => chains.link(name, 0), RangeError)
   t.throws(() => chains.link(name, CHAIN_LENGTH + 1), RangeError)
-  t.end()
 })

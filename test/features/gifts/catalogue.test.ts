@@ -16,7 +16,7 @@ const fair = [
 ]
 const clover: DefineDecoration = { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100, odds: fair }
 
-test('invalid gifts are refused', (t) => {
+test('invalid gifts are refused', async (t) => {
   const withOdds = (...odds: readonly (readonly [multiplier: number, weight: number])[]): DefineDecoration => ({
     ...clover,
     odds: odds.map(([multiplier, weight]) => ({ multiplier, weight })),
@@ -37,10 +37,9 @@ test('invalid gifts are refused', (t) => {
     t.match(refusal, { refusal: 'validation_failed' }, name)
     t.same(Object.keys(refusal?.errors ?? {}), fields, name)
   }
-  t.end()
 })
 
-test('a gift is created and changed field by field; an identical definition writes no event', (t) => {
+test('a gift is created and changed field by field; an identical definition writes no event', async (t) => {
   const ledger = givenWhen(evolveDecorations)
   const made = ledger.when(defineDecoration, clover)
   const odds = [
@@ -68,10 +67,9 @@ test('a gift is created and changed field by field; an identical definition writ
     1,
     'a return of exactly 1',
   )
-  t.end()
 })
 
-test('refusals of bag items in the order of precedence, and the sum of added items', (t) => {
+test('refusals of bag items in the order of precedence, and the sum of added items', async (t) => {
   const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   ledger.when(defineDecoration, clover)
@@ -84,7 +82,6 @@ test('refusals of bag items in the order of precedence, and the sum of added ite
   t.same(ledger.when(addBagItems, items).answer, { user_id: 1, decoration_id: 5, quantity: 2 })
   t.match(ledger.when(addBagItems, items), { answer: { quantity: 4 }, events: [{ data: items }] })
   t.match(ledger.when(addBagItems, { ...items, quantity: MAX_INTEGER - 3 }).refusal, { refusal: 'balance_limit' })
-  t.end()
 })
 
 const unfilmed: EventData<'decoration-defined'> = {
@@ -98,7 +95,7 @@ const unfilmed: EventData<'decoration-defined'> = {
   odds_hash: null,
 }
 
-test('a gift gets a video, keeps it, and loses it', (t) => {
+test('a gift gets a video, keeps it, and loses it', async (t) => {
   const ledger = givenWhen(evolveDecorations)
   ledger.given({ type: 'decoration-defined', data: unfilmed, movements: [] })
   t.equal(ledger.state.get(decorations, '7')?.video_path, null)
@@ -109,10 +106,9 @@ test('a gift gets a video, keeps it, and loses it', (t) => {
   t.match(ledger.when(defineDecoration, { decoration_id: 7, video_path: null }).events, [
     { data: { video_path: null } },
   ])
-  t.end()
 })
 
-test('a full bag accepts more of a kind that it holds, and no other kind', (t) => {
+test('a full bag accepts more of a kind that it holds, and no other kind', async (t) => {
   const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   for (let decoration_id = 1; decoration_id <= MAX_BAG_KINDS + 1; decoration_id += 1) {
@@ -128,5 +124,4 @@ test('a full bag accepts more of a kind that it holds, and no other kind', (t) =
   t.match(ledger.when(addBagItems, another).refusal, full)
   t.equal(ledger.when(addBagItems, items).refusal, undefined)
   t.match(ledger.when(addBagItems, { ...another, quantity: MAX_INTEGER }).refusal, full)
-  t.end()
 })

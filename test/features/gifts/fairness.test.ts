@@ -19,7 +19,7 @@ function verdictOf(check: IncrementalVerdict): Verdict {
   }
 }
 
-test('the first read opens a chain, later ones only show it', (t) => {
+test('the first read opens a chain, later ones only show it', async (t) => {
   const ledger = givenWhen(evolveLuckyChains)
   const first = ledger.when(show, { user_id: 7 })
   t.same(first.answer, {
@@ -33,10 +33,9 @@ test('the first read opens a chain, later ones only show it', (t) => {
   t.match(first.events, [{ type: 'lucky-chain-opened', data: { fairness_key: testChains.keyHash } }])
   const again = ledger.when(show, { user_id: 7 })
   t.same([again.events, again.answer], [[], first.answer])
-  t.end()
 })
 
-test('a user’s own seed starts the chain that was committed to before', (t) => {
+test('a user’s own seed starts the chain that was committed to before', async (t) => {
   const ledger = givenWhen(evolveLuckyChains)
   const shown = ledger.when(show, { user_id: 7 }).answer
   const chosen = ledger.when(choose, { user_id: 7, client_seed: 'mine' })
@@ -48,10 +47,9 @@ test('a user’s own seed starts the chain that was committed to before', (t) =>
     { data: { chain: '8-1', client_seed: '8' } },
     { data: { chain: '8-2', client_seed: 'mine' } },
   ])
-  t.end()
 })
 
-test('a draw of another ledger is verified with the values sent', (t) => {
+test('a draw of another ledger is verified with the values sent', async (t) => {
   const start = Uint8Array.from({ length: 32 }, (_, i) => i)
   const draw: VerifyDraw = {
     chain: 'c-1',
@@ -112,10 +110,9 @@ test('a draw of another ledger is verified with the values sent', (t) => {
     t.equal(answer.steps.find(({ ok }) => !ok)?.step, step, name)
   }
   t.match(verdictOf(verifyDraw(draw, { commitments: [], odds: undefined })), { valid: false })
-  t.end()
 })
 
-test('a reward beyond the largest balance is shown exactly', (t) => {
+test('a reward beyond the largest balance is shown exactly', async (t) => {
   const stake = Number.MAX_SAFE_INTEGER
   const orders = [{ reward_num: stake }]
   const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }
@@ -129,5 +126,4 @@ test('a reward beyond the largest balance is shown exactly', (t) => {
     [false, '90071991646689984525', 'the reward is 90071991646689984525, not 9007199254740991'],
     [false, '90071992547409910000', 'the reward is 90071992547409910000, not 9007199254740991'],
   ])
-  t.end()
 })

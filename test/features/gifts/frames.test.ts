@@ -27,7 +27,7 @@ const drawn = (
 const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
 const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
 
-test('a frame of a drawn send with its streak goes to the room', (t) => {
+test('a frame of a drawn send with its streak goes to the room', async (t) => {
   t.same(framesFrom(giftFrames, drawn([0, 700])), [
     {
       channel: 'room:7',
@@ -49,10 +49,9 @@ test('a frame of a drawn send with its streak goes to the room', (t) => {
   ])
   const [bagged] = framesFrom(giftFrames, drawn([0], { from_bag: true, cost: 0 }))
   t.match(bagged?.data, { totalcost: 0, win: 0 })
-  t.end()
 })
 
-test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyone too', (t) => {
+test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyone too', async (t) => {
   const rows: readonly (readonly [rewards: number[], tolds: (readonly [string, string, number])[]])[] = [
     [[4_999], []],
     [[4_999, 4_999], []],
@@ -83,10 +82,9 @@ test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyo
       rewards.join(),
     )
   }
-  t.end()
 })
 
-test('an encrypted send encodes every path with rot41 and marks every frame', (t) => {
+test('an encrypted send encodes every path with rot41 and marks every frame', async (t) => {
   const frames = framesFrom(giftFrames, drawn([10_000], { encrypted: true }))
   t.equal(frames.length, 3)
   for (const { enc } of frames) t.equal(enc, 'rot41')
@@ -98,10 +96,9 @@ test('an encrypted send encodes every path with rot41 and marks every frame', (t
       decoration: { image_path: rot41('gifts/clover.png') },
     })
   }
-  t.end()
 })
 
-test('the video of a gift is in its frames, where it has one', (t) => {
+test('the video of a gift is in its frames, where it has one', async (t) => {
   t.notOk(JSON.stringify(framesFrom(giftFrames, drawn([10_000]))).includes('video_path'))
   for (const encrypted of [false, true]) {
     const path = encrypted ? rot41('gifts/comet.mp4') : 'gifts/comet.mp4'
@@ -110,10 +107,9 @@ test('the video of a gift is in its frames, where it has one', (t) => {
     t.equal(wins.length, 2)
     for (const { data } of wins) t.match(data, { decoration: { video_path: path } })
   }
-  t.end()
 })
 
-test('rot41 shifts printable characters by 41 places and can be reversed', (t) => {
+test('rot41 shifts printable characters by 41 places and can be reversed', async (t) => {
   const back = (text: string) =>
     text.replace(/[!-~]/g, (one) => String.fromCharCode(((one.charCodeAt(0) - 33 - 41 + 94) % 94) + 33))
   t.equal(rot41('!'), 'J')
@@ -125,17 +121,15 @@ test('rot41 shifts printable characters by 41 places and can be reversed', (t) =
     t.equal(back(rot41(text)), text)
     t.equal(rot41(text) === text, text === '')
   }
-  t.end()
 })
 
-test('erased users and gifts keep their ids in frames', (t) => {
+test('erased users and gifts keep their ids in frames', async (t) => {
   const frames = framesFrom(giftFrames, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
   t.match(frames[0]?.data, { roomuid: '', gift: { id: 97, name: '', image_path: '' }, senderid: 99 })
   t.match(frames[1]?.data, { user: { id: 99, name: '', uid: '', current_profile_image_url: '' } })
-  t.end()
 })
 
-test('a frame of a gift without draws goes to the room, encoded as the sender asked', (t) => {
+test('a frame of a gift without draws goes to the room, encoded as the sender asked', async (t) => {
   const sent = (others: Partial<EventData<'gift-sent'>> = {}): PositionedEvent<'gift-sent'> => {
     const { data, at } = drawn([0, 0])
     return { type: 'gift-sent', data: { ...data, ...others }, movements: [], position: 41, at }
@@ -162,5 +156,4 @@ test('a frame of a gift without draws goes to the room, encoded as the sender as
   t.match(framesFrom(giftFrames, sent({ room_id: 98, decoration_id: 97 })), [
     { data: { roomuid: '', gift: { id: 97, name: '', image_path: '' } } },
   ])
-  t.end()
 })

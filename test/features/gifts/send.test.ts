@@ -83,7 +83,7 @@ const request: SendGift = {
 const movementLines = (event: LedgerEvent | undefined) =>
   event?.movements.map(({ debit, credit, amount }) => `${debit} > ${credit} ${amount}`)
 
-test('refusals, in the order of precedence', (t) => {
+test('refusals, in the order of precedence', async (t) => {
   const validation = (errors: object) => ({ refusal: 'validation_failed', errors })
   const [noGift, noRoom] = [['There is no such gift.'], ['There is no such room.']]
   const sender = 'The sender cannot be a receiver.'
@@ -111,10 +111,9 @@ test('refusals, in the order of precedence', (t) => {
     ledger.given(...given)
     t.match(ledger.when(verb, { ...request, ...change }), { events: [], refusal }, name)
   }
-  t.end()
 })
 
-test('a refusal for the balance limit does not depend on the draw', (t) => {
+test('a refusal for the balance limit does not depend on the draw', async (t) => {
   // One draw in two wins ten times the stake; the refusals must not reveal which.
   const RARE = 6
   const odds = [
@@ -139,10 +138,9 @@ test('a refusal for the balance limit does not depend on the draw', (t) => {
     for (const { reward } of answer?.orders ?? []) rewards.add(reward)
   }
   t.same(rewards, new Set([0, 100]), 'some win and some do not')
-  t.end()
 })
 
-test('a standard gift gives all to the receivers, and 3% and trophy points to the room', (t) => {
+test('a standard gift gives all to the receivers, and 3% and trophy points to the room', async (t) => {
   const { events, answer } = giftRules().when(verb, request)
   t.equal(events.length, 1)
   t.match(events[0], {
@@ -163,20 +161,18 @@ test('a standard gift gives all to the receivers, and 3% and trophy points to th
     answer?.orders.map(({ reward }) => reward),
     [0, 0],
   )
-  t.end()
 })
 
-test('a room can be named by its uid', (t) => {
+test('a room can be named by its uid', async (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
   for (const decoration_id of [STANDARD, LUCKY]) {
     const byId = giftRules().when(paying, { ...request, decoration_id })
     const byUid = giftRules().when(paying, { ...request, decoration_id, room: 'R1' })
     t.same([byUid.events, byUid.answer], [byId.events, byId.answer])
   }
-  t.end()
 })
 
-test('the room’s owner gets a commission on standard gifts, not on the owner’s own', (t) => {
+test('the room’s owner gets a commission on standard gifts, not on the owner’s own', async (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
   const lines = (change: Partial<SendGift>) =>
     movementLines(
@@ -187,11 +183,10 @@ test('the room’s owner gets a commission on standard gifts, not on the owner�
   t.equal(lines({}).at(-1), `issuance:gifts:target > user:${OWNER}:target 6`)
   t.equal(lines({ room: 2 }).at(-1), 'issuance:gifts:target > room:2:target 3')
   t.equal(lines({ decoration_id: LUCKY }).length, 4)
-  t.end()
 })
 
 for (const decoration_id of [LUCKY, RETURNABLE]) {
-  test(`gift ${decoration_id}: drawn and paid at once, 10% to the receivers, nothing to the room`, (t) => {
+  test(`gift ${decoration_id}: drawn and paid at once, 10% to the receivers, nothing to the room`, async (t) => {
     const { events, answer } = giftRules().when(verb, { ...request, decoration_id })
     t.same(
       events.map(({ type }) => type),
@@ -221,19 +216,17 @@ for (const decoration_id of [LUCKY, RETURNABLE]) {
         },
       },
     })
-    t.end()
   })
 }
 
-test('a returnable gift without odds is not drawn', (t) => {
+test('a returnable gift without odds is not drawn', async (t) => {
   const { events, answer } = giftRules().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
   t.equal(events[0]?.type, 'gift-sent')
   t.equal(answer?.drawn, false)
   t.equal(movementLines(events[0])?.length, 3)
-  t.end()
 })
 
-test('a gift from the bag costs items instead of diamonds, all else is the same', (t) => {
+test('a gift from the bag costs items instead of diamonds, all else is the same', async (t) => {
   const ledger = giftRules()
   ledger.given(addedToBag(1, STANDARD, 5), addedToBag(1, LUCKY, 4))
   const standard = ledger.when(verb, { ...request, from_bag: true })
@@ -244,10 +237,9 @@ test('a gift from the bag costs items instead of diamonds, all else is the same'
   t.equal(movementLines(lucky.events[1])?.[0], 'house:gifts:diamonds > user:1:diamonds 198')
   t.match(ledger.when(verb, { ...request, from_bag: true }).refusal, { refusal: 'insufficient_items' }, '1 is left')
   t.match(ledger.when(verb, { ...request, from_bag: true, quantity: 1, receiver_ids: [2] }).events.length, 1)
-  t.end()
 })
 
-test('consecutive sends are counted by sender, room and gift, and start again after 6 seconds', (t) => {
+test('consecutive sends are counted by sender, room and gift, and start again after 6 seconds', async (t) => {
   const ledger = giftRules()
   ledger.given(credited('user', 2, 'diamonds', 1_000))
   const second = 1_000_000
@@ -266,10 +258,9 @@ test('consecutive sends are counted by sender, room and gift, and start again af
     const { events } = ledger.when(verb, { ...one, ...change }, { now: FIXED_NOW + at * second })
     t.match(events.at(-1), { data: { times, won } }, `at ${at} s`)
   }
-  t.end()
 })
 
-test('a chain that is used up is followed by the next one, with the same seed', (t) => {
+test('a chain that is used up is followed by the next one, with the same seed', async (t) => {
   const ledger = giftRules()
   ledger.given(credited('user', 1, 'diamonds', 1_000_000))
   const one = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
@@ -287,7 +278,6 @@ test('a chain that is used up is followed by the next one, with the same seed', 
   const committed = opened?.type === 'lucky-chain-opened' ? opened.data.next_commitment : undefined
   t.match(following, { data: { commitment: committed } }, 'it was committed to one chain ahead')
   t.match([first[1], next[1]], [{ data: { announced: false } }, { data: { announced: true } }])
-  t.end()
 })
 
 const lucky = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
@@ -299,7 +289,7 @@ function drawn(ledger: GivenWhen) {
   return draw.data
 }
 
-test('a send is announced when the commitment of its chain was on the ledger before', (t) => {
+test('a send is announced when the commitment of its chain was on the ledger before', async (t) => {
   const show = (ledger: GivenWhen) => ledger.when(showChains(testChains), { user_id: 1 })
   const choose = (ledger: GivenWhen) => ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
   for (const before of [show, choose]) {
@@ -326,10 +316,9 @@ test('a send is announced when the commitment of its chain was on the ledger bef
   beginIncarnation(ledger.state, testIncarnation)
   show(ledger)
   t.match(drawn(ledger), { k: 1, announced: true })
-  t.end()
 })
 
-test('a chain of an earlier incarnation draws nothing, and the next number is above all that the ledger names', (t) => {
+test('a chain of an earlier incarnation draws nothing, and the next number is above all that the ledger names', async (t) => {
   const ledger = giftRules()
   ledger.when(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
   t.match(drawn(ledger), { incarnation: testIncarnation, chain: '1-2', k: 1, client_seed: 'mine' })
@@ -348,5 +337,4 @@ test('a chain of an earlier incarnation draws nothing, and the next number is ab
     { data: { chain: '1-7', client_seed: 'other' } },
     { data: { chain: '1-8', client_seed: 'third' } },
   ])
-  t.end()
 })

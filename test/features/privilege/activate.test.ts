@@ -66,7 +66,7 @@ const table: readonly (readonly [
   ['a thousand steps lower', running(TOP, 10, 1_003), card(3, 100), 10, 10, TOP, 20],
 ]
 
-test('activation starts, extends or replaces a privilege, by the ranks', (t) => {
+test('activation starts, extends or replaces a privilege, by the ranks', async (t) => {
   for (const [name, runs, card, percent, days, holds, until, at = 0] of table) {
     const ledger = privilegeRules(card, ...(runs === null ? [] : [runs]))
     const before = ledger.state.get(privileges, '1')
@@ -94,11 +94,10 @@ test('activation starts, extends or replaces a privilege, by the ranks', (t) => 
     t.match(ledger.state.get(privileges, '1'), { privilege_package_id: holds, valid_until: day(until) }, name)
     t.match(ledger.state.get(cards, String(FIRST)), { activated: true, owner_id: 1 }, name)
   }
-  t.end()
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of an activation, in order', (t) => {
+test('refusals of an activation, in order', async (t) => {
   const used: LedgerEvent = {
     type: 'card-activated',
     data: { card_id: FIRST + 1, user_id: 1, privilege_package_id: 1, rank: 1, valid_days: 9 },
@@ -119,10 +118,9 @@ test('refusals of an activation, in order', (t) => {
       name,
     )
   }
-  t.end()
 })
 
-test('a share that rounds to 0 days leaves the card stored', (t) => {
+test('a share that rounds to 0 days leaves the card stored', async (t) => {
   const shares = [
     [4, 2],
     [THIRD, 3],
@@ -140,10 +138,9 @@ test('a share that rounds to 0 days leaves the card stored', (t) => {
       'once the privilege has expired',
     )
   }
-  t.end()
 })
 
-test('an end beyond the year 9999 is refused', (t) => {
+test('an end beyond the year 9999 is refused', async (t) => {
   const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
   const ends = (valid_until: number): LedgerEvent => ({
     type: 'privilege-days-added',
@@ -154,20 +151,18 @@ test('an end beyond the year 9999 is refused', (t) => {
     privilegeRules(card(3, 2), ends(valid_until)).when(activateCard, { caller_id: 1, card_id: FIRST })
   t.same(at(last - 2 * DAY).answer, { days_added: 2, valid_until: '9999-12-31 23:59:59' })
   t.match(at(last - 2 * DAY + 1).refusal, { refusal: 'validity_limit' })
-  t.end()
 })
 
-test('a card received an hour ago counts in full and keeps the days of its grant', (t) => {
+test('a card received an hour ago counts in full and keeps the days of its grant', async (t) => {
   const ledger = privilegeRules(card(THIRD, 20))
   ledger.when(transferCard, { caller_id: 1, card_id: FIRST, receiver_id: 2 })
   const now = FIXED_NOW + 3_600_000_000
   const { answer } = ledger.when(activateCard, { caller_id: 2, card_id: FIRST }, { now })
   t.same(answer, { days_added: 20, valid_until: '2026-12-11 09:00:00' })
   t.equal(ledger.state.get(privileges, '1'), undefined)
-  t.end()
 })
 
-test('after a grant changes of the package’s rank apply, changes of its days do not', (t) => {
+test('after a grant changes of the package’s rank apply, changes of its days do not', async (t) => {
   const changed = packageDefined(THIRD, 6, 7)
   const first = privilegeRules(card(THIRD, 20), running(TOP, 10), changed)
   t.match(first.when(activateCard, { caller_id: 1, card_id: FIRST }), {
@@ -177,14 +172,12 @@ test('after a grant changes of the package’s rank apply, changes of its days d
   // The active privilege keeps the rank of its card.
   const second = privilegeRules(card(4, 20), running(THIRD, 10), changed)
   t.match(second.when(activateCard, { caller_id: 1, card_id: FIRST }).events[1], { type: 'privilege-replaced' })
-  t.end()
 })
 
-test('a privilege ends on a whole second', (t) => {
+test('a privilege ends on a whole second', async (t) => {
   const ledger = privilegeRules(card(THIRD, 1), card(THIRD, 1), card(1, 9))
   const at = (micros: number, card_id: number) => ledger.when(activateCard, { caller_id: 1, card_id }, { now: micros })
   t.match(at(FIXED_NOW + 999_999, FIRST).answer, { valid_until: daysText(1) })
   t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: daysText(2) }, 'still running')
   t.match(at(day(2) * 1_000_000, FIRST + 2).events[1], { data: { percent: 100, days: 9, rank: 1 } }, 'over')
-  t.end()
 })

@@ -23,7 +23,7 @@ function privilegeRules() {
 }
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of a transfer, in order', (t) => {
+test('refusals of a transfer, in order', async (t) => {
   const unknown = { refusal: 'validation_failed', errors: { receiver_id: ['There is no user 9.'] } }
   const rows: readonly (readonly [string, number, number, number, object])[] = [
     ['no such card', 2, 99, 2, { refusal: 'not_found' }],
@@ -42,10 +42,9 @@ test('refusals of a transfer, in order', (t) => {
   const ledger = givenWhen(evolveUsers, evolveCards)
   ledger.given(cardGranted(9, 3, 30))
   t.match(ledger.when(transferCard, { caller_id: 9, card_id: 1, receiver_id: 9 }).refusal, { refusal: 'same_user' })
-  t.end()
 })
 
-test('events of cards that are not stored with their owner cannot be applied', (t) => {
+test('events of cards that are not stored with their owner cannot be applied', async (t) => {
   const moved = (card_id: number, from_user_id: number): LedgerEvent => ({
     type: 'card-moved',
     data: { card_id, privilege_package_id: 3, from_user_id, to_user_id: 2 },
@@ -54,10 +53,9 @@ test('events of cards that are not stored with their owner cannot be applied', (
   for (const event of [moved(4, 2), moved(5, 1), moved(99, 1), used]) {
     t.throws(() => privilegeRules().given(event), /is not stored with user/)
   }
-  t.end()
 })
 
-test('a package is created and changed field by field; an identical definition writes no event', (t) => {
+test('a package is created and changed field by field; an identical definition writes no event', async (t) => {
   const ledger = givenWhen(evolvePackages)
   const { refusal } = ledger.when(definePackage, { privilege_package_id: 3, rank: 0, name: 'VIP' })
   t.same(refusal, { refusal: 'validation_failed', errors: { valid_days: ['This field is required.'] } })
@@ -70,5 +68,4 @@ test('a package is created and changed field by field; an identical definition w
     const changed = ledger.when(definePackage, { privilege_package_id: 3, ...change }, later)
     t.match(changed, { events: [{ data: change }], answer: { ...change, created_at: FIXED_NOW } })
   }
-  t.end()
 })

@@ -69,7 +69,7 @@ const made = (
   movements: [],
 })
 
-test('a sum within the limit is done and counted, and what passes it becomes a proposal', (t) => {
+test('a sum within the limit is done and counted, and what passes it becomes a proposal', async (t) => {
   const { when, state } = ledger()
   const first = when(crediting(), coins(100))
   t.match(
@@ -99,10 +99,9 @@ test('a sum within the limit is done and counted, and what passes it becomes a p
     'what is not named has none',
   )
   t.match(when(crediting(), { ...coins(10), user_id: 8 }).refusal, { refusal: 'not_found' })
-  t.end()
 })
 
-test('limits are obeyed as they are now', (t) => {
+test('limits are obeyed as they are now', async (t) => {
   const { when, state } = ledger(null)
   const credits = (amount: number) => when(crediting(), coins(amount))
   t.same(
@@ -121,19 +120,17 @@ test('limits are obeyed as they are now', (t) => {
   t.same(when(setApprovals, { limits: null }).events, [], 'off already')
   t.match(state.get(approvalSettings, 'all'), { limits: null })
   t.notOk(isSameLimits({}, null), 'limits of 0 are not off')
-  t.end()
 })
 
-test('only a ledger that holds nothing but its first event is opened with limits', (t) => {
+test('only a ledger that holds nothing but its first event is opened with limits', async (t) => {
   const opened = givenWhen(evolveUsers, evolveApprovalSettings)
   opened.given(userDefined(7))
   t.same(opened.when(openApprovals, { limits: null }).events, [], 'off: as without')
   t.match(opened.when(openApprovals, { limits: {} }).events, [{ type: 'approvals-set', data: { limits: {} } }])
   t.same(opened.when(openApprovals, { limits: { coins: 1 } }).events, [], 'later')
-  t.end()
 })
 
-test('what was done counts for 24 hours, and a little longer what followed at once', (t) => {
+test('what was done counts for 24 hours, and a little longer what followed at once', async (t) => {
   const { when, state } = ledger()
   const at = (now: number, amount: number) => when(crediting(), coins(amount), { now }).answer
   t.match(at(FIXED_NOW, 40), { done: {} })
@@ -146,10 +143,9 @@ test('what was done counts for 24 hours, and a little longer what followed at on
   t.match(at(FIXED_NOW + 25 * HOUR, 41), { proposed: {} })
   t.match(at(FIXED_NOW + 25 * HOUR, 40), { done: {} })
   t.equal(state.get(approvalUses, 'staff:ann')?.uses.length, 2, 'what counts no more is dropped')
-  t.end()
 })
 
-test('the refusals of decisions, in their order', (t) => {
+test('the refusals of decisions, in their order', async (t) => {
   const { given, when, state } = ledger()
   given(made(5), made(6), credited('user', 7, 'coins', Number.MAX_SAFE_INTEGER - 5))
   const approve = (proposal_id: number, actor: string, now = FIXED_NOW) =>
@@ -176,10 +172,9 @@ test('the refusals of decisions, in their order', (t) => {
   t.equal(approve(2, 'staff:cem'), 'proposal_closed')
   t.equal(reject(3, 'staff:ann'), undefined, 'the maker may')
   t.equal(reject(3, 'staff:ann'), 'proposal_closed')
-  t.end()
 })
 
-test('only what is overdue expires, at its time', (t) => {
+test('only what is overdue expires, at its time', async (t) => {
   const { given, when, state } = ledger()
   given(made(5), made(6))
   when(rejectProposal(findCall), { proposal_id: 2, versions: versionsOf(state, 2), note: null }, { actor: 'staff:ben' })
@@ -190,10 +185,9 @@ test('only what is overdue expires, at its time', (t) => {
   t.equal(expire(end + HOUR), 0)
   t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end })
   t.equal(state.get(proposalContents, '3')?.effects, null)
-  t.end()
 })
 
-test('a clock that jumped ahead ends no proposal before its time has really passed', (t) => {
+test('a clock that jumped ahead ends no proposal before its time has really passed', async (t) => {
   const { given, when, state } = ledger()
   given(made(5), made(6))
   const end = FIXED_NOW + PROPOSAL_MICROS
@@ -208,10 +202,9 @@ test('a clock that jumped ahead ends no proposal before its time has really pass
   passed(end - HOUR)
   t.match(when(approveProposal(findCall), decision(3), jumped).refusal, { refusal: 'proposal_closed' })
   t.equal(expire(), 1)
-  t.end()
 })
 
-test('what moves nothing is neither proposed nor counted, and a debit counts as a credit does', (t) => {
+test('what moves nothing is neither proposed nor counted, and a debit counts as a credit does', async (t) => {
   const { given, when } = ledger({ coins: 10 })
   given(credited('user', 7, 'coins', 50))
   const debiting = limited(
@@ -229,5 +222,4 @@ test('what moves nothing is neither proposed nor counted, and a debit counts as 
     'staff:ann',
   )
   t.same(when(idle, coins(5)), { events: [], answer: { done: 0 }, refusal: undefined })
-  t.end()
 })

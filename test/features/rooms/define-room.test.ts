@@ -25,7 +25,7 @@ function roomRules() {
 
 const record = ({ room, profile }: DefinedRoom) => roomRecord(room, profile)
 
-test('omitted fields of a new room get defaults; the owner is required', (t) => {
+test('omitted fields of a new room get defaults; the owner is required', async (t) => {
   const { when, state } = roomRules()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
   t.same(events, [
@@ -42,10 +42,9 @@ test('omitted fields of a new room get defaults; the owner is required', (t) => 
     created_at: '2026-11-21T08:00:00.000000Z',
   })
   t.match(state.get(roomProfiles, '4'), { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' })
-  t.end()
 })
 
-test('omitted fields keep their values, and only a new owner writes an event', (t) => {
+test('omitted fields keep their values, and only a new owner writes an event', async (t) => {
   const { when, state } = roomRules()
   const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineRoom, room(3), later).events, [])
@@ -69,10 +68,9 @@ test('omitted fields keep their values, and only a new owner writes an event', (
     ],
   )
   t.match(answer && record(answer), { owner_id: 2, trophy_points: 50 })
-  t.end()
 })
 
-test('owners are members from the definition on; a former owner stays a member', (t) => {
+test('owners are members from the definition on; a former owner stays a member', async (t) => {
   const { when, state } = roomRules()
   t.match(state.get(roomMembers, roomMemberKey(3, 1)), { room_id: 3, user_id: 1, joined_at: FIXED_NOW })
   t.equal(state.get(rooms, '3')?.members_count, 1)
@@ -84,10 +82,9 @@ test('owners are members from the definition on; a former owner stays a member',
     ['room-defined'],
     'who is a member already does not join again',
   )
-  t.end()
 })
 
-test('a uid of digits is no id of another room, and an id no uid of another room', (t) => {
+test('a uid of digits is no id of another room, and an id no uid of another room', async (t) => {
   const { when, state } = roomRules()
   const taken = { refusal: 'validation_failed', errors: { uid: ['This value has already been taken.'] } }
   t.same(when(defineRoom, room(4, { uid: '3', owner_id: 1 })).refusal, taken)
@@ -103,11 +100,10 @@ test('a uid of digits is no id of another room, and an id no uid of another room
   t.same(when(defineRoom, room(4, { uid: '77' })).refusal, taken)
   t.match(when(defineRoom, room(78, { uid: '78', owner_id: 1 })).answer?.profile, { uid: '78' })
   t.equal(state.get(roomUids, '78')?.room_id, 78)
-  t.end()
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of a room, in order', (t) => {
+test('refusals of a room, in order', async (t) => {
   const rows: readonly [DefineRoom, Record<string, string[]>][] = [
     [room(4, { uid: 'majlis' }), { uid: ['This value has already been taken.'] }],
     [room(4), { owner_id: ['This field is required.'] }],
@@ -128,5 +124,4 @@ test('refusals of a room, in order', (t) => {
   when(defineRoom, room(3, { uid: 'r4' }))
   t.match(when(defineRoom, room(4, { owner_id: 1 })).refusal, { errors: { uid: [String] } }, 'the default uid is taken')
   t.equal(when(defineRoom, room(3, { uid: 'r4' })).refusal, undefined, 'one’s own')
-  t.end()
 })

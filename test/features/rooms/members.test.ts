@@ -17,7 +17,7 @@ const remove = removeMember(seats)
 const refused = (refusal: string) => ({ events: [], answer: undefined, refusal: { refusal } })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of leaving a room, in order', (t) => {
+test('refusals of leaving a room, in order', async (t) => {
   const { when, given } = openedGame()
   for (const [caller_id, room, refusal] of [
     [9, 'R9', 'not_found'],
@@ -29,10 +29,9 @@ test('refusals of leaving a room, in order', (t) => {
   }
   given(joinedEvent(1, 9))
   t.same(when(leave, { caller_id: 9, room: 'R1' }), refused('room_owner'))
-  t.end()
 })
 
-test('a creator without a seat may leave, and whoever left the game', (t) => {
+test('a creator without a seat may leave, and whoever left the game', async (t) => {
   const watching = openedGame({ join_admin: false })
   t.equal(watching.when(leave, { caller_id: 1, room: 1 }).refusal, undefined)
   t.same(watching.join(1).refusal, { refusal: 'not_room_member' })
@@ -45,22 +44,19 @@ test('a creator without a seat may leave, and whoever left the game', (t) => {
   seated.join(3)
   t.equal(seated.when(finishGame(testSpins), seated.at(3)).refusal, undefined)
   t.equal(seated.when(leave, { caller_id: 3, room: 1 }).refusal, undefined, 'the game is over')
-  t.end()
 })
 
-test('a refund that does not fit refuses the whole removal', (t) => {
+test('a refund that does not fit refuses the whole removal', async (t) => {
   const { when, join, given } = openedGame()
   join(2)
   given(credited('user', 2, 'coins', MAX_INTEGER - 70))
   t.same(when(remove, { room_id: 1, user_id: 2 }), refused('balance_limit'))
   t.same(when(leave, { caller_id: 2, room: 1 }), refused('in_open_game'))
-  t.end()
 })
 
-test('events that no verb could have written cannot be applied', (t) => {
+test('events that no verb could have written cannot be applied', async (t) => {
   const { given } = rouletteRules()
   t.throws(() => given(joinedEvent(1, 1)), /already is a member/)
   t.throws(() => given(joinedEvent(7, 1)), /room 7 does not exist/)
   t.throws(() => given({ type: 'room-left', data: { room_id: 1, user_id: 5 }, movements: [] }), /is not a member/)
-  t.end()
 })

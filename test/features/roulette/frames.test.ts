@@ -15,7 +15,7 @@ const [amina, badr, carmen] = [
 ]
 const erased = { id: 9, name: '', avatar: '' }
 
-test('each event of a game sends its frame to the room', (t) => {
+test('each event of a game sends its frame to the room', async (t) => {
   const spin = {
     fee: 0,
     server_seed: 'a'.repeat(64),
@@ -68,5 +68,4 @@ test('each event of a game sends its frame to the room', (t) => {
   for (const [event, name, data] of rows) {
     t.same(framesFrom(gameFrames, event), [{ channel: 'room:7', event: name, data }], name)
   }
-  t.end()
 })

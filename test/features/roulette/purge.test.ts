@@ -28,7 +28,7 @@ const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer
   answer: answer && purgedGames(answer, 'http://assets.test'),
 })
 
-test('only games that are old enough are cancelled', (t) => {
+test('only games that are old enough are cancelled', async (t) => {
   const table = openedGame()
   table.join(2)
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
@@ -53,10 +53,9 @@ test('only games that are old enough are cancelled', (t) => {
   t.equal(answer?.games.length, 1)
   t.match(purge(10, false, 10), { events: [], answer: { games: [] } }, 'again')
   t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: { games: [{ id: both[1] }] } })
-  t.end()
 })
 
-test('games that were finished in the meantime, or cannot be refunded, stay as they are', (t) => {
+test('games that were finished in the meantime, or cannot be refunded, stay as they are', async (t) => {
   const table = openedGame()
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 1 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
@@ -76,7 +75,6 @@ test('games that were finished in the meantime, or cannot be refunded, stay as t
     events: [],
     answer: { games: [], skipped: [] },
   })
-  t.end()
 })
 
 test('operators purge through the admin route', async (t) => {

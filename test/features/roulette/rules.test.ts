@@ -24,7 +24,7 @@ import { gameInput, movementLines, open, openedGame, rouletteRules } from './gam
 const coins = ({ state }: Pick<GivenWhen, 'state'>, ...users: number[]) =>
   users.map((id) => balanceOf(state, account('user', id, 'coins')))
 
-test('a game is created and its creator joins', (t) => {
+test('a game is created and its creator joins', async (t) => {
   const { when, state } = rouletteRules()
   const { events, answer } = when(open(7), { ...gameInput, client_seed: 'mine' })
   const [created, joined] = events
@@ -46,11 +46,10 @@ test('a game is created and its creator joins', (t) => {
   const alone = when(open(), { ...gameInput, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
   t.match(alone.answer, { game: { room_id: 2, prize: 90, entries: [] }, creator: { id: 1 } })
-  t.end()
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of a new game, in order', (t) => {
+test('refusals of a new game, in order', async (t) => {
   const rows: readonly (readonly [Partial<OpenGame>, string])[] = [
     [{ room: 7, caller_id: 5, game_price: 200 }, 'not_found'],
     [{ room: 'nowhere', caller_id: 5, game_price: 200 }, 'not_found'],
@@ -68,10 +67,9 @@ test('refusals of a new game, in order', (t) => {
     undefined,
     'a creator who does not join',
   )
-  t.end()
 })
 
-test('a player who leaves is refunded and may join again as the last player', (t) => {
+test('a player who leaves is refunded and may join again as the last player', async (t) => {
   const { game, join, leave, state } = openedGame()
   join(2)
   const left = leave(1, { game: game.uid, room: 'R1' })
@@ -88,10 +86,9 @@ test('a player who leaves is refunded and may join again as the last player', (t
       [again.events[0]?.position, 1],
     ],
   )
-  t.end()
 })
 
-test('the winner is drawn and paid, less the fee', (t) => {
+test('the winner is drawn and paid, less the fee', async (t) => {
   const { game, join, finish, state } = openedGame({ client_seed: 'one' }, 7)
   join(2)
   join(3, { client_seed: 'three' })
@@ -132,10 +129,9 @@ test('the winner is drawn and paid, less the fee', (t) => {
     entries_hash: finished.data.entries_hash,
     draw: r,
   })
-  t.end()
 })
 
-test('the prize is rounded down, and a prize of 0 makes no movement', (t) => {
+test('the prize is rounded down, and a prize of 0 makes no movement', async (t) => {
   const odd = openedGame({ game_price: 1 }, 33)
   odd.join(2)
   t.same(
@@ -148,10 +144,9 @@ test('the prize is rounded down, and a prize of 0 makes no movement', (t) => {
   const { events, answer } = greedy.finish(1)
   t.same(movementLines(events[0]), [`game:${greedy.game.id}:coins > house:roulette:coins 60`])
   t.equal(answer?.prize, 0)
-  t.end()
 })
 
-test('a game from before commits were lost is as good as cancelled', (t) => {
+test('a game from before commits were lost is as good as cancelled', async (t) => {
   const { game, at, join, leave, finish, cancel, when, state } = openedGame()
   join(2)
   beginIncarnation(state, OTHER_INCARNATION)
@@ -167,7 +162,6 @@ test('a game from before commits were lost is as good as cancelled', (t) => {
   const { answer } = when(open(), { ...gameInput, game_price: 10 })
   t.match(answer?.game, { incarnation: OTHER_INCARNATION })
   t.equal(when(joinGame, at(2, { game: answer?.game.game_id ?? 0 })).refusal, undefined, 'a game of the new one')
-  t.end()
 })
 
 type Table = ReturnType<typeof openedGame>
@@ -179,7 +173,7 @@ const end = (table: Table) => void [table.join(2), table.finish(1)]
 const destroy = (table: Table) => void [table.join(2), table.cancel(1)]
 const poor = ({ state }: Table) => state.set(balances, 'user:4:coins', { account: 'user:4:coins', balance: 29n })
 
-test('refusals of changes to a game, in order', (t) => {
+test('refusals of changes to a game, in order', async (t) => {
   const elsewhere = { room: 2 }
   const rows: readonly (readonly [
     Action,
@@ -230,10 +224,9 @@ test('refusals of changes to a game, in order', (t) => {
       `${does} ${JSON.stringify(others)} ${refusal}`,
     )
   }
-  t.end()
 })
 
-test('a uid must match exactly, and the creator may finish a game without being in it', (t) => {
+test('a uid must match exactly, and the creator may finish a game without being in it', async (t) => {
   const { game, join, finish } = openedGame({ join_admin: false })
   for (const uid of [`g-${game.id}-0`, `${game.uid}0`, game.uid.toUpperCase(), `g-0${game.uid.slice(2)}`]) {
     t.match(join(2, { game: uid }).refusal, { refusal: 'not_found' }, uid)
@@ -242,20 +235,18 @@ test('a uid must match exactly, and the creator may finish a game without being 
   t.match(finish(1).refusal, { refusal: 'not_enough_players' })
   join(3)
   t.match(finish(1).answer, { status: 'finished', players_count: 2, pot: 60 })
-  t.end()
 })
 
-test('no payment exceeds the largest balance', (t) => {
+test('no payment exceeds the largest balance', async (t) => {
   for (const does of ['leave', 'finish', 'cancel'] as const) {
     const table = openedGame({ game_price: 30 })
     table.join(2)
     table.given(...[1, 2].map((id) => credited('user', id, 'coins', MAX_INTEGER - 99)))
     t.match(table[does](1), { refusal: { refusal: 'balance_limit' }, events: [] }, does)
   }
-  t.end()
 })
 
-test('a finish is refused when any player’s balance could not take the prize, whoever would win', (t) => {
+test('a finish is refused when any player’s balance could not take the prize, whoever would win', async (t) => {
   for (const rich of [1, 2, 3]) {
     const table = openedGame()
     table.join(2)
@@ -269,17 +260,15 @@ test('a finish is refused when any player’s balance could not take the prize, 
   table.join(3)
   for (const user of [1, 2, 3]) table.given(credited('user', user, 'coins', MAX_INTEGER - 70 - 90))
   t.match(table.finish(1).answer, { status: 'finished' }, 'a prize that just fits is paid')
-  t.end()
 })
 
-test("a spin with another fairness key than the game's throws", (t) => {
+test("a spin with another fairness key than the game's throws", async (t) => {
   const { join, when, at } = openedGame()
   join(2)
   t.throws(() => when(finishGame(spinSeeds('another key')), at(1)), /another seed/)
-  t.end()
 })
 
-test('former members can leave and finish; players with an erased profile can play', (t) => {
+test('former members can leave and finish; players with an erased profile can play', async (t) => {
   const { join, leave, finish, state } = openedGame()
   join(2)
   state.set(roomMembers, roomMemberKey(1, 2), undefined)
@@ -287,10 +276,9 @@ test('former members can leave and finish; players with an erased profile can pl
   t.match(leave(1).answer, { players: [{ id: 2, name: '', avatar: '', uid: '' }] })
   join(3)
   t.match(finish(2).answer, { status: 'finished' })
-  t.end()
 })
 
-test('events that no verb could have written cannot be applied', (t) => {
+test('events that no verb could have written cannot be applied', async (t) => {
   const full = openedGame({ max_players: 2 })
   const ref = { game_id: full.game.id, room_id: 1 }
   const pays = (user: number) => [transfer(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]
@@ -324,5 +312,4 @@ test('events that no verb could have written cannot be applied', (t) => {
     () => full.given({ type: 'roulette-left', data: { ...ref, user_id: 1, stake: 30 }, movements: [] }),
     /is not open/,
   )
-  t.end()
 })

@@ -19,7 +19,7 @@ import { openedGames } from './opened-games-fixture.ts'
 
 const MINUTE = 60_000_000
 
-test('a game without players is stale two minutes after the last one left', (t) => {
+test('a game without players is stale two minutes after the last one left', async (t) => {
   const table = openedGame()
   const { id } = table.game
   const at = (minutes: number) => ({ now: FIXED_NOW + minutes * MINUTE })
@@ -42,10 +42,9 @@ test('a game without players is stale two minutes after the last one left', (t) 
   t.equal(answer, 1)
   t.match(table.state.get(games, String(id)), { status: 'cancelled', empty_since: null })
   t.match(cancel(33), { events: [], answer: 0 }, 'again')
-  t.end()
 })
 
-test('a game that was never joined counts from its creation', (t) => {
+test('a game that was never joined counts from its creation', async (t) => {
   const table = openedGame({ join_admin: false })
   const cancel = (minutes: number) =>
     table.when(
@@ -55,10 +54,9 @@ test('a game that was never joined counts from its creation', (t) => {
     )
   t.match(cancel(1.99), { events: [] })
   t.match(cancel(2), { events: [{ type: 'roulette-cancelled' }] })
-  t.end()
 })
 
-test('a game that is open for too long is cancelled with its players; one that cannot be refunded is skipped', (t) => {
+test('a game that is open for too long is cancelled with its players; one that cannot be refunded is skipped', async (t) => {
   const table = openedGame()
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 99))
@@ -74,7 +72,6 @@ test('a game that is open for too long is cancelled with its players; one that c
   t.equal(answer, 1)
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: other, player_ids: [2] } }])
   t.equal(table.state.get(games, String(table.game.id))?.status, 'open')
-  t.end()
 })
 
 test('a game from before commits were lost is cancelled at once', async (t) => {

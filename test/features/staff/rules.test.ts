@@ -4,7 +4,7 @@ import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-se
 import { evolveStaff, staffSessions } from '../../../src/features/staff/staff.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
-test('revoking ends sessions of staff that began before this second, also of an unknown member', (t) => {
+test('revoking ends sessions of staff that began before this second, also of an unknown member', async (t) => {
   const { when, state } = givenWhen(evolveStaff)
   const { events, answer } = when(revokeStaffSessions, { sub: 'bob' }, { now: FIXED_NOW + 3_999_999 })
   t.same(
@@ -17,5 +17,4 @@ test('revoking ends sessions of staff that began before this second, also of an 
   t.match(again && revokedStaffSessions(again), { sessions_revoked_before: '2026-11-21T08:00:09.000000Z' })
   t.same(state.get(staffSessions, 'bob'), { sub: 'bob', revoked_before: FIXED_NOW / 1_000_000 + 9 })
   t.equal(state.get(staffSessions, 'ann'), undefined)
-  t.end()
 })

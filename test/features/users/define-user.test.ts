@@ -25,7 +25,7 @@ function userRules() {
   return made
 }
 
-test('omitted fields of a new user get defaults', (t) => {
+test('omitted fields of a new user get defaults', async (t) => {
   const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
   t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
@@ -42,10 +42,9 @@ test('omitted fields of a new user get defaults', (t) => {
     name_folded: 'user 7',
     ...noted,
   })
-  t.end()
 })
 
-test('omitted fields keep their values', (t) => {
+test('omitted fields keep their values', async (t) => {
   const { when, state } = userRules()
   const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]
   const agent = { charging_agent: true, allow_receive_withdraw_requests: true }
@@ -63,10 +62,9 @@ test('omitted fields keep their values', (t) => {
   t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a new name writes no event')
   const after = { name: 'Aya B', created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' }
   t.match(state.get(userProfiles, '1'), after)
-  t.end()
 })
 
-test('only changed users write an event', (t) => {
+test('only changed users write an event', async (t) => {
   const agency_countries = [
     { country_id: 20, diamonds_per_dollar: 9_000 },
     { country_id: 30, diamonds_per_dollar: 9_000 },
@@ -94,10 +92,9 @@ test('only changed users write an event', (t) => {
     events.map(({ data }) => data),
     [userDefined(2, { business_manager: 1 }).data, userDefined(3).data],
   )
-  t.end()
 })
 
-test('users of a list may swap uids', (t) => {
+test('users of a list may swap uids', async (t) => {
   const { when, state } = userRules()
   const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
   t.match(answer && userRecords(answer, 'http://assets.test'), [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
@@ -107,11 +104,10 @@ test('users of a list may swap uids', (t) => {
   when(defineUsers, one(1, { uid: 'c' }))
   t.equal(state.get(userUids, 'b'), undefined, 'let go')
   t.equal(when(defineUsers, one(4, { uid: 'b' })).refusal, undefined, 'and the released uid is free')
-  t.end()
 })
 
 // Rows of one list in the order of precedence: each breaks its own rule and those of the rows below.
-test('refusals of users, in order', (t) => {
+test('refusals of users, in order', async (t) => {
   const unknown = [{ country_id: 40, diamonds_per_dollar: 1 }]
   const known = { country_id: 20, diamonds_per_dollar: 1 }
   const country = (user: number, i: number, error: string[]) => ({
@@ -134,10 +130,9 @@ test('refusals of users, in order', (t) => {
   for (const [name, input, errors] of rows) {
     t.same(userRules().when(defineUsers, input), { events: [], answer: undefined, refusal: invalid(errors) }, name)
   }
-  t.end()
 })
 
-test('conflicts of uids', (t) => {
+test('conflicts of uids', async (t) => {
   const both = { 'users.0.uid': taken, 'users.1.uid': taken }
   const rows: readonly [string, DefineUsers, Record<string, string[]> | undefined][] = [
     ["another's", one(3, { uid: 'a' }), { uid: taken }],
@@ -156,12 +151,10 @@ test('conflicts of uids', (t) => {
   const { when } = userRules()
   when(defineUsers, one(1, { uid: 'u5' }))
   t.same(when(defineUsers, one(5)).refusal, invalid({ uid: taken }), 'a default uid that is taken')
-  t.end()
 })
 
-test('a list is applied completely or not at all', (t) => {
+test('a list is applied completely or not at all', async (t) => {
   const { when, state } = userRules()
   when(defineUsers, list({ id: 3, name: 'new' }, { id: 4, uid: 'a' }))
   t.equal(state.get(userProfiles, '3'), undefined)
-  t.end()
 })

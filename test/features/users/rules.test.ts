@@ -8,7 +8,7 @@ import { evolveUsers, users } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
-test('revoking expires tokens issued before this second', (t) => {
+test('revoking expires tokens issued before this second', async (t) => {
   const { given, when, state } = givenWhen(evolveUsers)
   t.same(when(revokeSessions, { user_id: 7 }).refusal, { refusal: 'not_found' })
   given(userDefined(7))
@@ -21,10 +21,9 @@ test('revoking expires tokens issued before this second', (t) => {
 
   given(userDefined(7, { charging_agent: 1 }))
   t.match(state.get(users, '7'), { charging_agent: true, sessions_revoked_before: FIXED_NOW / 1_000_000 + 3 })
-  t.end()
 })
 
-test('a device that was removed or moved within a batch does not count towards the limit', (t) => {
+test('a device that was removed or moved within a batch does not count towards the limit', async (t) => {
   const { when, state } = givenWhen()
   const register = (user_id: number, token: string) =>
     when(registerDevice, { user_id, token, platform: 'ios', language: 'en' })
@@ -35,5 +34,4 @@ test('a device that was removed or moved within a batch does not count towards t
   for (const token of ['d20', 'd21', 'd22']) register(1, token)
   const holders = ['d0', 'd1', 'd2', 'd3', 'd22'].map((token) => state.get(devices, token)?.user_id)
   t.same(holders, [2, 2, undefined, 1, 1])
-  t.end()
 })

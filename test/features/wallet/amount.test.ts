@@ -5,7 +5,7 @@ import { currencies } from '../../../src/ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 import { runs } from '../../harness/properties.ts'
 
-test('dollars are parsed digit by digit', (t) => {
+test('dollars are parsed digit by digit', async (t) => {
   const rows: readonly [sent: string | number, held: number | null][] = [
     ['0', 0],
     ['1', 100],
@@ -43,7 +43,6 @@ test('dollars are parsed digit by digit', (t) => {
     [Number.POSITIVE_INFINITY, null],
   ]
   for (const [sent, held] of rows) t.equal(dollarsToCents(sent), held, JSON.stringify(sent))
-  t.end()
 })
 
 /** The shortest decimal form, by long division on integers alone. */
@@ -54,7 +53,7 @@ function decimal(units: bigint): string {
   return rest % 10n === 0n ? `${whole}.${rest / 10n}` : `${whole}.${rest < 10n ? '0' : ''}${rest}`
 }
 
-test('dollars are printed digit by digit, to the largest balance, and parsed as they were printed', (t) => {
+test('dollars are printed digit by digit, to the largest balance, and parsed as they were printed', async (t) => {
   const held = oneof(
     integer({ min: 0, max: 100_000 }),
     integer({ min: 0, max: 999_999_999_999_999 }),
@@ -73,10 +72,9 @@ test('dollars are printed digit by digit, to the largest balance, and parsed as 
   }
   t.equal(JSON.stringify(centsToDollars(Number.MAX_SAFE_INTEGER)), '90071992547409.91')
   t.equal(JSON.stringify(centsToDollars(Number.MAX_SAFE_INTEGER - 1)), '90071992547409.9')
-  t.end()
 })
 
-test('valid amounts of each currency', (t) => {
+test('valid amounts of each currency', async (t) => {
   for (const currency of currencies) {
     const whole = currency === 'coins' || currency === 'diamonds' || currency === 'target'
     const rows: readonly [sent: string | number, asked: number | undefined][] = [
@@ -99,5 +97,4 @@ test('valid amounts of each currency', (t) => {
     }
     t.equal(JSON.stringify(formatAmount(currency, 1250)), whole ? '1250' : '12.5')
   }
-  t.end()
 })

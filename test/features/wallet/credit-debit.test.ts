@@ -32,7 +32,7 @@ const from = (holder: 'user' | 'room', id: number, currency: Currency, amount: s
   reason: 'taken back',
 })
 
-test('a debit takes value back, down to nothing', (t) => {
+test('a debit takes value back, down to nothing', async (t) => {
   for (const holder of ['user', 'room'] as const) {
     for (const currency of currencies) {
       const { given, when } = givenWhen(evolveUsers, evolveRooms)
@@ -54,11 +54,10 @@ test('a debit takes value back, down to nothing', (t) => {
       })
     }
   }
-  t.end()
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('refusals of a credit, in order', (t) => {
+test('refusals of a credit, in order', async (t) => {
   const rows = [
     [toUser(8, 'coins', MAX_BALANCE), { refusal: 'not_found' }],
     [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
@@ -68,10 +67,9 @@ test('refusals of a credit, in order', (t) => {
     given(userDefined(7), credited('user', 7, 'coins', MAX_BALANCE))
     t.same(when(credit, input), { events: [], answer: undefined, refusal })
   }
-  t.end()
 })
 
-test('refusals of a debit, in order', (t) => {
+test('refusals of a debit, in order', async (t) => {
   const rows = [
     [from('user', 8, 'coins', 101), { refusal: 'not_found' }],
     // The id of a user, not of a room, and the reverse.
@@ -86,5 +84,4 @@ test('refusals of a debit, in order', (t) => {
     given(userDefined(7), roomDefined(3, 7), credited('user', 7, 'coins', 100), credited('room', 3, 'target', 100))
     t.same(when(debit, input), { events: [], answer: undefined, refusal })
   }
-  t.end()
 })

@@ -34,7 +34,7 @@ const withdrawalChanged = (
   movements,
 })
 
-test('each event names the users whose wallets it changes', (t) => {
+test('each event names the users whose wallets it changes', async (t) => {
   const rows: readonly (readonly [LedgerEvent, number[]])[] = [
     [credited('user', 4, 'coins', 5), [4]],
     [credited('room', 4, 'target', 5), []],
@@ -53,7 +53,6 @@ test('each event names the users whose wallets it changes', (t) => {
     [{ type: 'privilege-replaced', data: { ...privilege, replaced }, movements: [] }, [4]],
   ]
   for (const [event, users] of rows) t.same(liveWallet.changedBy(placed(event)), users, event.type)
-  t.end()
 })
 
 test('live wallets match GET /wallet, also for many users at once', async (t) => {

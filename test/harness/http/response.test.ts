@@ -4,7 +4,7 @@ import { ResponseReader } from './response.ts'
 const response = (body: string, head = `content-length: ${Buffer.byteLength(body)}`): string =>
   `HTTP/1.1 200 OK\r\nX-Request-Id: 7\r\n${head}\r\nConnection: keep-alive\r\n\r\n${body}`
 
-test('responses are read by their lengths in bytes or by their chunks, wherever they are cut', (t) => {
+test('responses are read by their lengths in bytes or by their chunks, wherever they are cut', async (t) => {
   const bytes = Buffer.from(
     [
       response('{"name":"Émile"}'),
@@ -26,11 +26,9 @@ test('responses are read by their lengths in bytes or by their chunks, wherever 
   t.equal(first?.headers.get('x-request-id'), '7')
   const [toHead] = new ResponseReader().read(Buffer.from(response('', 'content-length: 9')), () => true)
   t.equal(toHead?.text, '', 'an answer to HEAD has a length and no body')
-  t.end()
 })
 
-test('a response without a length, or that is not HTTP, throws', (t) => {
+test('a response without a length, or that is not HTTP, throws', async (t) => {
   t.throws(() => new ResponseReader().read(Buffer.from(response('{}', 'x: y'))))
   t.throws(() => new ResponseReader().read(Buffer.from('SSH-2.0\r\ncontent-length: 0\r\n\r\n')))
-  t.end()
 })

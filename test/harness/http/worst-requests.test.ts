@@ -15,7 +15,7 @@ const schema = {
   ],
 }
 
-test('worst bodies are JSON, fill the limit, and reach every field', (t) => {
+test('worst bodies are JSON, fill the limit, and reach every field', async (t) => {
   const bodies = [...worstBodies(schema, 10_000)]
   const tooSmallOrLarge = bodies.filter(({ body }) => body.length > 10_000 || body.length <= 9_000)
   t.strictSame(
@@ -29,5 +29,4 @@ test('worst bodies are JSON, fill the limit, and reach every field', (t) => {
     expected.filter((name) => !names.includes(name)),
     [],
   )
-  t.end()
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { median, percentile, Samples } from './percentiles.ts'
 
-test('percentiles are values that were measured; a median may be the mean of the two in the middle', (t) => {
+test('percentiles are values that were measured; a median may be the mean of the two in the middle', async (t) => {
   const hundred = Array.from({ length: 100 }, (_, i) => i + 1)
   t.same(
     [50, 99, 100].map((percent) => percentile(hundred, percent)),
@@ -18,5 +18,4 @@ test('percentiles are values that were measured; a median may be the mean of the
     [100_000, 1, 99_000],
     'samples grow and come back in order',
   )
-  t.end()
 })

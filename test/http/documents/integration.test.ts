@@ -62,9 +62,8 @@ test('clients can read what a changed proposal would do now', async (t) => {
   })
 })
 
-test('the page for integrators names every event of the socket', (t) => {
+test('the page for integrators names every event of the socket', async (t) => {
   const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((list) => Object.keys(list))
   const named = section('Events of the socket').replaceAll('`-', '`roulette-wheel-')
   for (const event of events) t.ok(named.includes(`\`${event}\``), event)
-  t.end()
 })

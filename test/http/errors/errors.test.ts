@@ -49,7 +49,7 @@ test('a full queue is answered with 429 and Retry-After', async (t) => {
   t.match((await app.inject('/metrics')).body, 'http_refusals_total{reason="overloaded"} 1\n')
 })
 
-test('errors of an unreachable database are `unavailable`, of an overloaded one `overloaded`', (t) => {
+test('errors of an unreachable database are `unavailable`, of an overloaded one `overloaded`', async (t) => {
   const coded = (code: string) => Object.assign(new Error('x'), { code })
   for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '57P01', '57P03', '53100']) {
     t.equal(problemOf(coded(code)).code, 'unavailable', code)
@@ -66,7 +66,6 @@ test('errors of an unreachable database are `unavailable`, of an overloaded one 
     t.match(problemOf(error), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
   }
   for (const code of ['23505', '42P01', '22P02', 'ENOENT']) t.equal(problemOf(coded(code)).code, 'internal', code)
-  t.end()
 })
 
 test('secrets and queries do not reach the log', async (t) => {

@@ -7,7 +7,7 @@ import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.t
 import { exchange, listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
-test('the cost of a caller is counted for a minute from the first request on', (t) => {
+test('the cost of a caller is counted for a minute from the first request on', async (t) => {
   const callers = new RateLimitStore()
   callers.entryFor(7, 1_000).taken += 1
   callers.entryFor(7, 60_999).taken += 30
@@ -18,10 +18,9 @@ test('the cost of a caller is counted for a minute from the first request on', (
   again.running = 3
   t.match(callers.entryFor(7, 500_000), { taken: 0, running: 3 }, 'running requests outlive the window')
   t.equal(callers.size, 1, 'a caller without requests for a minute is evicted')
-  t.end()
 })
 
-test('no caller is evicted within the window or with running requests', (t) => {
+test('no caller is evicted within the window or with running requests', async (t) => {
   const callers = new RateLimitStore()
   callers.entryFor('busy', 0).running = 4
   callers.entryFor('spent', 1).taken = 1_200
@@ -32,13 +31,12 @@ test('no caller is evicted within the window or with running requests', (t) => {
   t.equal(callers.size, 2, 'the windows of all others have ended')
   t.match(callers.entryFor('busy', 200_000), { running: 4 })
   t.equal(callers.size, 1)
-  t.end()
 })
 
 const empty = (): Semaphore => ({ running: 0, waiting: [] })
 const most = { running: 6, waiting: 10 }
 
-test('a semaphore starts six at a time, in order, and skips disconnected ones', (t) => {
+test('a semaphore starts six at a time, in order, and skips disconnected ones', async (t) => {
   const line = empty()
   const begun: number[] = []
   const gone = new Set([9, 10])
@@ -65,14 +63,12 @@ test('a semaphore starts six at a time, in order, and skips disconnected ones', 
   t.equal(line.running, 0)
   t.ok(acquire(line, most, () => false))
   t.equal(line.running, 0, 'none started, none running')
-  t.end()
 })
 
-test('a semaphore refuses when too many wait', (t) => {
+test('a semaphore refuses when too many wait', async (t) => {
   const line = empty()
   for (let i = 0; i < 16; i += 1) t.ok(acquire(line, most, () => true) || t.fail(`no place for ${i}`))
   t.notOk(acquire(line, most, () => true))
-  t.end()
 })
 
 const asking = (sub: string) => `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub })}\r\n`

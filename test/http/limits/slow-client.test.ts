@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { patienceLeft, piecesOf } from '../../../src/http/limits/slow-client.ts'
 
-test('how long an answer waits for its client, by what that takes', (t) => {
+test('how long an answer waits for its client, by what that takes', async (t) => {
   const cases: [left: number, passedMs: number, takenBytes: number, expected: number, why: string][] = [
     [10_000, 1_000, 0, 9_000, 'nothing'],
     [500, 1_000, 0, -500, 'nothing for too long'],
@@ -12,7 +12,6 @@ test('how long an answer waits for its client, by what that takes', (t) => {
   ]
   for (const [left, passedMs, takenBytes, expected, why] of cases)
     t.equal(patienceLeft(left, passedMs, takenBytes, 10_000), expected, why)
-  t.end()
 })
 
 test('the pieces of an answer are short, and together the same text', async (t) => {

@@ -5,7 +5,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const DAY_MS = 86_400_000
 
-test('an allowance is refilled evenly, and `retryAfter` is when something is left', (t) => {
+test('an allowance is refilled evenly, and `retryAfter` is when something is left', async (t) => {
   let now = 0
   const writes = new WriteAllowance(86_400, { now: () => now })
   t.equal(writes.hasLeft(1), true)
@@ -34,16 +34,14 @@ test('an allowance is refilled evenly, and `retryAfter` is when something is lef
   t.equal(off.spend(1, 1e12), false)
   t.equal(off.hasLeft(1), true)
   t.equal(off.size, 0)
-  t.end()
 })
 
-test('users who have spent much are not evicted for others', (t) => {
+test('users who have spent much are not evicted for others', async (t) => {
   const writes = new WriteAllowance(1_000, { now: () => 0, maxUsers: 100 })
   for (let user = 1; user <= 20; user += 1) writes.spend(user, 1_000)
   for (let user = 21; user <= 5_000; user += 1) writes.spend(user, 1 + (user % 7))
   t.equal(writes.size, 100)
   for (let user = 1; user <= 20; user += 1) t.equal(writes.hasLeft(user), false)
-  t.end()
 })
 
 test('free writes are refused once the allowance is used up; writes that pay out are not', async (t) => {

@@ -9,7 +9,7 @@ import { until } from '../../harness/until.ts'
 
 const near = (value: number, wanted: number): boolean => Math.abs(value - wanted) <= wanted * 0.02
 
-test('a stall counts for as long as it lasted, and is visible for at least a minute', (t) => {
+test('a stall counts for as long as it lasted, and is visible for at least a minute', async (t) => {
   const lag = new EventLoopLag(new Registry())
   t.same([lag.seconds(0.5), lag.seconds(1)], [0, 0])
   let now = 0
@@ -28,12 +28,11 @@ test('a stall counts for as long as it lasted, and is visible for at least a min
   lag.record(2_000, (now += 2_000))
   lag.record(0, (now += 300_000))
   t.ok(lag.seconds(1) < 0.001, 'a window without measurements leaves nothing')
-  t.end()
 })
 
 const working = (url: string) => ({ method: 'GET', routeOptions: { url } }) as const
 
-test('a stall of seconds is logged once, with the route that was running', (t) => {
+test('a stall of seconds is logged once, with the route that was running', async (t) => {
   const lines: unknown[] = []
   const stalls = new StallLog({ warn: (...line: unknown[]) => void lines.push(line) })
   const last = () => lines.splice(0)
@@ -56,7 +55,6 @@ test('a stall of seconds is logged once, with the route that was running', (t) =
   t.same(last(), [[{ route: 'GET /later', lag_ms: 2_981, stalls_without_line: 1 }, 'event loop blocked']])
   stalls.tick(999, 60_000)
   t.same(last(), [], 'a shorter stall is not logged')
-  t.end()
 })
 
 test('the service measures and logs its own stalls', async (t) => {

@@ -11,7 +11,7 @@ function logging() {
   return { log, sampler, parsed, count }
 }
 
-test('a very frequent message is logged some times, with the number of suppressed lines', (t) => {
+test('a very frequent message is logged some times, with the number of suppressed lines', async (t) => {
   const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 5_000; i += 1) log.warn({ err: new Error(`socket ${i}`) }, 'socket failed')
   log.info('stopping')
@@ -24,10 +24,9 @@ test('a very frequent message is logged some times, with the number of suppresse
   t.equal(count('socket failed'), 51, 'another second')
   sampler.flush()
   t.equal(count('log lines suppressed within a second'), 1)
-  t.end()
 })
 
-test('all messages together are bounded, and the first of each kind is logged', (t) => {
+test('all messages together are bounded, and the first of each kind is logged', async (t) => {
   const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 100; i += 1) for (let kind = 0; kind < 30; kind += 1) log.info({}, `message ${kind}`)
   t.equal(parsed().length, 200)
@@ -40,10 +39,9 @@ test('all messages together are bounded, and the first of each kind is logged', 
     parsed().reduce((sum, { suppressed }) => sum + Number(suppressed ?? 0), 0),
     3_000 - 200,
   )
-  t.end()
 })
 
-test('lines of requests leave room for others, and lower levels for warnings and errors', (t) => {
+test('lines of requests leave room for others, and lower levels for warnings and errors', async (t) => {
   const { log, parsed, count } = logging()
   const fifty = (write: (i: number) => void): void => Array.from({ length: 50 }, (_, i) => i).forEach(write)
   for (let route = 0; route < 10; route += 1) fifty(() => log.info({ status: 404, route: `/${route}` }, 'request'))
@@ -56,7 +54,6 @@ test('lines of requests leave room for others, and lower levels for warnings and
   for (let kind = 0; kind < 10; kind += 1) fifty(() => log.info(`message ${kind}`))
   fifty(() => log.warn('event loop blocked'))
   t.equal(count('event loop blocked'), 50)
-  t.end()
 })
 
 test('the number of suppressed lines is logged after a second, and kinds are bounded', async (t) => {

@@ -129,7 +129,7 @@ test('a cursor that another has moved is read again, and nothing is written twic
   t.same(failures, [])
 })
 
-test('the indexer rests the less the further it is behind, and not at all half way to what reads can search', (t) => {
+test('the indexer rests the less the further it is behind, and not at all half way to what reads can search', async (t) => {
   const cases: [left: number, urgency: number][] = [
     [0, 0],
     [250, 0.1],
@@ -138,5 +138,4 @@ test('the indexer rests the less the further it is behind, and not at all half w
     [1_000_000, 1],
   ]
   for (const [left, urgency] of cases) t.equal(indexUrgency(left), urgency, `${left} events`)
-  t.end()
 })

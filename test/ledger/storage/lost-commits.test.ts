@@ -44,7 +44,7 @@ const promoted = { ...end, here: { system: '7', timeline: 2 } }
 const former = { ...seen, incarnation: 'a'.repeat(32), began_at: 1_000, position: 50 }
 const empty = { ...end, position: 0, hash: hashOf('0'), ledger: null, incarnation: null, began_at: null, home: null }
 
-test('a ledger is compared with what was seen on it', (t) => {
+test('a ledger is compared with what was seen on it', async (t) => {
   const lost = { incarnation: 'c'.repeat(32), reason: 'noticed', position: 12, hash: hashOf('c'), ended_at: 9 }
   for (const [what, found, before, isSynchronous, expected] of [
     ['what was seen is there', end, seen, false, { is: 'here', hasMoved: false }],
@@ -89,7 +89,6 @@ test('a ledger is compared with what was seen on it', (t) => {
   ] as const) {
     t.match(compareWithSeen(found, before, isSynchronous), expected, what)
   }
-  t.end()
 })
 
 test('an end of another form is not taken for one', async (t) => {

@@ -14,7 +14,7 @@ import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/
 const INCARNATION = 'fedcba9876543210'.repeat(2)
 const restore = { incarnation: INCARNATION, reason: 'a restore', last_known: { position: 9, hash: 'a'.repeat(64) } }
 
-test('a restore begins an incarnation once', (t) => {
+test('a restore begins an incarnation once', async (t) => {
   const ledger = givenWhen(evolveIncarnation)
   const { events } = ledger.when(recordRestore, restore, { position: 4, now: FIXED_NOW + 5 })
   t.match(events, [{ type: 'ledger-restored', data: restore, movements: [], position: 4 }])
@@ -29,10 +29,9 @@ test('a restore begins an incarnation once', (t) => {
     { type: 'ledger-restored', data: { last_known: null } },
   ])
   t.equal(incarnationIn(ledger.state), testIncarnation)
-  t.end()
 })
 
-test('after a restore the next chain has a number that the ledger does not name, and a commitment of its own', (t) => {
+test('after a restore the next chain has a number that the ledger does not name, and a commitment of its own', async (t) => {
   const show = showChains(testChains)
   const ledger = givenWhen(evolveIncarnation, evolveLuckyChains)
   ledger.when(show, { user_id: 7 })
@@ -48,7 +47,6 @@ test('after a restore the next chain has a number that the ledger does not name,
   })
   t.same(ledger.when(show, { user_id: 7 }).events, [], 'shown again')
   t.match(ledger.when(chooseSeed(testChains), { user_id: 7, client_seed: 'other' }).answer, { chain: '7-5' })
-  t.end()
 })
 
 test('draws continue after a restore, and verify and rebuild agree', async (t) => {

@@ -4,7 +4,7 @@ import { CurrentIncarnation } from '../../../src/ledger/subscriptions/current-in
 const HOUR_MICROS = 3_600_000_000
 const hoursAgo = (hours: number): number => Date.now() * 1_000 - hours * HOUR_MICROS
 
-test('a position without a name is one of this ledger, except on the day after a restore', (t) => {
+test('a position without a name is one of this ledger, except on the day after a restore', async (t) => {
   const accepts = (position: number, hours: number, name?: string) =>
     new CurrentIncarnation({ incarnation: 'a', position, began_at: hoursAgo(hours) }).accepts(name)
   t.same([accepts(1, 0), accepts(1, 25)], [true, true], 'nothing was ever lost')
@@ -14,10 +14,9 @@ test('a position without a name is one of this ledger, except on the day after a
     [true, false, false, false],
   )
   t.equal(new CurrentIncarnation(undefined).accepts(undefined), true, 'an empty ledger')
-  t.end()
 })
 
-test('it is what the newest event says that begins one', (t) => {
+test('it is what the newest event says that begins one', async (t) => {
   const incarnation = new CurrentIncarnation(undefined)
   t.equal(incarnation.name, undefined)
   const first = { fairness_key: 'f', incarnation: 'a' }
@@ -28,5 +27,4 @@ test('it is what the newest event says that begins one', (t) => {
   incarnation.apply({ type: 'ledger-restored', data: restored, movements: [], position: 2, at })
   incarnation.apply({ type: 'room-defined', data: { room_id: 1, owner_id: 1 }, movements: [], position: 3, at })
   t.same([incarnation.name, incarnation.accepts(undefined)], ['b', false])
-  t.end()
 })

@@ -41,7 +41,7 @@ const step = oneof(
 )
 
 // A client that gets another frame after a push has all that was appended together.
-test('each listener gets what is appended while it is there, once and in order, and together what is appended together', (t) => {
+test('each listener gets what is appended while it is there, once and in order, and together what is appended together', async () => {
   const holds = property(array(step, { maxLength: 60 }), (steps) => {
     const fanOut = new FanOut()
     const present: Receiver[] = []
@@ -83,10 +83,9 @@ test('each listener gets what is appended while it is there, once and in order, 
     )
   })
   assert(holds, runs(2_000))
-  t.end()
 })
 
-test('listeners get sentences in their language, before and after frames without any', (t) => {
+test('listeners get sentences in their language, before and after frames without any', async (t) => {
   const fanOut = new FanOut()
   const got: string[] = []
   for (const language of ['en', 'ar', 'en'] as const) {
@@ -101,7 +100,6 @@ test('listeners get sentences in their language, before and after frames without
   fanOut.sendUntil(MORE)
   const [first, yes, naam, last] = texts('"n":1}', '"text":"yes"}', '"text":"نعم"}', '"n":2}')
   t.same(got, [first, first, first, yes, naam, yes, last, last, last])
-  t.end()
 })
 
 /** Keeps the process busy, as a slow write does. */

@@ -10,7 +10,7 @@ import { until } from '../../harness/until.ts'
 import { upgradeRequest } from '../../harness/websocket/raw-frames.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 
-test('those who are refused come back one by one, and so do those whom a stop sends away', (t) => {
+test('those who are refused come back one by one, and so do those whom a stop sends away', async (t) => {
   const times = new ReturnTimes(2)
   t.equal(times.perSecond, 600)
   const waits = Array.from({ length: 6_000 }, () => times.next(50_000))
@@ -33,10 +33,9 @@ test('those who are refused come back one by one, and so do those whom a stop se
     t.ok(middle > longest * 0.4 && middle < longest * 0.6, `half after ${middle} ms`)
     t.ok(last > longest * 0.98 && last < longest, `the last after ${last} ms`)
   }
-  t.end()
 })
 
-test('a flood of upgrades sends nobody away for longer than all sockets of an instance need', (t) => {
+test('a flood of upgrades sends nobody away for longer than all sockets of an instance need', async (t) => {
   const times = new ReturnTimes(1)
   const longest = 1_000 + (50_000 / 300) * 1_000
   const waits = Array.from({ length: 200_000 }, () => times.next(0))
@@ -45,7 +44,6 @@ test('a flood of upgrades sends nobody away for longer than all sockets of an in
   const beyond = waits.slice(50_000).toSorted((a, b) => a - b)
   const median = beyond[beyond.length / 2] ?? 0
   t.ok(median > longest * 0.48 && median < longest * 0.52, `then spread: half within ${median} ms`)
-  t.end()
 })
 
 test('clients who come all at once are told when to come back, and get in then', async (t) => {

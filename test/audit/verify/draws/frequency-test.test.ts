@@ -26,7 +26,7 @@ function rateOf(draws: number, share: number, isAlarm: (test: FrequencyTest) => 
 
 const isNear = (actual: number, expected: number): boolean => Math.abs(actual - expected) <= expected * 1e-6
 
-test('tails and chi-squares have the known values', (t) => {
+test('tails and chi-squares have the known values', async (t) => {
   // The first one by R: pbinom(55, 100, 1/2, lower.tail = FALSE)
   const tails = [
     [upperTail(100, 56, 1 / 2), 0.1356265120369175],
@@ -40,10 +40,9 @@ test('tails and chi-squares have the known values', (t) => {
   t.match(even([4, 4, 2]), { degrees: 0, p: 1 }, 'merged until one is left')
   t.match(even([100]), { p: null }, 'one outcome')
   t.match(even([0, 0]), { p: null }, 'no draws')
-  t.end()
 })
 
-test('uneven draws are noticed, few and many', (t) => {
+test('uneven draws are noticed, few and many', async (t) => {
   const rows: readonly (readonly [rare: boolean, test: FrequencyTest])[] = [
     [true, even([600, 400])],
     [true, even([400, 600])],
@@ -55,10 +54,9 @@ test('uneven draws are noticed, few and many', (t) => {
     [false, hitsOf(1_000_000_000, 80, 1e-7)],
   ]
   for (const [isRare, { p }] of rows) t.equal(p !== null && p < 0.05, isRare, `p = ${p}`)
-  t.end()
 })
 
-test('no fair game of two outcomes alarms more often than its limit says', (t) => {
+test('no fair game of two outcomes alarms more often than its limit says', async () => {
   const limits = constantFrom(0.1, 0.01, 1e-3, 1e-6)
   assert(
     property(
@@ -72,10 +70,9 @@ test('no fair game of two outcomes alarms more often than its limit says', (t) =
     ),
     runs(200),
   )
-  t.end()
 })
 
-test('generated months of a fair game with rare outcomes are rare no more often than they should be', (t) => {
+test('generated months of a fair game with rare outcomes are rare no more often than they should be', async (t) => {
   const weights = [6_400, 2_400, 950, 200, 49, 1]
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   // A linear congruential generator: the same months each time.
@@ -94,5 +91,4 @@ test('generated months of a fair game with rare outcomes are rare no more often 
     if (p !== null && p < 0.01) rare += 1
   }
   t.ok(rare > 0 && rare <= months * 0.01, `${rare} of ${months} months below 0.01`)
-  t.end()
 })
