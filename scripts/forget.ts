@@ -4,9 +4,9 @@ import { localStaffName } from '../src/audit/with-executor.ts'
 import { withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
-import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { parseId } from '../src/ledger/rules/parse-id.ts'
+import { notifier } from '../src/slices.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
@@ -17,7 +17,6 @@ const refusalMessages: Readonly<Record<string, string>> = {
 async function forgetUser(url: string, user: number, invocation: Invocation): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = queryBuilder(pool)
-  const { notifier } = await loadSlices()
   try {
     const { records, devices, rooms, replies } = await withLedger(writerOf(url, invocation), (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),

@@ -4,14 +4,14 @@ import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../src/audit/routes/slice.ts'
 import { VerificationRuns } from '../src/audit/runs/verification-runs.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { evolve, loadSlices, tables } from '../src/domain.ts'
+import { evolve, tables } from '../src/domain.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
+import { slices } from '../src/slices.ts'
 import { appParts } from '../test/harness/app/app-parts.ts'
 
 /** The OpenAPI document that /docs/json serves. No query is run, so it needs no database. */
 export async function openapiDocument(): Promise<object> {
-  const { slices } = await loadSlices()
   const db = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),

@@ -15,7 +15,7 @@ import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/
 import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { namedDepositSalaries } from '../src/features/agency/verbs.ts'
 import { readApprovalLimits } from '../src/features/proposals/reads.ts'
-import { registerCovered } from '../src/features/proposals/verbs.ts'
+import { registerCovered } from '../src/features/proposals/register-covered.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
 import type { Refusal } from '../src/ledger/rules/verb.ts'

@@ -96,7 +96,11 @@ export interface AppParts {
 
 /** The service's HTTP side, not listening yet. */
 export async function build(parts: AppParts): Promise<FastifyInstance> {
-  const { slices, services } = parts
+  const { services } = parts
+  const slices = parts.slices.map(({ documentedPrefix, configure }) => ({
+    documentedPrefix,
+    ...configure?.(services.settings),
+  }))
   const log: FastifyBaseLogger = parts.log
   const requestLog = new RequestLog(parts.log.isLevelEnabled('debug'))
   const app = fastify({

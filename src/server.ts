@@ -16,7 +16,7 @@ import { lastMigration } from './db/migrations/migrate.ts'
 import type { InstanceState } from './db/queries/instances.ts'
 import { awaitReplay } from './db/replay.ts'
 import { loadDemo } from './demo/load.ts'
-import { loadSlices, refusalResponseOf } from './domain.ts'
+import { refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
 import { openApprovals } from './features/proposals/set-approvals.ts'
@@ -34,6 +34,7 @@ import { readiness } from './http/observability/readiness.ts'
 import { LedgerWentBack } from './ledger/executor/failures.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
+import { createLookups, createRoomStates, notifier, slices, verbsOf } from './slices.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { checkApprovals } from './startup/approvals.ts'
 import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
@@ -76,15 +77,7 @@ async function start(
   const metrics = new Metrics()
   metrics.collectFromProcess()
   const address = new PublicAddress(config)
-  const settings = {
-    ownerCommissionPercent: config.roomAdminCommissionPercent,
-    rouletteFeePercent: config.rouletteFeePercent,
-    get assetBaseUrl() {
-      return address.assetBaseUrl
-    },
-  }
 
-  const { slices, createVerbs, notifier, registerCovered, createLookups, createRoomStates } = await loadSlices()
   const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -151,11 +144,14 @@ async function start(
     cleanUp,
   )
 
-  const terms = {
-    settings,
+  const settings = {
+    ownerCommissionPercent: config.roomAdminCommissionPercent,
+    rouletteFeePercent: config.rouletteFeePercent,
+    get assetBaseUrl() {
+      return address.assetBaseUrl
+    },
     luckyChains: luckyChains(keys.fairness),
     spinSeeds: spinSeeds(keys.fairness),
-    registerCovered,
   }
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
@@ -182,7 +178,7 @@ async function start(
       db,
       chooseReportDatabase,
       applied,
-      ...terms,
+      settings,
       appState,
       vault: createVault(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
@@ -220,7 +216,7 @@ async function start(
   address.setPort(await listen(app, config, cleanUp))
   // Sockets are sent away before what may wait for the database.
   noticed.signal.addEventListener('abort', () => void app.close(), { once: true })
-  election = await createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
+  election = await createElection({ config, database, ledger, metrics, verbsOf, settings, appState, log })
   // First of all on the way out: another instance becomes the writer while this one finishes its requests.
   cleanUp.defer(() => void election?.resign())
   // A standby takes no writes: it has no writer before it is promoted.
@@ -232,7 +228,7 @@ async function start(
     id: randomUUID(),
     host: hostname(),
     pid: process.pid,
-    version: versionOf(createVerbs(terms), await lastMigration()).slice(0, VERSION_DIGITS),
+    version: versionOf(verbsOf(settings), await lastMigration()).slice(0, VERSION_DIGITS),
   }
   const heartbeat = cleanUp.use(new AsyncDisposableStack())
   const readState = (): InstanceState => ({

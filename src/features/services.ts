@@ -13,8 +13,6 @@ import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
-import type { NamedCoveredVerb } from '../ledger/executor/registry/covered-verb.ts'
-import type { Presentation, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
@@ -46,10 +44,6 @@ export interface Services {
   /** What of the ledger responses from memory take into account. */
   readonly applied: AppliedEvents
   readonly settings: Settings
-  /** The links of lucky draws. */
-  readonly luckyChains: LuckyChains
-  /** The seeds of roulette spins. */
-  readonly spinSeeds: SpinSeeds
   /** Which clients the service is open to. */
   readonly appState: AppState
   /** Encrypts what must be erasable. */
@@ -57,21 +51,15 @@ export interface Services {
   /** Cached sessions of users; after a revocation, `invalidate` makes this instance read them again. */
   readonly sessions: Pick<Sessions, 'invalidate'>
   readonly staffSessions: Pick<StaffSessions, 'validAfter' | 'load' | 'invalidate'>
-  readonly registerCovered: RegisterCovered
 }
 
-/** Registers a verb of staff that may need a colleague's approval: beyond the limits it is proposed. */
-export type RegisterCovered = <Input, Answer>(
-  named: NamedCoveredVerb<Input, Answer>,
-  presentation: Presentation<Answer>,
-) => RegisteredVerb<Input>
-
-/** What registered verbs are made with. */
-export type VerbTerms = Pick<Services, 'settings' | 'luckyChains' | 'spinSeeds' | 'registerCovered'>
-
-/** Configuration that the business rules need. */
+/** Configuration that verbs are made with. */
 export interface Settings {
   readonly ownerCommissionPercent: number
   readonly rouletteFeePercent: number
   readonly assetBaseUrl: string
+  /** The links of lucky draws. */
+  readonly luckyChains: LuckyChains
+  /** The seeds of roulette spins. */
+  readonly spinSeeds: SpinSeeds
 }

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { IsSignatureValid } from '../http/auth/gate.ts'
 import type { ClientPrefix } from '../http/prefixes.ts'
+import type { ReceivableVerb } from '../ledger/executor/registered-verb.ts'
 import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
 import type { LiveQuery } from '../realtime/frames/live-query.ts'
-import type { App, Services } from './services.ts'
+import type { App, Services, Settings } from './services.ts'
 
 /** Checks of a request for routes that are open to everyone. */
 export interface OpenRouteChecks {
@@ -12,10 +13,9 @@ export interface OpenRouteChecks {
   readonly mayRemember: (request: FastifyRequest) => boolean
 }
 
-/** The interfaces of a slice: its routes, and the frames of its events. See also `Model`. */
-export interface Slice {
-  /** The prefix under which the documents list its client routes; they answer under both. */
-  readonly documentedPrefix: ClientPrefix
+/** The verbs of a slice as they are configured, and the routes that run them. */
+export interface SliceRoutes {
+  readonly verbs?: Readonly<Record<string, ReceivableVerb>>
   /** Routes of clients; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void
   /** Routes of clients that need no token; paths without prefix. Maintenance and forced updates close them. */
@@ -24,6 +24,13 @@ export interface Slice {
   readonly openRoutes?: (app: App, services: Services, checks: OpenRouteChecks) => void
   /** Routes of staff, under /admin/v1; paths without prefix. */
   readonly adminRoutes?: (app: App, services: Services) => void
+}
+
+/** What the world sees of a slice: its routes, and the frames of its events. See also `Model`. */
+export interface Slice {
+  /** The prefix under which the documents list its client routes; they answer under both. */
+  readonly documentedPrefix: ClientPrefix
+  readonly configure?: (settings: Settings) => SliceRoutes
   /** The frames that its events send to rooms, users and everyone. */
   readonly frameMapper?: FrameMapper
   /** A user's own state that sockets push whenever it changes. */

@@ -1,5 +1,5 @@
 import { eventTypes } from '../../schema/events.ts'
-import type { ReceivableVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { ReceivableVerb } from '../ledger/executor/registered-verb.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
 
 /**

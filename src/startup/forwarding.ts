@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Logger } from 'pino'
 import type { EventType } from '../../schema/events.ts'
@@ -7,13 +7,13 @@ import { FailureLog } from '../db/failure-log.ts'
 import { lastMigration } from '../db/migrations/migrate.ts'
 import { refusalResponseOf } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
-import type { Settings, VerbTerms } from '../features/services.ts'
+import type { Settings } from '../features/services.ts'
 import { parseAddress } from '../forwarding/endpoints.ts'
 import { versionOf } from '../forwarding/version.ts'
 import { WriterElection } from '../forwarding/writer-election.ts'
 import { refusalPresenter } from '../http/execute-command.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
-import type { ReceivableVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { ReceivableVerb } from '../ledger/executor/registered-verb.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../ledger/storage/stored-event.ts'
 import type { Database } from './database.ts'
@@ -22,13 +22,12 @@ import type { Ledger } from './ledger.ts'
 const Percent = Type.Integer({ minimum: 0, maximum: 100 })
 
 /** The configuration that an instance sends with its commands: they are run with its own, on whichever instance. */
-const SentSettings = TypeCompiler.Compile(
-  Type.Object({
-    ownerCommissionPercent: Percent,
-    rouletteFeePercent: Percent,
-    assetBaseUrl: Type.String(),
-  }),
-)
+const SentSettings = Type.Object({
+  ownerCommissionPercent: Percent,
+  rouletteFeePercent: Percent,
+  assetBaseUrl: Type.String(),
+})
+const sentSettings = TypeCompiler.Compile(SentSettings)
 
 /** In force on the instance that answers before it answers: the gate, what is answered from memory, the incarnation. */
 const sharedTypes: ReadonlySet<EventType> = new Set([
@@ -48,16 +47,16 @@ interface Parts {
   readonly database: Pick<Database, 'url'>
   readonly ledger: Pick<Ledger, 'executor' | 'ownExecutor' | 'applied'>
   readonly metrics: Metrics
-  readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
-  /** What this instance's own verbs are made with. */
-  readonly terms: VerbTerms
+  readonly verbsOf: (settings: Settings) => ReadonlyMap<string, ReceivableVerb>
+  /** Of this instance's own verbs. */
+  readonly settings: Settings
   readonly appState: Pick<AppStatusGate, 'applyAll'>
   readonly log: Logger
 }
 
 /** Prepares the election of the writer; nothing happens before its `start`. */
 export async function createElection(parts: Parts): Promise<WriterElection> {
-  const { config, database, ledger, metrics, createVerbs, terms, appState, log } = parts
+  const { config, database, ledger, metrics, verbsOf, settings, appState, log } = parts
   const { dataDir, forward } = config
   const election = new WriterElection({
     url: database.url,
@@ -66,11 +65,11 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
     router: ledger.executor,
     serve: {
       executor: ledger.ownExecutor,
-      version: versionOf(createVerbs(terms), await lastMigration()),
-      verbsFor: (sent) => (SentSettings.Check(sent) ? createVerbs({ ...terms, settings: sent }) : null),
+      version: versionOf(verbsOf(settings), await lastMigration()),
+      verbsFor: (sent) => (sentSettings.Check(sent) ? verbsOf({ ...settings, ...sent }) : null),
       presentRefusal: refusalPresenter(refusalResponseOf),
     },
-    terms: () => sentSettings(terms.settings),
+    terms: () => sentOf(settings),
     onEvents: (entries) => {
       const events = entries.map(parseStoredEvent)
       appState.applyAll(events)
@@ -83,6 +82,7 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
   return election
 }
 
-function sentSettings({ ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }: Settings): Settings {
+function sentOf(settings: Settings): Static<typeof SentSettings> {
+  const { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl } = settings
   return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }
 }

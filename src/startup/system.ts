@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { command } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
-import type { RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { RegisteredVerb } from '../ledger/executor/registered-verb.ts'
 import type { Refusal, Verb } from '../ledger/rules/verb.ts'
 
 const systemCause = () => ({ actor: 'system', requestId: randomUUID(), idempotency: null })

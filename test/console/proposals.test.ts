@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import type { ApprovalLimits } from '../../src/ledger/rules/covered-verb.ts'
+import type { ApprovalLimits } from '../../src/features/proposals/covered-verb.ts'
 import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'

@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import { main } from '../../scripts/forget.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
 import { recordRedactedReplies } from '../../src/erasure/record-redacted-replies.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { notifier } from '../../src/slices.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { dataOf } from '../features/answers.ts'
@@ -13,8 +13,6 @@ import { callCommandLine } from '../features/call-command-line.ts'
 import { tablesWith } from '../features/tables-with.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
-
-const { notifier } = await loadSlices()
 
 /** Part of all personal data of the erased user: must be found nowhere afterwards. */
 const CANARY = 'canary'

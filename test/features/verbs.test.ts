@@ -1,15 +1,12 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
-import { registerCovered } from '../../src/features/proposals/verbs.ts'
-import { testChains, testSpins } from '../harness/ledger/test-executor.ts'
+import { verbsOf } from '../../src/slices.ts'
+import { testSettings } from '../harness/app/app-parts.ts'
 
-const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' }
 const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
 const presentRefusal = () => ({ status: 422, body: '' })
 
 test('every verb has a name, under which it takes inputs that its schema accepts, and no others', async (t) => {
-  const { createVerbs } = await loadSlices()
-  const verbs = createVerbs({ settings, luckyChains: testChains, spinSeeds: testSpins, registerCovered })
+  const verbs = verbsOf(testSettings)
   t.ok(verbs.size > 25)
   for (const [name, verb] of verbs) {
     t.equal(verb.name, name)

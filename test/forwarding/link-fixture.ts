@@ -14,7 +14,7 @@ import {
   type PresentRefusal,
   type ReceivableVerb,
   registerVerb,
-} from '../../src/ledger/executor/registry/registered-verb.ts'
+} from '../../src/ledger/executor/registered-verb.ts'
 import type { LedgerEntry } from '../../src/ledger/storage/event-hash.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import type { Scope } from '../harness/scope.ts'

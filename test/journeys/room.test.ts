@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { createLookups, slices } from '../../src/slices.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import {
   connectAs,
@@ -11,8 +11,6 @@ import {
 } from '../harness/app/realtime-instance.ts'
 import { createTestExecutor, testOpening } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-
-const { createLookups, slices } = await loadSlices()
 
 interface RoomSetup {
   readonly database: TestDatabase

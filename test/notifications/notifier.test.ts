@@ -1,16 +1,14 @@
 import { test } from 'tap'
 import { openPool } from '../../src/db/pool.ts'
-import { loadSlices } from '../../src/domain.ts'
 import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
 import { unreadOnly } from '../../src/notifications/notifier.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
 import { outboxSubscriber } from '../../src/notifications/subscribers.ts'
+import { notifier } from '../../src/slices.ts'
 import { agencyApp, dataOf, gold, requests, transfers } from '../features/agency/agency-fixture.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { log } from './outbox-fixture.ts'
-
-const { notifier } = await loadSlices()
 
 test('all notifications are queued once for each device, but none that was read', async (t) => {
   const { user, operator, database } = await agencyApp(t)

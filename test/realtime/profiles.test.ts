@@ -1,8 +1,6 @@
 import { test } from 'tap'
-import { loadSlices } from '../../src/domain.ts'
+import { createLookups } from '../../src/slices.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
-
-const { createLookups } = await loadSlices()
 
 test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   const { operator, database } = await createTestApp(t)

@@ -20,24 +20,26 @@ import { prepared, sendNaively } from './naive-gifts.ts'
  */
 export const naiveSlice = (pool: Pool): Slice => ({
   documentedPrefix: '/api/v1',
-  routes(app, { settings: { assetBaseUrl } }) {
-    app.get('/wallet', { schema: { response: { 200: Wallet } } }, async (request) => ({
-      data: await readWallet(pool, userOf(request), assetBaseUrl),
-    }))
-    const room = { params: RoomParams, response: { 200: dataOf(RoomResource) } }
-    app.get('/rooms/:uid', { schema: room }, async ({ params }) => ({
-      data: await readRoom(pool, params.uid, assetBaseUrl),
-    }))
-    const gift = { body: InstantSend, response: { 200: SendResult } }
-    app.post('/instant-send', { schema: gift }, async (request) => {
-      const { u_id: sender, decoration_id: decoration, user_id: receivers, quantity, room_id } = request.body
-      if (sender !== userOf(request)) throw new HttpError(403, 'not_the_sender', giftMessages.not_the_sender)
-      const one = { sender, decoration, receiver: receivers[0] ?? 0, quantity, room: Number(room_id) }
-      const sent = await sendNaively(pool, one, request.id)
-      if (sent === null) throw new HttpError(422, 'validation_failed', giftMessages.no_gift)
-      return sent
-    })
-  },
+  configure: () => ({
+    routes(app, { settings: { assetBaseUrl } }) {
+      app.get('/wallet', { schema: { response: { 200: Wallet } } }, async (request) => ({
+        data: await readWallet(pool, userOf(request), assetBaseUrl),
+      }))
+      const room = { params: RoomParams, response: { 200: dataOf(RoomResource) } }
+      app.get('/rooms/:uid', { schema: room }, async ({ params }) => ({
+        data: await readRoom(pool, params.uid, assetBaseUrl),
+      }))
+      const gift = { body: InstantSend, response: { 200: SendResult } }
+      app.post('/instant-send', { schema: gift }, async (request) => {
+        const { u_id: sender, decoration_id: decoration, user_id: receivers, quantity, room_id } = request.body
+        if (sender !== userOf(request)) throw new HttpError(403, 'not_the_sender', giftMessages.not_the_sender)
+        const one = { sender, decoration, receiver: receivers[0] ?? 0, quantity, room: Number(room_id) }
+        const sent = await sendNaively(pool, one, request.id)
+        if (sent === null) throw new HttpError(422, 'validation_failed', giftMessages.no_gift)
+        return sent
+      })
+    },
+  }),
 })
 
 type Shown = Static<typeof Wallet>['data']

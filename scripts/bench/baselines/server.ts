@@ -32,12 +32,14 @@ function floor(answers: Readonly<Record<string, string>>): { slice: Slice; sessi
   const sent = { data: { diamonds: 999_999_999_990, lucky_result: result } }
   const slice: Slice = {
     documentedPrefix: '/api/v1',
-    routes(app) {
-      app.post('/instant-send', { schema: { body: InstantSend, response: { 200: SendResult } } }, async () => sent)
-      for (const [route, answer] of Object.entries(answers)) {
-        app.get(route, (_request, reply) => void reply.type('application/json; charset=utf-8').send(answer))
-      }
-    },
+    configure: () => ({
+      routes(app) {
+        app.post('/instant-send', { schema: { body: InstantSend, response: { 200: SendResult } } }, async () => sent)
+        for (const [route, answer] of Object.entries(answers)) {
+          app.get(route, (_request, reply) => void reply.type('application/json; charset=utf-8').send(answer))
+        }
+      },
+    }),
   }
   // Every user exists, with no sessions revoked.
   return { slice, sessions: new Sessions(async () => 0) }

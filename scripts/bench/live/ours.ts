@@ -1,5 +1,4 @@
 import { fastify } from 'fastify'
-import { loadSlices } from '../../../src/domain.ts'
 import { userCheck } from '../../../src/http/auth/auth.ts'
 import { alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
@@ -14,9 +13,10 @@ import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-reg
 import { ReturnTimes } from '../../../src/realtime/sockets/return-times.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/socket-routes.ts'
 import { TimeSlice } from '../../../src/realtime/time-slice.ts'
+import { slices } from '../../../src/slices.ts'
 import { giftAt, profiles } from './event.ts'
 
-const frameMappers = (await loadSlices()).slices.flatMap(({ frameMapper = [] }) => frameMapper)
+const frameMappers = slices.flatMap(({ frameMapper = [] }) => frameMapper)
 
 /** A server that sends events to all its sockets. */
 export interface Implementation {

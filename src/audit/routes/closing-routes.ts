@@ -28,7 +28,6 @@ import type { FinanceServices } from './services.ts'
 /** Records the closing of a month, whose steps were run before, and acknowledges what they found. */
 export function closingRoutes(app: App, services: FinanceServices, limiter: ReportLimiter): void {
   const { url, db, execute, checkpoints, closingsFolder } = services
-  const verbs = closingVerbs()
 
   app.post(
     '/ledger/closings',
@@ -42,7 +41,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
           'their files and from the ledger, never from the request. While a step of the month runs, on any instance, ' +
           'it is refused. Roles finance and operator.',
         tags: ['finance'],
-        refusals: verbs.recordClosing.refusals,
+        refusals: closingVerbs.recordClosing.refusals,
         body: CloseMonth,
         response: { 201: dataOf(RecordedClosing) },
       },
@@ -58,7 +57,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
           lock === null
             ? requestWithoutFiles(books, true)
             : await readClosingRequest(db, monthFolder(closingsFolder, month), books, checkpoints)
-        return await execute(request, reply, verbs.recordClosing, input, { request: { month } })
+        return await execute(request, reply, closingVerbs.recordClosing, input, { request: { month } })
       } finally {
         await lock?.close()
       }
@@ -96,7 +95,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
           'operator, but not for the actor, maker or approver of the event that it names (own_finding). A wrong ' +
           'hash of the chain cannot be acknowledged, nor a difference between a table and its replay.',
         tags: ['finance'],
-        refusals: verbs.acknowledgeFinding.refusals,
+        refusals: closingVerbs.acknowledgeFinding.refusals,
         params: ClosingParams,
         body: AcknowledgeFinding,
         response: { 200: dataOf(AcknowledgedFinding) },
@@ -114,7 +113,7 @@ export function closingRoutes(app: App, services: FinanceServices, limiter: Repo
         is_own: await isOwnFinding(db, known.subject, actorOf(request.caller)),
       }
       const input = { month, finding, reason, found: found ?? null }
-      return execute(request, reply, verbs.acknowledgeFinding, input, { request: { finding, reason } })
+      return execute(request, reply, closingVerbs.acknowledgeFinding, input, { request: { finding, reason } })
     },
   )
 }

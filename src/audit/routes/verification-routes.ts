@@ -23,7 +23,6 @@ const tags = ['finance']
 /** Verifications in the background, and checkpoints that are remembered. */
 export function verificationRoutes(app: App, services: FinanceServices): void {
   const { runs, checkpoints, db } = services
-  const verbs = closingVerbs()
 
   app.get(
     '/ledger/verifications',
@@ -74,7 +73,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
           'One verification runs at a time, whatever the number of instances. With a checkpoint, as `GET ' +
           '/ledger/checkpoint` answered it, history up to it must be unchanged. Roles finance and operator.',
         tags,
-        refusals: verbs.startVerification.refusals,
+        refusals: closingVerbs.startVerification.refusals,
         body: StartVerification,
         response: { 201: dataOf(VerificationRun) },
       },
@@ -83,7 +82,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
       const { body } = request
       const checkpoint = body.checkpoint === undefined ? null : trusted(body.checkpoint)
       return doOnce(request, reply, services, {
-        verb: verbs.startVerification,
+        verb: closingVerbs.startVerification,
         input: { checkpoint },
         work: ({ by, key }) => runs.start(by, { checkpoint, key }),
       })
@@ -99,7 +98,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
         summary: 'Stop a verification; one that has ended stays as it is',
         description: 'On another instance it ends about a second later. Roles finance and operator.',
         tags,
-        refusals: verbs.stopVerification.refusals,
+        refusals: closingVerbs.stopVerification.refusals,
         params: RunParams,
         response: { 200: dataOf(VerificationRun) },
       },
@@ -107,7 +106,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       return doOnce(request, reply, services, {
-        verb: verbs.stopVerification,
+        verb: closingVerbs.stopVerification,
         input: {},
         work: ({ by }) => runs.stop(id, by),
       })
@@ -129,7 +128,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
     },
     (request, reply) =>
       doOnce(request, reply, services, {
-        verb: verbs.makeCheckpoint,
+        verb: closingVerbs.makeCheckpoint,
         input: {},
         work: (asked) => makeCheckpoint(db, checkpoints, asked),
       }),

@@ -1,5 +1,5 @@
 import type { ProposalAction } from '../../../schema/proposal-events.ts'
-import type { LimitedAmount } from '../../ledger/rules/covered-verb.ts'
+import type { LimitedAmount } from '../../features/proposals/covered-verb.ts'
 import { addressWith } from '../frame/address.ts'
 import { amountCell, type Cell, formatWord, textCell, wordCell } from '../frame/cells/cells.ts'
 import { personCell } from '../frame/cells/links.ts'

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { LimitedAmount } from '../../features/proposals/covered-verb.ts'
 import { parseProposed } from '../../features/proposals/reads.ts'
-import type { LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
 import type { Deed } from './deed.ts'
 

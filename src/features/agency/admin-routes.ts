@@ -26,16 +26,15 @@ import { agencyMessages } from './messages.ts'
 import { sealedRecord } from './presenters.ts'
 import { findWithdrawal, findWithdrawals } from './reads.ts'
 import type { Deposit } from './salaries/deposit-salaries.ts'
-import { agencyVerbs } from './verbs.ts'
+import type { AgencyVerbs } from './verbs.ts'
 import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './withdrawals/vault-access.ts'
 import { withdrawalVersion } from './withdrawals/withdrawal.ts'
 
 const tags = ['operators']
 
 /** Admin routes for withdrawals and salaries. */
-export function agencyAdminRoutes(app: App, services: Services): void {
+export function agencyAdminRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
   const { execute, db, vault, settings } = services
-  const verbs = agencyVerbs(services)
 
   app.get(
     '/withdrawals',

@@ -25,7 +25,7 @@ import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { agencyMessages } from './messages.ts'
 import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
-import { agencyVerbs } from './verbs.ts'
+import type { AgencyVerbs } from './verbs.ts'
 import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 const tags = ['agency']
@@ -33,12 +33,11 @@ const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, services: Services): void {
+export function agencyRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
   const { execute, db, vault, settings } = services
   const assetBaseUrl = () => settings.assetBaseUrl
   const withdrawals = withdrawalLookup(db, assetBaseUrl)
   const instantTransfers = transferLookup(db, assetBaseUrl)
-  const verbs = agencyVerbs(services)
 
   app.post(
     `${requests}/request`,

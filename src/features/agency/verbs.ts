@@ -3,15 +3,10 @@ import { Period } from '../../../schema/agency.ts'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
 import { Amount, Id } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
-import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import {
-  ExpectedVersion,
-  inputSchema,
-  preparedVerb,
-  registerVerb,
-} from '../../ledger/executor/registry/registered-verb.ts'
+import { ExpectedVersion, inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import type { SealedRecord } from '../../vault/record.ts'
-import type { VerbTerms } from '../services.ts'
+import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
+import type { Settings } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
 import { depositSalaries, fileMovements, MAX_FILE_DEPOSITS, payableRows } from './salaries/deposit-salaries.ts'
@@ -87,7 +82,7 @@ export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositS
 export const coveredAgencyVerbs = [namedDepositSalaries]
 
 /** The verbs of withdrawals, instant transfers and salaries. */
-export const agencyVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => {
+export const agencyVerbs = (settings: Settings) => {
   const { assetBaseUrl } = settings
   const presentWithdrawal = (withdrawal: NamedWithdrawal, language: Language) =>
     withdrawalBody(withdrawal, { assetBaseUrl, language })
@@ -114,3 +109,5 @@ export const agencyVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'sett
     }),
   }
 }
+
+export type AgencyVerbs = ReturnType<typeof agencyVerbs>

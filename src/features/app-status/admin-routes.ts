@@ -23,8 +23,6 @@ const params = ReleaseParams
 
 /** Admin routes for the mode of the app and its releases. */
 export function appStatusAdminRoutes(app: App, { execute, db }: Services): void {
-  const verbs = appStatusVerbs()
-
   app.put(
     '/app-mode',
     {
@@ -34,7 +32,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         description: 'Client routes answer 503 in maintenance, and sockets are closed with 4103; staff can continue.',
         tags,
         body: SetAppMode,
-        refusals: verbs.setMode.refusals,
+        refusals: appStatusVerbs.setMode.refusals,
         response: { 200: dataOf(AppMode) },
       },
     },
@@ -47,7 +45,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         block_unidentified,
         expected: expectedVersion(request),
       }
-      return execute(request, reply, verbs.setMode, input)
+      return execute(request, reply, appStatusVerbs.setMode, input)
     },
   )
 
@@ -79,7 +77,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         tags,
         params,
         body: DefineRelease,
-        refusals: verbs.defineRelease.refusals,
+        refusals: appStatusVerbs.defineRelease.refusals,
         response: { 200: dataOf(Release) },
       },
     },
@@ -88,7 +86,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       const { client_type } = request.params
       const texts = { title: pickLanguages(title), message: pickLanguages(message) }
       const input = { client_type, version, minimum_version, store_link, ...texts, expected: expectedVersion(request) }
-      return execute(request, reply, verbs.defineRelease, input)
+      return execute(request, reply, appStatusVerbs.defineRelease, input)
     },
   )
 
@@ -101,13 +99,13 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         description: 'It can be put again.',
         tags,
         params,
-        refusals: verbs.removeRelease.refusals,
+        refusals: appStatusVerbs.removeRelease.refusals,
         response: { 200: ReleaseRemoved },
       },
     },
     (request, reply) => {
       const input = { client_type: request.params.client_type, expected: expectedVersion(request) }
-      return execute(request, reply, verbs.removeRelease, input)
+      return execute(request, reply, appStatusVerbs.removeRelease, input)
     },
   )
 

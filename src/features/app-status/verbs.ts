@@ -1,11 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { ClientType } from '../../../schema/events.ts'
-import {
-  ExpectedVersion,
-  inputSchema,
-  messageOnly,
-  registerVerb,
-} from '../../ledger/executor/registry/registered-verb.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { appStatusMessages } from './messages.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { defineRelease } from './releases/define-release.ts'
@@ -39,7 +34,7 @@ const DefineRelease = inputSchema(
 const RemoveRelease = inputSchema(Type.Object({ client_type: ClientType, expected: ExpectedVersion }))
 
 /** The verbs of the app's mode and its releases. */
-export const appStatusVerbs = () => ({
+export const appStatusVerbs = {
   setMode: registerVerb('set-mode', SetMode, setMode, { body: (mode) => ({ data: modeRecord(mode) }) }),
   defineRelease: registerVerb('define-release', DefineRelease, defineRelease, {
     body: (release) => ({ data: releaseRecord(release) }),
@@ -50,4 +45,4 @@ export const appStatusVerbs = () => ({
     removeRelease,
     messageOnly(appStatusMessages.release_removed),
   ),
-})
+}

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { acknowledgeFinding } from './acknowledge-finding.ts'
 import { acknowledgedFinding } from './acknowledgement.ts'
 import { answerWork } from './answer-work.ts'
@@ -42,7 +42,7 @@ const workOf = <Schema extends TSchema>(outcome: Schema) =>
   inputSchema(Type.Object({ outcome: Type.Union([outcome, Type.Null()]) }))
 
 /** The verbs of closings, verifications and checkpoints. */
-export const closingVerbs = () => ({
+export const closingVerbs = {
   recordClosing: registerVerb('record-closing', RecordClosing, recordClosing, {
     status: 201,
     body: (closing) => ({ data: recordedClosing(closing) }),
@@ -67,4 +67,4 @@ export const closingVerbs = () => ({
     answerWork<MadeCheckpoint, 'not_found'>('not_found'),
     { status: 201 },
   ),
-})
+}

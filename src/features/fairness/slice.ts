@@ -4,5 +4,5 @@ import { type DrawChecks, verifyRoutes } from './routes.ts'
 /** Verification of published draws and spins. */
 export const createFairnessSlice = (checks: DrawChecks): Slice => ({
   documentedPrefix: '/api/v1',
-  routes: (app, services) => verifyRoutes(app, services, checks),
+  configure: () => ({ routes: (app, services) => verifyRoutes(app, services, checks) }),
 })

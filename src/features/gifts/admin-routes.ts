@@ -12,14 +12,13 @@ import { decorationVersion } from './catalogue/decoration.ts'
 import { type PublishedRow, parseOdds } from './lucky/odds.ts'
 import { definedDecoration } from './presenters.ts'
 import { decorationById, newestDecorations } from './reads.ts'
-import { giftVerbs } from './verbs.ts'
+import type { GiftVerbs } from './verbs.ts'
 
 const params = IdParams
 
 /** Admin routes for the catalogue of gifts and for bags. */
-export function giftAdminRoutes(app: App, services: Services): void {
+export function giftAdminRoutes(app: App, services: Services, verbs: GiftVerbs): void {
   const { execute, db, settings } = services
-  const verbs = giftVerbs(services)
 
   app.put(
     '/decorations/:id',

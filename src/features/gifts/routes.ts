@@ -8,15 +8,14 @@ import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { bagItem } from './presenters.ts'
 import { bagLookup } from './reads.ts'
-import { giftVerbs } from './verbs.ts'
+import type { GiftVerbs } from './verbs.ts'
 
 /** Cost of one more order and draw within a request. */
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
-export function giftRoutes(app: App, services: Services): void {
+export function giftRoutes(app: App, services: Services, verbs: GiftVerbs): void {
   const { execute, db, settings } = services
-  const verbs = giftVerbs(services)
   const bags = bagLookup(db)
 
   app.post(

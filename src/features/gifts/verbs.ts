@@ -3,12 +3,12 @@ import { Id } from '../../../schema/common.ts'
 import { GiftKind } from '../../../schema/events.ts'
 import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
-import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import { ExpectedVersion, inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
-import type { Terms } from '../../ledger/rules/covered-verb.ts'
+import { ExpectedVersion, inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
-import type { VerbTerms } from '../services.ts'
+import type { Terms } from '../proposals/covered-verb.ts'
+import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
+import type { Settings } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
@@ -78,14 +78,21 @@ function priceNow(state: State, { decoration_id }: { readonly decoration_id: num
 export const coveredGiftVerbs = [namedAddBagItems, namedDefineDecoration] as const
 
 /** The verbs of gifts, and of the chains that draw the lucky ones. */
-export const giftVerbs = ({ settings, luckyChains: chains, registerCovered }: VerbTerms) => ({
-  sendGift: registerVerb('send-gift', SendGift, sendGift({ chains, ownerPercent: settings.ownerCommissionPercent }), {
-    body: sendResult,
-  }),
+export const giftVerbs = (settings: Settings) => ({
+  sendGift: registerVerb(
+    'send-gift',
+    SendGift,
+    sendGift({ chains: settings.luckyChains, ownerPercent: settings.ownerCommissionPercent }),
+    {
+      body: sendResult,
+    },
+  ),
   defineDecoration: registerCovered(namedDefineDecoration, {
     body: (decoration) => ({ data: definedDecoration(decoration, settings.assetBaseUrl) }),
   }),
   addBagItems: registerCovered(namedAddBagItems, { status: 201 }),
-  showChains: registerVerb('show-chains', ShowChains, showChains(chains)),
-  chooseSeed: registerVerb('choose-seed', ChooseSeed, chooseSeed(chains)),
+  showChains: registerVerb('show-chains', ShowChains, showChains(settings.luckyChains)),
+  chooseSeed: registerVerb('choose-seed', ChooseSeed, chooseSeed(settings.luckyChains)),
 })
+
+export type GiftVerbs = ReturnType<typeof giftVerbs>

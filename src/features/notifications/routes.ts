@@ -20,7 +20,6 @@ export function notificationRoutes(
   lookups: NameLookups,
 ): void {
   const inbox = inboxLookup(db)
-  const verbs = notificationVerbs()
 
   app.get(
     '/notifications',
@@ -84,7 +83,9 @@ export function notificationRoutes(
       const user_id = userOf(request)
       const last = await lastNotification(db, user_id, request.body.up_to)
       const input = { user_id, up_to: last?.position ?? 0, number: last?.number ?? 0 }
-      await execute(request, reply, verbs.markRead, input, { request: { user_id, up_to: request.body.up_to } })
+      await execute(request, reply, notificationVerbs.markRead, input, {
+        request: { user_id, up_to: request.body.up_to },
+      })
     },
   )
 }

@@ -11,15 +11,14 @@ import type { App, Services } from '../services.ts'
 import { packageVersion } from './packages/package.ts'
 import { packageRecord } from './presenters.ts'
 import { newestPackages, packageById } from './reads.ts'
-import { privilegeVerbs } from './verbs.ts'
+import type { PrivilegeVerbs } from './verbs.ts'
 
 const tags = ['operators']
 const params = IdParams
 
 /** Admin routes for privilege packages and cards. */
-export function privilegeAdminRoutes(app: App, services: Services): void {
+export function privilegeAdminRoutes(app: App, services: Services, verbs: PrivilegeVerbs): void {
   const { execute, db, settings } = services
-  const verbs = privilegeVerbs(services)
 
   app.put(
     '/privilege-packages/:id',

@@ -14,15 +14,14 @@ import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { packageResource, walletCard } from './presenters.ts'
 import { packagesByRank, storedCardLookup } from './reads.ts'
-import { privilegeVerbs } from './verbs.ts'
+import type { PrivilegeVerbs } from './verbs.ts'
 
 const tags = ['privilege wallet']
 const params = CardParams
 
 /** Client routes of the privilege wallet. */
-export function privilegeRoutes(app: App, services: Services): void {
+export function privilegeRoutes(app: App, services: Services, verbs: PrivilegeVerbs): void {
   const { execute, db, settings } = services
-  const verbs = privilegeVerbs(services)
   const storedCards = storedCardLookup(db)
 
   app.get(

@@ -2,14 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { LocalizedName } from '../../../schema/languages.ts'
 import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
-import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import {
-  ExpectedVersion,
-  inputSchema,
-  messageOnly,
-  registerVerb,
-} from '../../ledger/executor/registry/registered-verb.ts'
-import type { VerbTerms } from '../services.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
+import type { Settings } from '../services.ts'
 import { activateCard } from './activate.ts'
 import { storedCardCount } from './card.ts'
 import { grantCards } from './grant.ts'
@@ -61,7 +56,7 @@ const namedGrantCards = nameCoveredVerb('grant-cards', GrantCards, {
 export const coveredPrivilegeVerbs = [namedGrantCards] as const
 
 /** The verbs of the privilege wallet. */
-export const privilegeVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 'settings' | 'registerCovered'>) => ({
+export const privilegeVerbs = (settings: Settings) => ({
   activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: privilegeMessages.activated }),
   transferCard: registerVerb('transfer-card', TransferCard, transferCard, messageOnly(privilegeMessages.sent)),
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
@@ -72,3 +67,5 @@ export const privilegeVerbs = ({ settings, registerCovered }: Pick<VerbTerms, 's
     body: (cards, language) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl, language)) }),
   }),
 })
+
+export type PrivilegeVerbs = ReturnType<typeof privilegeVerbs>

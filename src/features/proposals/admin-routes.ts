@@ -6,12 +6,10 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { etagOf } from '../../http/validation/preconditions.ts'
-import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
-import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { App, Services } from '../services.ts'
 import { effectRecord, proposalRecord } from './presenters.ts'
-import { findEffects, findProposal, findProposals } from './reads.ts'
-import { proposalVerbs } from './verbs.ts'
+import { findEffects, findProposal, findProposals, type PreviewParts } from './reads.ts'
+import type { ProposalVerbs } from './verbs.ts'
 
 const tags = ['operators']
 const params = IdParams
@@ -22,12 +20,9 @@ const response = { 200: dataOf(ProposalRecord) }
 export function proposalAdminRoutes(
   app: App,
   { execute, db }: Services,
-  findCall: FindCoveredCall,
-  tables: readonly RowTable[],
+  verbs: ProposalVerbs,
+  parts: PreviewParts,
 ): void {
-  const verbs = proposalVerbs(findCall)
-  const terms = { findCall, tables }
-
   app.get(
     '/proposals',
     {
@@ -45,7 +40,7 @@ export function proposalAdminRoutes(
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const { status } = request.query
-      const { proposals, hasMore } = await findProposals(db, terms, status, limit, cursor?.[0] ?? null)
+      const { proposals, hasMore } = await findProposals(db, parts, status, limit, cursor?.[0] ?? null)
       const page = pageBody(proposals.map(proposalRecord), hasMore, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
@@ -66,7 +61,7 @@ export function proposalAdminRoutes(
       },
     },
     async (request, reply) => {
-      const found = await findProposal(db, terms, idInPath(request.params.id))
+      const found = await findProposal(db, parts, idInPath(request.params.id))
       if (found === undefined) throw notFound()
       reply.header('etag', etagOf(found.proposal.version))
       return { data: proposalRecord(found) }
@@ -91,7 +86,7 @@ export function proposalAdminRoutes(
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const first = cursor?.[0] ?? 0
-      const found = await findEffects(db, terms, idInPath(request.params.id), first, limit)
+      const found = await findEffects(db, parts, idInPath(request.params.id), first, limit)
       if (found === undefined) throw notFound()
       const page = pageBody(found.effects.map(effectRecord), found.hasMore, () => [first + limit])
       return { ...page, data: [...page.data] }

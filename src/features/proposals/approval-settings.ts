@@ -1,9 +1,9 @@
 import { limitNames } from '../../../schema/account.ts'
 import { json, nullable, text } from '../../ledger/rules/columns.ts'
-import type { ApprovalLimits } from '../../ledger/rules/covered-verb.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { keyOf, projection } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
+import type { ApprovalLimits } from './covered-verb.ts'
 
 /** The key of the only row. */
 const SCOPE = 'all'

@@ -1,12 +1,12 @@
 import { limitNames } from '../../../schema/account.ts'
 import { balances, currencyOf, MAX_BALANCE } from '../../ledger/rules/account.ts'
-import type { CoveredCall, Grant, LimitedAmount, LimitName, Terms, UnpaidRow } from '../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent, Movement } from '../../ledger/rules/event.ts'
 import { serializeBalance } from '../../ledger/rules/money.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import { type Context, isRefusal, type Refusal, refuse } from '../../ledger/rules/verb.ts'
 import { isForgotten, userProfiles } from '../users/user.ts'
+import type { CoveredCall, Grant, LimitedAmount, LimitName, Terms, UnpaidRow } from './covered-verb.ts'
 import type { Effect, Proposal, ProposalContents } from './proposal.ts'
 
 /** What an approval would do now. */

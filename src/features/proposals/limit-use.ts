@@ -1,8 +1,8 @@
 import { json, text } from '../../ledger/rules/columns.ts'
-import type { ApprovalLimits, LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
+import type { ApprovalLimits, LimitedAmount } from './covered-verb.ts'
 
 interface Use extends LimitedAmount {
   /** When the last of it was used. */

@@ -6,11 +6,11 @@ import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
 import { RowCache } from '../../ledger/executor/row-cache.ts'
 import { balances } from '../../ledger/rules/account.ts'
-import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from '../../ledger/rules/covered-verb.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Context } from '../../ledger/rules/verb.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
+import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from './covered-verb.ts'
 import { callOf, keysOf, openPreview } from './decide.ts'
 import { changesOf, effectsFrom, keptPreview } from './effects.ts'
 import { type ApprovalUses, passedLimits } from './limit-use.ts'
@@ -37,7 +37,7 @@ const time = sql.raw<string>(endingTimeSql)
 const MAX_PAGE_UNPAID_BYTES = 256 * 1024
 
 /** What is needed to show what an open proposal would do. */
-export interface PreviewTerms {
+export interface PreviewParts {
   readonly findCall: FindCoveredCall
   /** The tables of the rows that covered verbs read. */
   readonly tables: readonly RowTable[]
@@ -56,7 +56,7 @@ export interface ProposalPage {
  */
 export async function findProposals(
   db: Db,
-  terms: PreviewTerms,
+  parts: PreviewParts,
   status: ProposalStatus | undefined,
   limit: number,
   before: number | null,
@@ -78,13 +78,13 @@ export async function findProposals(
     const shown = sizes.slice(0, limit).filter((row, i) => (bytes += row.bytes) <= MAX_PAGE_UNPAID_BYTES || i === 0)
     const ids = shown.map(({ proposal_id }) => proposal_id)
     const short = shown.flatMap(({ proposal_id, action }) => (action === 'salary_file' ? [] : [proposal_id]))
-    return { proposals: await readProposals(trx, terms, ids, short), hasMore: ids.length < sizes.length }
+    return { proposals: await readProposals(trx, parts, ids, short), hasMore: ids.length < sizes.length }
   })
 }
 
 /** A proposal with what it would do now, or did; undefined when there is none with this id. */
-export async function findProposal(db: Db, terms: PreviewTerms, id: number): Promise<PreviewedProposal | undefined> {
-  const [found] = await readTogether(db, (trx) => readProposals(trx, terms, [id], [id]))
+export async function findProposal(db: Db, parts: PreviewParts, id: number): Promise<PreviewedProposal | undefined> {
+  const [found] = await readTogether(db, (trx) => readProposals(trx, parts, [id], [id]))
   return found
 }
 
@@ -99,25 +99,25 @@ export interface EffectsPage {
  */
 export async function findEffects(
   db: Db,
-  terms: PreviewTerms,
+  parts: PreviewParts,
   id: number,
   first: number,
   limit: number,
 ): Promise<EffectsPage | undefined> {
   return readTogether(db, async (trx) => {
-    const { state, time, found } = await loadProposals(trx, terms, [id], [id])
+    const { state, time, found } = await loadProposals(trx, parts, [id], [id])
     const [proposal] = found
     if (proposal === undefined) return undefined
     if (!isOpen(proposal, time)) {
       const effects = state.get(proposalContents, String(id))?.effects ?? []
       return { effects: effects.slice(first, first + limit), hasMore: effects.length > first + limit }
     }
-    const call = callOf(terms.findCall, state, proposal)
+    const call = callOf(parts.findCall, state, proposal)
     const changes = Array.from(changesOf(call?.movements ?? []))
     const page = changes.slice(first, first + limit)
     const keys = page.map(([account]) => keyOf(balances, account))
     // What is granted is in no account, and short.
-    await load(trx, terms.tables, state, changes.length === 0 ? [...keys, ...(call?.reads ?? [])] : keys)
+    await load(trx, parts.tables, state, changes.length === 0 ? [...keys, ...(call?.reads ?? [])] : keys)
     const grant = changes.length === 0 ? call?.grant(state) : null
     return { effects: effectsFrom(page, grant ?? null, state), hasMore: changes.length > first + limit }
   })
@@ -208,7 +208,7 @@ interface Loaded {
 /** Those that exist, in the order of `ids`; what is long only of those in `whole`. */
 async function loadProposals(
   db: Db,
-  { tables }: PreviewTerms,
+  { tables }: PreviewParts,
   ids: readonly number[],
   whole: readonly number[],
 ): Promise<Loaded & { readonly found: readonly Proposal[] }> {
@@ -228,24 +228,24 @@ async function loadProposals(
 /** Those that exist, in the order of `ids`; of salary files that are not in `whole` what is kept for lists. */
 async function readProposals(
   db: Db,
-  terms: PreviewTerms,
+  parts: PreviewParts,
   ids: readonly number[],
   whole: readonly number[],
 ): Promise<PreviewedProposal[]> {
   if (ids.length === 0) return []
-  const { state, context, time, found } = await loadProposals(db, terms, ids, whole)
+  const { state, context, time, found } = await loadProposals(db, parts, ids, whole)
   const isWhole = new Set(whole)
   const keys = found.flatMap((proposal) =>
     isWhole.has(proposal.proposal_id) && isOpen(proposal, time)
-      ? keysOf(proposal, callOf(terms.findCall, state, proposal))
+      ? keysOf(proposal, callOf(parts.findCall, state, proposal))
       : [],
   )
-  await load(db, terms.tables, state, keys)
+  await load(db, parts.tables, state, keys)
   return found.map((proposal) => {
     const id = proposal.proposal_id
     if (!isWhole.has(id)) return kept(proposal, time, undefined)
     if (!isOpen(proposal, time)) return kept(proposal, time, state.get(proposalContents, String(id)))
-    return { proposal, preview: openPreview(terms.findCall, state, proposal, context) }
+    return { proposal, preview: openPreview(parts.findCall, state, proposal, context) }
   })
 }
 

@@ -1,6 +1,6 @@
-import type { ApprovalLimits } from '../../ledger/rules/covered-verb.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { approvalSettingsKey, isSameLimits, limitsIn } from './approval-settings.ts'
+import type { ApprovalLimits } from './covered-verb.ts'
 
 export interface SetApprovals {
   /** Null turns approvals off. */

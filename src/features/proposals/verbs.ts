@@ -1,11 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { inputSchema, registerCallerVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
-import type { FindCoveredCall } from '../../ledger/rules/covered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { refuse } from '../../ledger/rules/verb.ts'
-import type { RegisterCovered } from '../services.ts'
+import type { FindCoveredCall } from './covered-verb.ts'
 import { approveProposal, expireProposals, rejectProposal } from './decide.ts'
-import { limited } from './make.ts'
 import { proposalRecord } from './presenters.ts'
 
 const DecideProposal = inputSchema(
@@ -33,11 +31,4 @@ export const proposalVerbs = (findCall: FindCoveredCall) => ({
   expireProposals: registeredExpireProposals,
 })
 
-export const registerCovered: RegisterCovered = ({ name, schema, covered }, presentation) => {
-  const { status = 200, body = (answer: unknown) => ({ data: answer }) } = presentation
-  return registerCallerVerb(name, schema, covered.verb.refusals, (maker) => limited(name, covered, maker), {
-    status: (outcome) => ('proposed' in outcome ? 202 : typeof status === 'function' ? status(outcome.done) : status),
-    body: (outcome, language) =>
-      'proposed' in outcome ? { data: proposalRecord(outcome.proposed) } : body(outcome.done, language),
-  })
-}
+export type ProposalVerbs = ReturnType<typeof proposalVerbs>

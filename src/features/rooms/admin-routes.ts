@@ -5,17 +5,14 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import type { Seats } from './members/seats.ts'
 import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'
-import { roomVerbs } from './verbs.ts'
+import type { RoomVerbs } from './verbs.ts'
 
 const tags = ['operators']
 
 /** Admin routes for rooms. */
-export function roomAdminRoutes(app: App, { execute, db }: Services, seats: Seats): void {
-  const verbs = roomVerbs(seats)
-
+export function roomAdminRoutes(app: App, { execute, db }: Services, verbs: RoomVerbs): void {
   app.put(
     '/rooms/:id',
     {

@@ -6,16 +6,16 @@ import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
 import { findRooms } from './list/reads.ts'
 import { memberRoutes } from './members/routes.ts'
-import type { Seats } from './members/seats.ts'
 import { type FindRooms, listedRoom } from './reads.ts'
 import type { RoomRef } from './room-ref.ts'
+import type { RoomVerbs } from './verbs.ts'
 
 const tags = ['rooms']
 
 const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
-export function roomRoutes(app: App, services: Services, findStates: FindRooms, seats: Seats): void {
+export function roomRoutes(app: App, services: Services, findStates: FindRooms, verbs: RoomVerbs): void {
   const { db, settings } = services
   const rooms = new BatchedLookup(
     MAX_ROOMS_PER_QUERY,
@@ -69,5 +69,5 @@ export function roomRoutes(app: App, services: Services, findStates: FindRooms, 
     async (request) => ({ data: await loadRoom(request.params.uid) }),
   )
 
-  memberRoutes(app, services, seats, loadRoom)
+  memberRoutes(app, services, verbs, loadRoom)
 }

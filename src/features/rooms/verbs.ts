@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { defineRoom } from './define-room.ts'
 import { joinRoom } from './members/join-room.ts'
 import { leaveRoom } from './members/leave-room.ts'
@@ -34,3 +34,5 @@ export const roomVerbs = (seats: Seats) => ({
   leaveRoom: registerVerb('leave-room', LeaveRoom, leaveRoom(seats), messageOnly(roomMessages.left)),
   removeMember: registerVerb('remove-member', RemoveMember, removeMember(seats), messageOnly(roomMessages.removed)),
 })
+
+export type RoomVerbs = ReturnType<typeof roomVerbs>

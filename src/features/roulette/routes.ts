@@ -17,15 +17,14 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { App, Services } from '../services.ts'
 import { type GameOfRoom, gameLookup } from './reads.ts'
-import { rouletteVerbs } from './verbs.ts'
+import type { RouletteVerbs } from './verbs.ts'
 
 const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
-export function rouletteRoutes(app: App, services: Services): void {
+export function rouletteRoutes(app: App, services: Services, verbs: RouletteVerbs): void {
   const { execute, db, settings } = services
-  const verbs = rouletteVerbs(services)
   const games = gameLookup(db, () => settings.assetBaseUrl)
 
   /** The game of a room, as `gameLookup`; 404 when the room does not exist. */

@@ -2,14 +2,18 @@ import type { Slice } from '../slice.ts'
 import { gameFrames } from './frames.ts'
 import { rouletteAdminRoutes } from './old-games/admin-routes.ts'
 import { rouletteRoutes } from './routes.ts'
-
-export { activeGame, checkSpin } from './reads.ts'
-export { seats } from './seats/seats.ts'
+import { rouletteVerbs } from './verbs.ts'
 
 /** Roulette: games in rooms, their spins, and the purge of unfinished games. */
 export const rouletteSlice: Slice = {
   documentedPrefix: '/v1',
-  routes: rouletteRoutes,
-  adminRoutes: rouletteAdminRoutes,
+  configure(settings) {
+    const verbs = rouletteVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => rouletteRoutes(app, services, verbs),
+      adminRoutes: (app, services) => rouletteAdminRoutes(app, services, verbs),
+    }
+  },
   frameMapper: gameFrames,
 }

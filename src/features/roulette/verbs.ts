@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CreateGame, PurgeGames } from '../../../schema/roulette.ts'
-import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
-import type { VerbTerms } from '../services.ts'
+import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import type { Settings } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
 import type { NamedGame } from './game-lookup.ts'
@@ -51,20 +51,25 @@ const StaleGames = inputSchema(
 export const registeredStaleGames = registerVerb('cancel-stale-games', StaleGames, cancelStaleGames)
 
 /** The verbs of roulette. */
-export function rouletteVerbs({ settings, spinSeeds: spins }: VerbTerms) {
+export function rouletteVerbs(settings: Settings) {
   const gameBody = (game: NamedGame) => ({ data: publishedGame(game, settings.assetBaseUrl) })
   const purgeBody = (purged: PurgedGames) => {
     const { games, skipped } = purgedGames(purged, settings.assetBaseUrl)
     return { data: games, meta: { skipped } }
   }
   return {
-    openGame: registerVerb('open-game', OpenGame, openGame({ spins, feePercent: settings.rouletteFeePercent }), {
-      status: 201,
-      body: gameBody,
-    }),
+    openGame: registerVerb(
+      'open-game',
+      OpenGame,
+      openGame({ spins: settings.spinSeeds, feePercent: settings.rouletteFeePercent }),
+      {
+        status: 201,
+        body: gameBody,
+      },
+    ),
     joinGame: registerVerb('join-game', JoinGame, joinGame, { body: gameBody }),
     leaveGame: registerVerb('leave-game', GameRequest, leaveGame, { body: gameBody }),
-    finishGame: registerVerb('finish-game', GameRequest, finishGame(spins), {
+    finishGame: registerVerb('finish-game', GameRequest, finishGame(settings.spinSeeds), {
       body: (game) => ({ data: finishedGame(game, settings.assetBaseUrl) }),
     }),
     cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
@@ -72,3 +77,5 @@ export function rouletteVerbs({ settings, spinSeeds: spins }: VerbTerms) {
     cancelStaleGames: registeredStaleGames,
   }
 }
+
+export type RouletteVerbs = ReturnType<typeof rouletteVerbs>

@@ -7,8 +7,6 @@ import { staffVerbs } from './verbs.ts'
 
 /** Admin route for the sessions of staff. */
 export function staffAdminRoutes(app: App, { execute, staffSessions }: Services): void {
-  const verbs = staffVerbs()
-
   app.post(
     '/staff/:sub/revoke-sessions',
     {
@@ -18,7 +16,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
         description: 'API and console, on every instance within a second.',
         tags: ['operators'],
         params: StaffParams,
-        refusals: verbs.revokeStaffSessions.refusals,
+        refusals: staffVerbs.revokeStaffSessions.refusals,
         response: { 200: dataOf(RevokedStaffSessions) },
       },
       // Before the response is sent: from then on this instance refuses the old tokens.
@@ -31,7 +29,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
     (request, reply) => {
       const sub = plainStaffName(request.params.sub)
       if (sub === null) throw new InvalidPathParam()
-      return execute(request, reply, verbs.revokeStaffSessions, { sub })
+      return execute(request, reply, staffVerbs.revokeStaffSessions, { sub })
     },
   )
 }

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { revokedStaffSessions } from './presenters.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 
 const RevokeStaffSessions = inputSchema(Type.Object({ sub: Type.String({ minLength: 1, maxLength: 100 }) }))
 
 /** The verb of staff. */
-export const staffVerbs = () => ({
+export const staffVerbs = {
   revokeStaffSessions: registerVerb('revoke-staff-sessions', RevokeStaffSessions, revokeStaffSessions, {
     body: (session) => ({ data: revokedStaffSessions(session) }),
   }),
-})
+}

@@ -20,14 +20,13 @@ import type { UserFields } from './define-user.ts'
 import { userRecord } from './presenters.ts'
 import { newestUsers, userById } from './reads.ts'
 import { userVersion } from './user.ts'
-import { userVerbs } from './verbs.ts'
+import type { UserVerbs } from './verbs.ts'
 
 const tags = ['operators']
 
 /** Admin routes for users. */
-export function userAdminRoutes(app: App, services: Services): void {
+export function userAdminRoutes(app: App, services: Services, verbs: UserVerbs): void {
   const { execute, db, sessions, settings } = services
-  const verbs = userVerbs(services)
 
   app.put(
     '/users/:id',

@@ -4,19 +4,24 @@ import { countryAdminRoutes } from './countries/admin-routes.ts'
 import { countryRoutes } from './countries/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { userRoutes } from './routes.ts'
-
-export { userNames } from './reads.ts'
+import { userVerbs } from './verbs.ts'
 
 /** Users, their devices, and countries. */
 export const usersSlice: Slice = {
   documentedPrefix: '/api/v1',
-  routes: (app, services) => {
-    userRoutes(app, services)
-    countryRoutes(app, services)
-    deviceRoutes(app, services)
-  },
-  adminRoutes: (app, services) => {
-    userAdminRoutes(app, services)
-    countryAdminRoutes(app, services)
+  configure(settings) {
+    const verbs = userVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => {
+        userRoutes(app, services)
+        countryRoutes(app, services)
+        deviceRoutes(app, services, verbs)
+      },
+      adminRoutes: (app, services) => {
+        userAdminRoutes(app, services, verbs)
+        countryAdminRoutes(app, services, verbs)
+      },
+    }
   },
 }

@@ -5,13 +5,8 @@ import { AgencyCountry } from '../../../schema/events.ts'
 import { Language, LocalizedName } from '../../../schema/languages.ts'
 import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import {
-  ExpectedVersion,
-  inputSchema,
-  messageOnly,
-  registerVerb,
-} from '../../ledger/executor/registry/registered-verb.ts'
-import type { VerbTerms } from '../services.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import type { Settings } from '../services.ts'
 import { defineCountry } from './countries/define-country.ts'
 import { defineUsers } from './define-user.ts'
 import { registerDevice } from './devices/register-device.ts'
@@ -51,7 +46,7 @@ const RemoveDevice = inputSchema(Type.Object({ user_id: Id, token: Type.String()
 const MAX_RESPONSE_BYTES = 1_000_000
 
 /** The verbs of users, countries and devices. */
-export const userVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
+export const userVerbs = (settings: Settings) => ({
   defineUsers: registerVerb('define-users', DefineUsers, defineUsers, {
     body: (users) => ({ data: rowsThatFit(userRecords(users, settings.assetBaseUrl), MAX_RESPONSE_BYTES) }),
   }),
@@ -70,3 +65,5 @@ export const userVerbs = ({ settings }: Pick<VerbTerms, 'settings'>) => ({
   }),
   removeDevice: registerVerb('remove-device', RemoveDevice, removeDevice, messageOnly(userMessages.device_removed)),
 })
+
+export type UserVerbs = ReturnType<typeof userVerbs>

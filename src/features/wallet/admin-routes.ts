@@ -16,7 +16,6 @@ const response = { 201: dataOf(BalanceMoved), 202: dataOf(ProposalRecord) }
 /** Admin routes for balances. */
 export function walletAdminRoutes(app: App, services: Services): void {
   const { execute } = services
-  const verbs = walletVerbs(services)
 
   app.post(
     '/users/:id/credits',
@@ -28,13 +27,13 @@ export function walletAdminRoutes(app: App, services: Services): void {
         tags,
         params,
         body,
-        refusals: verbs.credit.refusals,
+        refusals: walletVerbs.credit.refusals,
         response,
       },
     },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, verbs.credit, { user_id: idInPath(request.params.id), ...move })
+      return execute(request, reply, walletVerbs.credit, { user_id: idInPath(request.params.id), ...move })
     },
   )
 
@@ -48,13 +47,13 @@ export function walletAdminRoutes(app: App, services: Services): void {
         tags,
         params,
         body,
-        refusals: verbs.debit.refusals,
+        refusals: walletVerbs.debit.refusals,
         response,
       },
     },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, verbs.debit, { holder: 'user', id: idInPath(request.params.id), ...move })
+      return execute(request, reply, walletVerbs.debit, { holder: 'user', id: idInPath(request.params.id), ...move })
     },
   )
 
@@ -68,13 +67,13 @@ export function walletAdminRoutes(app: App, services: Services): void {
         tags,
         params,
         body,
-        refusals: verbs.debit.refusals,
+        refusals: walletVerbs.debit.refusals,
         response,
       },
     },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, verbs.debit, { holder: 'room', id: idInPath(request.params.id), ...move })
+      return execute(request, reply, walletVerbs.debit, { holder: 'room', id: idInPath(request.params.id), ...move })
     },
   )
 }

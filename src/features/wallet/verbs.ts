@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CurrencyName } from '../../../schema/operator.ts'
-import { nameCoveredVerb } from '../../ledger/executor/registry/covered-verb.ts'
-import { inputSchema } from '../../ledger/executor/registry/registered-verb.ts'
-import type { VerbTerms } from '../services.ts'
+import { inputSchema } from '../../ledger/executor/registered-verb.ts'
+import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
 import type { MovedBalance } from './balance-move.ts'
 import { credit, creditMovements } from './credit.ts'
 import { debit, debitMovements } from './debit.ts'
@@ -36,7 +35,7 @@ const namedDebit = nameCoveredVerb('debit', Debit, {
 export const coveredWalletVerbs = [namedCredit, namedDebit] as const
 
 /** The verbs of balances. */
-export const walletVerbs = ({ registerCovered }: Pick<VerbTerms, 'registerCovered'>) => ({
+export const walletVerbs = {
   credit: registerCovered(namedCredit, moved),
   debit: registerCovered(namedDebit, moved),
-})
+}

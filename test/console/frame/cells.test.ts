@@ -2,14 +2,14 @@ import { test } from 'tap'
 import { cellHtml } from '../../../src/console/frame/cells/cell-html.ts'
 import { numberCell } from '../../../src/console/frame/cells/cells.ts'
 import { pictureCell } from '../../../src/console/frame/cells/picture-cell.ts'
+import { testSettings } from '../../harness/app/app-parts.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 
-const settings = { ownerCommissionPercent: 0, rouletteFeePercent: 0 }
 const isOwnOrigin = (origin: string) => origin === 'https://ours.test' || origin === 'https://also-ours.test'
 
 test('pictures of our own are shown, whatever of our addresses they are named by', async (t) => {
-  const ours = { settings: { ...settings, assetBaseUrl: 'https://ours.test/assets' }, isOwnOrigin }
+  const ours = { settings: { ...testSettings, assetBaseUrl: 'https://ours.test/assets' }, isOwnOrigin }
   for (const [path, address] of [
     ['gifts/rose.svg', '/assets/gifts/rose.svg'],
     ['/gifts/rose.PNG', '/assets/gifts/rose.PNG'],
@@ -35,7 +35,7 @@ test('pictures of our own are shown, whatever of our addresses they are named by
   ]) {
     t.equal(pictureCell(ours, path, 'Picture of Rose').picture, undefined, path)
   }
-  const elsewhere = { settings: { ...settings, assetBaseUrl: 'https://cdn.test' }, isOwnOrigin }
+  const elsewhere = { settings: { ...testSettings, assetBaseUrl: 'https://cdn.test' }, isOwnOrigin }
   t.equal(pictureCell(elsewhere, 'gifts/rose.svg', 'Picture of Rose').picture, undefined)
 
   t.equal(

@@ -1,13 +1,11 @@
 import { test } from 'tap'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
+import { notifier } from '../../../src/slices.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, cash, dataOf, gold, requests, transfers } from '../agency/agency-fixture.ts'
-
-const { notifier } = await loadSlices()
 
 const inbox = '/api/v1/notifications'
 

@@ -1,10 +1,8 @@
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { eraseUser } from '../../../src/erasure/erase-user.ts'
+import { notifier } from '../../../src/slices.ts'
 import { createTestApp, readDb, type SendRequest, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-
-const { notifier } = await loadSlices()
 
 const people = [
   { id: 1, uid: 'amina', name: 'Amina', avatar: 'a/1.png' },

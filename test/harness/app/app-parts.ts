@@ -6,8 +6,7 @@ import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
 import type { ConsoleOptions } from '../../../src/console/console-services.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { refusalResponseOf } from '../../../src/domain.ts'
-import { registerCovered } from '../../../src/features/proposals/verbs.ts'
-import type { Services } from '../../../src/features/services.ts'
+import type { Services, Settings } from '../../../src/features/services.ts'
 import { alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
 import { NO_RULES } from '../../../src/http/auth/tokens.ts'
@@ -23,6 +22,14 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 /** The secret of users' tokens. */
 export const SECRET = 'a secret that is only for tests, and long enough'
+
+export const testSettings: Settings = {
+  ownerCommissionPercent: 0,
+  rouletteFeePercent: 0,
+  assetBaseUrl: 'http://assets.test',
+  luckyChains: testChains,
+  spinSeeds: testSpins,
+}
 
 interface Ledger {
   readonly executor: Executor
@@ -61,13 +68,10 @@ export function appParts(
       db,
       chooseReportDatabase: async () => ({ db, url }),
       applied: new AppliedEvents(0, async () => 0, currentIncarnation()),
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: testSettings,
       appState: alwaysOpen,
       sessions,
       staffSessions: staffSessionsIn(db),
-      luckyChains: testChains,
-      spinSeeds: testSpins,
-      registerCovered,
       vault: testVault,
       ...ownServices,
     },

@@ -13,7 +13,7 @@ import { charge } from '../../../src/http/limits/rate-limit.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
-import { inputSchema, registerVerb } from '../../../src/ledger/executor/registry/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../../src/ledger/executor/registered-verb.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 import { unreachableUrl } from '../postgres/unreachable-url.ts'
 import type { Scope } from '../scope.ts'
@@ -64,38 +64,40 @@ const failures: Readonly<Record<string, () => unknown>> = {
 
 const minimalSlice: Slice = {
   documentedPrefix: '/api/v1',
-  routes(app, { execute, db }) {
-    app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
-      reply.send({ data: request.query, caller: request.caller }),
-    )
-    app.post('/things', { schema: { tags: ['things'], body: Thing } }, async (request) => ({ data: request.body }))
-    app.post('/optional', { schema: { body: Type.Object({ seed: Type.Optional(Text(5)) }) } }, async (request) => ({
-      data: request.body,
-    }))
-    app.post('/payments', { schema: { body: Payment } }, async (request) => ({ data: request.body }))
-    app.delete('/things/:id', { schema: { params: Type.Object({ id: Text(20) }) } }, async (request) => ({
-      data: request.params.id,
-    }))
-    app.delete('/devices/:token', async () => ({ data: null }))
-    app.get('/costly', { config: { cost: 4 } }, async () => ({ data: null }))
-    app.get('/costliest', { config: { cost: 40 } }, async () => ({ data: null }))
-    app.get('/charged', async (request) => {
-      charge(request, 10)
-      return { data: null }
-    })
-    app.post('/runs', (request, reply) => execute(request, reply, nothing, null))
-    app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
-    app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
-      throw failures[request.params.name]?.()
-    })
-  },
-  adminRoutes(app) {
-    app.get('/things', async (request) => ({ data: request.caller }))
-    app.put('/things', { schema: { body: Type.Object({ text: Type.String() }) } }, async (request) => ({
-      data: request.body.text.length,
-    }))
-    app.post('/checks', { config: { mayFinanceWrite: true } }, async () => ({ data: null }))
-  },
+  configure: () => ({
+    routes(app, { execute, db }) {
+      app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
+        reply.send({ data: request.query, caller: request.caller }),
+      )
+      app.post('/things', { schema: { tags: ['things'], body: Thing } }, async (request) => ({ data: request.body }))
+      app.post('/optional', { schema: { body: Type.Object({ seed: Type.Optional(Text(5)) }) } }, async (request) => ({
+        data: request.body,
+      }))
+      app.post('/payments', { schema: { body: Payment } }, async (request) => ({ data: request.body }))
+      app.delete('/things/:id', { schema: { params: Type.Object({ id: Text(20) }) } }, async (request) => ({
+        data: request.params.id,
+      }))
+      app.delete('/devices/:token', async () => ({ data: null }))
+      app.get('/costly', { config: { cost: 4 } }, async () => ({ data: null }))
+      app.get('/costliest', { config: { cost: 40 } }, async () => ({ data: null }))
+      app.get('/charged', async (request) => {
+        charge(request, 10)
+        return { data: null }
+      })
+      app.post('/runs', (request, reply) => execute(request, reply, nothing, null))
+      app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
+      app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
+        throw failures[request.params.name]?.()
+      })
+    },
+    adminRoutes(app) {
+      app.get('/things', async (request) => ({ data: request.caller }))
+      app.put('/things', { schema: { body: Type.Object({ text: Type.String() }) } }, async (request) => ({
+        data: request.body.text.length,
+      }))
+      app.post('/checks', { config: { mayFinanceWrite: true } }, async () => ({ data: null }))
+    },
+  }),
 }
 
 interface MinimalApp {

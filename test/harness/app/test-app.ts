@@ -10,22 +10,22 @@ import { readIncarnation } from '../../../src/db/incarnation.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
+import type { ApprovalLimits } from '../../../src/features/proposals/covered-verb.ts'
 import { setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import type { ApprovalLimits } from '../../../src/ledger/rules/covered-verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
+import { slices } from '../../../src/slices.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'
 import { currentIncarnation } from '../ledger/given-when.ts'
 import { createTestExecutor, type TestExecutor, testOpening } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 import type { Scope } from '../scope.ts'
-import { appParts, consoleOptions } from './app-parts.ts'
+import { appParts, consoleOptions, testSettings } from './app-parts.ts'
 
 /** A response; `body` is its parsed JSON. */
 export interface TestResponse {
@@ -99,7 +99,6 @@ export async function createTestApp(
     hasOwnPictures = false,
   }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const { slices } = await loadSlices()
   const database = shared ?? (await testDatabase())
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
@@ -121,8 +120,7 @@ export async function createTestApp(
   let ownOrigin = 'http://127.0.0.1:3000'
   const source = { executor: ledger.executor, db, url: database.serviceUrl }
   const settings = {
-    ownerCommissionPercent: 0,
-    rouletteFeePercent: 0,
+    ...testSettings,
     get assetBaseUrl() {
       return hasOwnPictures ? `${ownOrigin}/assets` : 'http://assets.test'
     },

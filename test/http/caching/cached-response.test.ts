@@ -1,15 +1,13 @@
 import { gunzipSync } from 'node:zlib'
 import { test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { slices } from '../../../src/slices.ts'
 import { token } from '../../harness/app/minimal-app.ts'
 import { startInstance, type TestInstance } from '../../harness/app/realtime-instance.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-
-const { slices } = await loadSlices()
 
 const odds = [
   { multiplier: 0, weight: 3 },

@@ -1,17 +1,16 @@
 import { type Test, test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
+import { createLookups, createRoomStates, slices } from '../../../src/slices.ts'
 import { bearer, token } from '../../harness/app/minimal-app.ts'
 import { connectAs, startInstance, type TestClient } from '../../harness/app/realtime-instance.ts'
 import { testIncarnation } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-const { createLookups, createRoomStates, slices } = await loadSlices()
 const INCARNATION = 'f'.repeat(32)
 const ROOMS = [1, 2].map((room) => `one-to-room:R${room}`)
 

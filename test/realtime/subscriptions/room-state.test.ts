@@ -1,14 +1,12 @@
 import { type Test, test } from 'tap'
-import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { createLookups, createRoomStates, slices } from '../../../src/slices.ts'
 import { bearer, token } from '../../harness/app/minimal-app.ts'
 import { connectAs, type Frame, startInstance, type TestClient } from '../../harness/app/realtime-instance.ts'
 import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-
-const { createLookups, createRoomStates, slices } = await loadSlices()
 
 type Json = ReturnType<typeof Object>
 

@@ -1,7 +1,7 @@
 import { openPool } from '../../../src/db/pool.ts'
-import { loadSlices } from '../../../src/domain.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
+import { slices } from '../../../src/slices.ts'
 import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import { reconcile } from '../books/reconcile.ts'
@@ -12,8 +12,6 @@ import { enterAll } from '../load/operations.ts'
 import { RoomClient } from '../load/room-client.ts'
 import { userActor } from '../load/world.ts'
 import { allReady, inRounds, inTurn } from '../rounds.ts'
-
-const { slices } = await loadSlices()
 
 const CHUNK_EVENTS = 5_000
 /** Within this time all clients are subscribed and, without load, all frames arrive. */

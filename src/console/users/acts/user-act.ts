@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import type { LimitedAmount } from '../../../ledger/rules/covered-verb.ts'
+import type { LimitedAmount } from '../../../features/proposals/covered-verb.ts'
 import type { FormField } from '../../forms/fields.ts'
 import type { Values } from '../../forms/values.ts'
 import type { Cell } from '../../frame/cells/cells.ts'

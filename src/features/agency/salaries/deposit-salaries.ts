@@ -1,12 +1,12 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
 import { integer, text } from '../../../ledger/rules/columns.ts'
-import type { Proposable } from '../../../ledger/rules/covered-verb.ts'
 import type { LedgerEvent, Movement } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
 import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
+import type { Proposable } from '../../proposals/covered-verb.ts'
 import { isForgotten, userProfiles, users } from '../../users/user.ts'
 
 /** Paid salaries. */

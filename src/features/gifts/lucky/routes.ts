@@ -4,12 +4,11 @@ import { userOf } from '../../../http/auth/caller.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
 import type { App, Services } from '../../services.ts'
 import { chainLookup, drawLookup } from '../reads.ts'
-import { giftVerbs } from '../verbs.ts'
+import type { GiftVerbs } from '../verbs.ts'
 
 /** Client routes through which players inspect their chains and draws. */
-export function luckyFairnessRoutes(app: App, services: Services): void {
+export function luckyFairnessRoutes(app: App, services: Services, verbs: GiftVerbs): void {
   const { execute, db } = services
-  const verbs = giftVerbs(services)
   const published = chainLookup(db)
   const drawPages = drawLookup(db)
 

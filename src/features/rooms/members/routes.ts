@@ -8,9 +8,8 @@ import { readPage, toPage } from '../../../http/pages.ts'
 import type { App, Services } from '../../services.ts'
 import { sharedRefusals } from '../../shared-refusals.ts'
 import { roomMember } from '../presenters.ts'
-import { roomVerbs } from '../verbs.ts'
+import type { RoomVerbs } from '../verbs.ts'
 import { type Membership, membershipsOf, membersOf, type UserAndRoom } from './reads.ts'
-import type { Seats } from './seats.ts'
 
 const tags = ['rooms']
 
@@ -20,10 +19,9 @@ const MAX_MEMBERSHIPS_PER_QUERY = 100
 export function memberRoutes(
   app: App,
   { db, execute, settings }: Services,
-  seats: Seats,
+  verbs: RoomVerbs,
   loadRoom: (roomId: number) => Promise<RoomResource>,
 ): void {
-  const verbs = roomVerbs(seats)
   const memberships = new BatchedLookup(
     MAX_MEMBERSHIPS_PER_QUERY,
     (requested: readonly UserAndRoom[]) => membershipsOf(db, requested),

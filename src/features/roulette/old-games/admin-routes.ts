@@ -3,13 +3,12 @@ import { isOn } from '../../../../schema/common.ts'
 import { Game, PurgeGames, SkippedGame } from '../../../../schema/roulette.ts'
 import type { App, Services } from '../../services.ts'
 import { purgeCandidates } from '../reads.ts'
-import { rouletteVerbs } from '../verbs.ts'
+import type { RouletteVerbs } from '../verbs.ts'
 import { MAX_PURGED_GAMES } from './purge.ts'
 
 /** Admin route for unfinished games. */
-export function rouletteAdminRoutes(app: App, services: Services): void {
+export function rouletteAdminRoutes(app: App, services: Services, verbs: RouletteVerbs): void {
   const { execute, db } = services
-  const verbs = rouletteVerbs(services)
 
   app.post(
     '/roulette/purge',

@@ -7,15 +7,14 @@ import { etagOf, expectedVersion } from '../../../http/validation/preconditions.
 import type { App, Services } from '../../services.ts'
 import { countryRecord } from '../presenters.ts'
 import { countryById, newestCountries } from '../reads.ts'
-import { userVerbs } from '../verbs.ts'
+import type { UserVerbs } from '../verbs.ts'
 import { countryVersion } from './country.ts'
 
 const tags = ['operators']
 
 /** Admin routes for countries. */
-export function countryAdminRoutes(app: App, services: Services): void {
+export function countryAdminRoutes(app: App, services: Services, verbs: UserVerbs): void {
   const { execute, db } = services
-  const verbs = userVerbs(services)
 
   app.put(
     '/countries/:id',

@@ -2,14 +2,13 @@ import { dataOf } from '../../../../schema/common.ts'
 import { Device, DeviceParams, DeviceRemoved, RegisterDevice } from '../../../../schema/devices.ts'
 import { userOf } from '../../../http/auth/caller.ts'
 import type { App, Services } from '../../services.ts'
-import { userVerbs } from '../verbs.ts'
+import type { UserVerbs } from '../verbs.ts'
 
 const tags = ['devices']
 
 /** Client routes for the devices that receive push notifications. */
-export function deviceRoutes(app: App, services: Services): void {
+export function deviceRoutes(app: App, services: Services, verbs: UserVerbs): void {
   const { execute } = services
-  const verbs = userVerbs(services)
 
   app.post(
     '/devices',

@@ -1,5 +1,12 @@
-import { type CoveredCall, type CoveredVerb, coveredCall, type FindCoveredCall } from '../../rules/covered-verb.ts'
-import type { InputSchema } from './registered-verb.ts'
+import {
+  type InputSchema,
+  type Presentation,
+  type RegisteredVerb,
+  registerCallerVerb,
+} from '../../ledger/executor/registered-verb.ts'
+import { type CoveredCall, type CoveredVerb, coveredCall, type FindCoveredCall } from './covered-verb.ts'
+import { limited } from './make.ts'
+import { proposalRecord } from './presenters.ts'
 
 /** A covered verb under its name. */
 export interface NamedCoveredVerb<Input, Answer, Codes extends readonly string[] = readonly string[]> {
@@ -28,4 +35,17 @@ export const nameCoveredVerb = <Input, Answer, Codes extends readonly string[]>(
 export function findCallsOf(verbs: readonly ReceivableCoveredVerb[]): FindCoveredCall {
   const byName = new Map(verbs.map((verb) => [verb.name, verb]))
   return (name, input) => byName.get(name)?.receive(input) ?? null
+}
+
+/** Registers a verb of staff that may need a colleague's approval: beyond the limits it is proposed. */
+export function registerCovered<Input, Answer>(
+  { name, schema, covered }: NamedCoveredVerb<Input, Answer>,
+  presentation: Presentation<Answer>,
+): RegisteredVerb<Input> {
+  const { status = 200, body = (answer: unknown) => ({ data: answer }) } = presentation
+  return registerCallerVerb(name, schema, covered.verb.refusals, (maker) => limited(name, covered, maker), {
+    status: (outcome) => ('proposed' in outcome ? 202 : typeof status === 'function' ? status(outcome.done) : status),
+    body: (outcome, language) =>
+      'proposed' in outcome ? { data: proposalRecord(outcome.proposed) } : body(outcome.done, language),
+  })
 }

@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Language, LocalizedText } from '../../../../schema/languages.ts'
-import type { Refusal, Verb } from '../../rules/verb.ts'
-import type { Reply } from '../../storage/head.ts'
-import { type Cause, type Command, command } from '../command.ts'
+import type { Language, LocalizedText } from '../../../schema/languages.ts'
+import type { Refusal, Verb } from '../rules/verb.ts'
+import type { Reply } from '../storage/head.ts'
+import { type Cause, type Command, command } from './command.ts'
 
 /** The schema of a verb's input; compiled when the first input of another process arrives. */
 export interface InputSchema<Input> {

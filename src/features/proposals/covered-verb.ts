@@ -1,8 +1,8 @@
 import type { EventData } from '../../../schema/events.ts'
-import type { LedgerEvent, Movement } from './event.ts'
-import type { Key } from './projection.ts'
-import type { State } from './state.ts'
-import type { Context, Refusal, Verb } from './verb.ts'
+import type { LedgerEvent, Movement } from '../../ledger/rules/event.ts'
+import type { Key } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import type { Context, Refusal, Verb } from '../../ledger/rules/verb.ts'
 
 /** How much of a limit something takes, in smallest units from 1. */
 export type LimitedAmount = EventData<'approval-limit-used'>['amounts'][number]

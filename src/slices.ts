@@ -1,0 +1,81 @@
+import { notificationMapper, tables } from './domain.ts'
+import { agencySlice } from './features/agency/slice.ts'
+import { coveredAgencyVerbs } from './features/agency/verbs.ts'
+import { appStatusSlice } from './features/app-status/slice.ts'
+import { closingsSlice } from './features/closings/slice.ts'
+import { createFairnessSlice } from './features/fairness/slice.ts'
+import { checkDraw, decorationNames } from './features/gifts/reads.ts'
+import { giftsSlice } from './features/gifts/slice.ts'
+import { coveredGiftVerbs } from './features/gifts/verbs.ts'
+import { createNotificationsSlice } from './features/notifications/slice.ts'
+import { packageNames } from './features/privilege/reads.ts'
+import { privilegeSlice } from './features/privilege/slice.ts'
+import { coveredPrivilegeVerbs } from './features/privilege/verbs.ts'
+import { findCallsOf } from './features/proposals/register-covered.ts'
+import { createProposalsSlice } from './features/proposals/slice.ts'
+import { roomNames, roomStatesWith } from './features/rooms/reads.ts'
+import { createRoomsSlice } from './features/rooms/slice.ts'
+import { activeGame, checkSpin } from './features/roulette/reads.ts'
+import { seats } from './features/roulette/seats/seats.ts'
+import { rouletteSlice } from './features/roulette/slice.ts'
+import type { Settings } from './features/services.ts'
+import type { Slice } from './features/slice.ts'
+import { staffSlice } from './features/staff/slice.ts'
+import { userNames } from './features/users/reads.ts'
+import { usersSlice } from './features/users/slice.ts'
+import { walletSlice } from './features/wallet/slice.ts'
+import { coveredWalletVerbs } from './features/wallet/verbs.ts'
+import type { ReceivableVerb } from './ledger/executor/registered-verb.ts'
+import { createNotifier } from './notifications/notifier.ts'
+import type { ProfileLookups } from './realtime/frames/profiles.ts'
+import type { FindRoomStates } from './realtime/subscriptions/room-state.ts'
+
+// What the world sees of the business; audits load only what events mean, which is in `domain.ts`. Slices do not import
+// each other: what one needs of another is passed to it here.
+
+const findCall = findCallsOf([
+  ...coveredWalletVerbs,
+  ...coveredGiftVerbs,
+  ...coveredPrivilegeVerbs,
+  ...coveredAgencyVerbs,
+])
+const nameLookups = { users: userNames(() => ''), packages: packageNames }
+
+/** All slices, in the order in which the documents list them. */
+export const slices: readonly Slice[] = [
+  usersSlice,
+  createRoomsSlice(activeGame, seats),
+  walletSlice,
+  giftsSlice,
+  privilegeSlice,
+  rouletteSlice,
+  agencySlice,
+  createNotificationsSlice(notificationMapper, nameLookups),
+  createFairnessSlice({ lg1: checkDraw, rr1: checkSpin }),
+  appStatusSlice,
+  staffSlice,
+  createProposalsSlice({ findCall, tables }),
+  closingsSlice,
+]
+
+/** All verbs by their names, as instances know them. Throws when two have one name. */
+export function verbsOf(settings: Settings): ReadonlyMap<string, ReceivableVerb> {
+  const verbs = slices.flatMap(({ configure }) => Object.values(configure?.(settings).verbs ?? {}))
+  const byName = new Map(verbs.map((verb) => [verb.name, verb]))
+  if (byName.size < verbs.length) throw new Error('two verbs have the same name')
+  return byName
+}
+
+/** Composes the push notifications of events. */
+export const notifier = createNotifier(notificationMapper, nameLookups)
+
+/** Looks up the profiles that frames show; addresses of pictures begin with the base. */
+export const createLookups = (assetBaseUrl: () => string): ProfileLookups => ({
+  users: userNames(assetBaseUrl),
+  rooms: roomNames,
+  decorations: decorationNames,
+  packages: packageNames,
+})
+
+/** Finds the states of rooms that sockets ask for. */
+export const createRoomStates = (assetBaseUrl: () => string): FindRoomStates => roomStatesWith(activeGame, assetBaseUrl)
