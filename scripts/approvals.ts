@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import type { ApprovalLimits } from '../schema/proposal-events.ts'
 import { withDatabase } from '../src/audit/database.ts'
@@ -6,7 +5,7 @@ import { localStaffName } from '../src/audit/with-executor.ts'
 import { withLedger } from '../src/audit/with-ledger.ts'
 import { formatApprovals, LIMITS_FORM, parseLimits } from '../src/config/approvals.ts'
 import { setApprovals } from '../src/features/proposals/set-approvals.ts'
-import { command } from '../src/ledger/executor/command.ts'
+import { runVerb } from '../src/ledger/executor/run-verb.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 async function set(state: 'on' | 'off', given: ApprovalLimits | undefined, invocation: Invocation): Promise<void> {
@@ -15,15 +14,8 @@ async function set(state: 'on' | 'off', given: ApprovalLimits | undefined, invoc
     throw new Error(state === 'on' ? `limits are missing: ${LIMITS_FORM}` : 'off has no limits')
   }
   const limits = given ?? null
-  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
-  const presenter = {
-    presentResult: () => ({ status: 200, body: '' }),
-    presentRefusal: () => ({ status: 422, body: '' }),
-  }
   await withDatabase(env, interrupted, ({ url }) =>
-    withLedger(writerOf(url, invocation), (executor) =>
-      executor.run(command(setApprovals, { limits }, cause, presenter)),
-    ),
+    withLedger(writerOf(url, invocation), (executor) => runVerb(executor, setApprovals, { limits }, localStaffName())),
   )
   out(`${formatApprovals(limits)}: every instance and command line obeys with its next command\n`)
 }

@@ -1,33 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
-import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { localStaffName } from '../src/audit/with-executor.ts'
 import { withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
-import {
-  MAX_PURGED_GAMES,
-  type PurgeGames,
-  type PurgedGames as PurgeResult,
-  purgeGames,
-} from '../src/features/roulette/old-games/purge.ts'
+import { MAX_PURGED_GAMES, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
 import { purgedGames } from '../src/features/roulette/presenters.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
-import { command, type Presenter } from '../src/ledger/executor/command.ts'
+import { runVerb } from '../src/ledger/executor/run-verb.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
 interface Options {
   /** Minutes. */
   readonly olderThan: number
   readonly dryRun?: true
-}
-
-/** Addresses of pictures are not printed. */
-const presenter: Presenter<PurgeResult> = {
-  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purgedGames(purged, '')) }),
-  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
 /** Purges and answers the number of skipped games. */
@@ -47,10 +33,9 @@ async function purgeOldGames(url: string, { olderThan, dryRun }: Options, invoca
         const last = candidates.at(-1)
         if (last === undefined) break
         after = last
-        const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
-        const { reply } = await executor.run(command(purgeGames(candidates), input, cause, presenter))
-        if (reply.status !== 200) throw new Error(reply.body)
-        const { games, skipped } = Value.Parse(PurgedGames, JSON.parse(reply.body))
+        const purged = await runVerb(executor, purgeGames(candidates), input, localStaffName())
+        // Addresses of pictures are not printed.
+        const { games, skipped } = purgedGames(purged, '')
         for (const game of games) {
           count += 1
           coins += game.pot

@@ -32,6 +32,7 @@ import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { LedgerWentBack } from './ledger/executor/failures.ts'
+import { runVerb } from './ledger/executor/run-verb.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { createLookups, createRoomStates, notifier, slices, verbsOf } from './slices.ts'
@@ -54,7 +55,6 @@ import { startNotifications } from './startup/notifications.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, endInTime, stopSignal } from './startup/signals.ts'
-import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
 
@@ -92,9 +92,9 @@ async function start(
   const { executor, tail, applied, sessions, staffSessions } = ledger
   const writers = cleanUp.use(new AsyncDisposableStack())
   const startWriters = async (): Promise<void> => {
-    await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness), incarnation: newIncarnation() })
+    await runVerb(executor, genesis, { fairness_key: fingerprint(keys.fairness), incarnation: newIncarnation() })
     const { isOn, limits } = config.approvals
-    await runAsSystem(executor, openApprovals, { limits: isOn === true ? limits : null })
+    await runVerb(executor, openApprovals, { limits: isOn === true ? limits : null })
     if (config.demo) await loadDemo(executor, database.db)
     stop.throwIfAborted()
     await using starting = new AsyncDisposableStack()

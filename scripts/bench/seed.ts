@@ -11,10 +11,10 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { command } from '../../src/ledger/executor/command.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
+import { runVerb } from '../../src/ledger/executor/run-verb.ts'
 import { sha256 } from '../../src/ledger/rules/hash.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { runAsSystem } from '../../src/startup/system.ts'
 import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 import { keys } from '../../test/harness/scenario/service-keys.ts'
 import type { Checkout } from './bench.ts'
@@ -35,7 +35,7 @@ export function openCommands(
   const observer = { committed: () => {}, bug: () => {}, failed: () => {} }
   const executor = new Executor({ url: serviceUrl, tables, evolve, limits, observer })
   cleanUp.defer(() => executor.close())
-  const runAsService = <Input, Answer>(verb: Verb<Input, Answer>, input: Input) => runAsSystem(executor, verb, input)
+  const runAsService = <Input, Answer>(verb: Verb<Input, Answer>, input: Input) => runVerb(executor, verb, input)
   const reply = (status: number, body: object) => ({ status, body: JSON.stringify(body) })
   const presenter = {
     presentResult: (data: unknown) => reply(200, { data }),

@@ -1,12 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { roomsJoinedBy } from '../features/rooms/members/reads.ts'
 import { revokeSessions } from '../features/users/revoke-sessions.ts'
 import { forgottenUid } from '../features/users/user.ts'
-import { command, type Presenter } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
+import { runVerb, VerbRefused } from '../ledger/executor/run-verb.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
@@ -51,11 +51,6 @@ export interface ErasureSummary {
   readonly replies: number
 }
 
-const presenter: Presenter<unknown> = {
-  presentResult: () => ({ status: 200, body: '' }),
-  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
-}
-
 /**
  * Erases the personal data of a user; balances and history stay on the ledger under the user's id. Safe to repeat, and
  * continues an interrupted erasure. Throws `ErasureRefused` (`not_found`, `withdrawal_open`) before anything is erased.
@@ -71,9 +66,11 @@ export async function eraseUser(
   }: { actor: string; notifier: Notifier; revocationDelayMs?: number },
 ): Promise<ErasureSummary> {
   const run = async <Input>(verb: Verb<Input, unknown>, input: Input): Promise<void> => {
-    const cause = { actor, requestId: randomUUID(), idempotency: null }
-    const { reply } = await executor.run(command(verb, input, cause, presenter))
-    if (reply.status !== 200) throw new ErasureRefused(reply.body)
+    try {
+      await runVerb(executor, verb, input, actor)
+    } catch (error) {
+      throw error instanceof VerbRefused ? new ErasureRefused(error.refusal.refusal) : error
+    }
   }
   const findRooms = () => roomsJoinedBy(db, userId, MAX_ROOMS_PER_COMMAND)
   const dataBefore = await findUserData(db, userId)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { InvalidArgumentError } from 'commander'
 import { readLedgerSchema } from '../../../config/ledger-schema.ts'
 import { openPool } from '../../../db/pool.ts'
@@ -7,8 +6,8 @@ import { refusalResponseOf } from '../../../domain.ts'
 import { closingSteps, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
 import { isMonth } from '../../../features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
-import { command } from '../../../ledger/executor/command.ts'
 import type { Executor } from '../../../ledger/executor/executor.ts'
+import { runVerb, VerbRefused } from '../../../ledger/executor/run-verb.ts'
 import { findKey, requireSigner } from '../../checkpoint/checkpoint-key.ts'
 import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
@@ -106,21 +105,9 @@ const findingLines = (state: StepState): readonly string[] =>
 
 /** Records the closing next to the instances of the service; answers the position of its event. */
 async function record(executor: Executor, request: RecordClosing, actor: string): Promise<number> {
-  let position = 0
-  const { reply } = await executor.run(
-    command(
-      recordClosing,
-      request,
-      { actor, requestId: randomUUID(), idempotency: null },
-      {
-        presentResult: ({ closing_id }) => {
-          position = closing_id
-          return { status: 201, body: '' }
-        },
-        presentRefusal: (refusal) => ({ status: 422, body: refusalResponseOf(refusal).message.en }),
-      },
-    ),
-  )
-  if (reply.status !== 201) throw new Error(reply.body)
-  return position
+  try {
+    return (await runVerb(executor, recordClosing, request, actor)).closing_id
+  } catch (error) {
+    throw error instanceof VerbRefused ? new Error(refusalResponseOf(error.refusal).message.en) : error
+  }
 }
