@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
+import { isMember, leftEvent, memberKeys } from '../features/rooms/members/member.ts'
 import { roomsJoinedBy } from '../features/rooms/members/reads.ts'
+import { rooms } from '../features/rooms/room.ts'
 import { revokeSessions } from '../features/users/revoke-sessions.ts'
 import { forgottenUid } from '../features/users/user.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
@@ -11,7 +13,6 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser } from './forget-user.ts'
-import { leaveRooms } from './leave-rooms.ts'
 import {
   deleteStoredClient,
   findRepliesNaming,
@@ -103,4 +104,23 @@ export async function eraseUser(
     }
   }
   return { records, devices: data.devices.length, rooms, replies }
+}
+
+interface LeaveRooms {
+  readonly user_id: number
+  readonly room_ids: readonly number[]
+}
+
+/**
+ * Ends a user's memberships in rooms of other owners. A seat in an open game stays, with the user's stake. Never refused.
+ */
+const leaveRooms: Verb<LeaveRooms, null> = {
+  refusals: [],
+  reads: ({ user_id, room_ids }) => room_ids.flatMap((room_id) => memberKeys(room_id, user_id)),
+  decide: (state, { user_id, room_ids }) =>
+    room_ids.flatMap((room_id) => {
+      const isOwner = state.get(rooms, String(room_id))?.owner_id === user_id
+      return isOwner || !isMember(state, room_id, user_id) ? [] : [leftEvent(room_id, user_id)]
+    }),
+  result: () => null,
 }

@@ -1,12 +1,12 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { Kysely, sql } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresDialect, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
-import { schemaOf } from '../ledger-url.ts'
+import type { Pool } from 'pg'
+import { lockName, schemaOf } from '../ledger-url.ts'
 import { PatientPool } from '../pool.ts'
 import { IS_CITUS } from '../session/citus.ts'
 import { prepareSession } from '../session/prepare-session.ts'
-import { changedMigrations, type MigrationTexts, storeChecksum } from './migration-checksums.ts'
-import { MigrationDialect } from './migration-dialect.ts'
 import { splitStatements } from './split-statements.ts'
 
 const ownFolder = new URL('../../../sql/', import.meta.url)
@@ -149,5 +149,67 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
     return await work(db)
   } finally {
     await db.destroy()
+  }
+}
+
+/** Texts of migrations by name. */
+type MigrationTexts = ReadonlyMap<string, string>
+
+/** The names of migrations whose text differs from the stored checksum. */
+async function changedMigrations(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
+  const stored = await storedChecksums(db)
+  return [...texts]
+    .filter(([name, text]) => stored.has(name) && stored.get(name) !== checksum(text))
+    .map(([name]) => name)
+}
+
+/** Stores the SHA-256 of a migration, in the transaction that applies it. */
+async function storeChecksum(transaction: Kysely<unknown>, name: string, text: string): Promise<void> {
+  await sql`create table if not exists migration_checksums (name text primary key, sha256 text not null)`.execute(
+    transaction,
+  )
+  await sql`insert into migration_checksums values (${name}, ${checksum(text)})`.execute(transaction)
+}
+
+/** By name. None where there is no table of them yet, or none that this role may read. */
+async function storedChecksums(db: Kysely<unknown>): Promise<ReadonlyMap<string, string>> {
+  const { rows: tables } = await sql<{ readable: boolean | null }>`
+    select has_table_privilege(to_regclass('migration_checksums'), 'select') as readable`.execute(db)
+  if (tables[0]?.readable !== true) return new Map()
+  const { rows } = await sql<{ name: string; sha256: string }>`
+    select name, sha256 from migration_checksums`.execute(db)
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+}
+
+const checksum = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
+
+/** As Kysely's, except that the migrations of two ledgers in one database do not wait for each other. */
+class MigrationDialect extends PostgresDialect {
+  readonly #lock: string
+
+  constructor(url: string, pool: Pool) {
+    super({ pool })
+    this.#lock = lockName(url, 'ledger migrations')
+  }
+
+  override createAdapter(): PostgresAdapter {
+    return new MigrationAdapter(this.#lock)
+  }
+}
+
+class MigrationAdapter extends PostgresAdapter {
+  readonly #lock: string
+
+  constructor(lock: string) {
+    super()
+    this.#lock = lock
+  }
+
+  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await sql`select pg_advisory_lock(hashtextextended(${this.#lock}, 0))`.execute(db)
+  }
+
+  override async releaseMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await sql`select pg_advisory_unlock(hashtextextended(${this.#lock}, 0))`.execute(db)
   }
 }

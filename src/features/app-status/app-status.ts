@@ -2,21 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import type { Language } from '../../../schema/languages.ts'
-import type { ClientKeys } from '../../http/auth/client-keys.ts'
-import {
-  type AppState,
-  type ClientHints,
-  type ClosedState,
-  type GateDecision,
-  type IsSignatureValid,
-} from '../../http/auth/gate.ts'
+import { recentlyUsed } from '../../db/recently-used.ts'
+import { type ClientKeys, clientKeysOf } from '../../http/auth/client-keys.ts'
+import type { AppState, ClientHints, ClosedState, GateDecision, IsSignatureValid } from '../../http/auth/gate.ts'
+import { bearerToken } from '../../http/auth/tokens.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { AccessPolicy, type Client } from './access-policy.ts'
 import { clientTypeIn, clientVersionIn, toClient } from './clients/client-hints.ts'
 import type { CachedClient, ClientRegistry } from './clients/client-registry.ts'
-import { TokenKeys } from './clients/token-keys.ts'
 import { defaultMode } from './mode.ts'
 import { parseVersion } from './releases/version.ts'
 
@@ -196,3 +191,26 @@ const isWhole = (client: Client | null): boolean => client !== null && client.ve
 /** What a client shows, with the version that is stored for it. */
 const completed = (shown: Client | null, stored: Client | null): Client | null =>
   shown === null ? stored : { type: shown.type, version: stored?.version ?? null }
+
+/** Cached `Authorization` headers; the least recently used one is evicted. */
+const MAX_CACHED_HEADERS = 20_000
+
+/**
+ * Keys of tokens with a valid signature, cached by header: without this cache the gate would check the signature of every
+ * request once more.
+ */
+class TokenKeys {
+  readonly #keys = recentlyUsed<string, ClientKeys>(MAX_CACHED_HEADERS)
+
+  /** The keys of the header's token; null without a validly signed token. */
+  of(authorization: string | undefined, isSignatureValid: IsSignatureValid): ClientKeys | null {
+    if (authorization === undefined) return null
+    const cached = this.#keys.get(authorization)
+    if (cached !== undefined) return cached
+    const token = bearerToken(authorization)
+    if (token === undefined || !isSignatureValid(token)) return null
+    const keys = clientKeysOf(token)
+    this.#keys.set(authorization, keys)
+    return keys
+  }
+}

@@ -1,12 +1,11 @@
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { percentOf } from '../../ledger/rules/money.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { cardCounts, cards } from './card.ts'
 import { packages } from './packages/package.ts'
-import { percentOfDays } from './packages/percent-of-days.ts'
 import { activePrivilege, privileges } from './running/privilege.ts'
-import { daysAfter, formatValidUntil, toSeconds } from './running/validity.ts'
 
 export interface ActivateCard {
   readonly caller_id: number
@@ -93,3 +92,32 @@ const packageAndRank = ({ privilege_package_id, rank }: { privilege_package_id: 
   privilege_package_id,
   rank,
 })
+
+/** Percentage of a card's days that is added, by how many ranks the card is below the active privilege. */
+const PERCENT_BY_RANKS_BELOW = [100, 45, 25] as const
+const LOWEST_PERCENT = 10
+
+/** Percentage of a card's days that activation adds. A card of a higher rank replaces the privilege and counts in full. */
+function percentOfDays(runningRank: number, cardRank: number): number {
+  const ranksBelow = Math.max(0, runningRank - cardRank)
+  return PERCENT_BY_RANKS_BELOW[ranksBelow] ?? LOWEST_PERCENT
+}
+
+/** Seconds since 1970, UTC. Privileges end on a whole second, so the time shown is exactly the time that decides. */
+type Seconds = number
+
+const SECONDS_PER_DAY: Seconds = 86_400
+/** 9999-12-31 23:59:59, the last time that `YYYY-MM-DD HH:MM:SS` can express. */
+const MAX_VALID_UNTIL: Seconds = 253_402_300_799
+
+/** The second that contains a moment. */
+const toSeconds = (now: Micros): Seconds => Math.floor(now / 1_000_000)
+
+/** The second `days` days after `from`; null beyond the year 9999. */
+function daysAfter(from: Seconds, days: number): Seconds | null {
+  const until = from + days * SECONDS_PER_DAY
+  return until > MAX_VALID_UNTIL ? null : until
+}
+
+/** Formats as `YYYY-MM-DD HH:MM:SS`. */
+const formatValidUntil = (until: Seconds): string => new Date(until * 1000).toISOString().slice(0, 19).replace('T', ' ')

@@ -20,7 +20,7 @@ import { gameIdOf } from './game.ts'
 import { nameGame } from './game-lookup.ts'
 import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
 import { publishedGame } from './presenters.ts'
-import { type GameClaims, verifySpin } from './spins/verify-spin.ts'
+import { type GameClaims, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 

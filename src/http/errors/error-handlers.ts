@@ -4,7 +4,8 @@ import { isPreflight } from '../cors.ts'
 import { type RequestLog, skipRequestLog } from '../observability/logging.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { clientPrefixes } from '../prefixes.ts'
-import { nonPathError } from '../validation/non-path-error.ts'
+import { idempotencyKeyError } from '../validation/idempotency.ts'
+import { schemaError } from '../validation/validation.ts'
 import { errorBody, type HttpError, InvalidPathParam, notFound } from './http-error.ts'
 import { problemOf, unavailable } from './problem.ts'
 
@@ -100,3 +101,16 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, problem: HttpEr
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
     .send(errorBody(problem, request.id, languageOf(request)))
+
+/**
+ * The first error of a request's body, query or idempotency key. Fastify checks the path first and stops at an invalid
+ * one; here the path's error comes last, on every route.
+ */
+function nonPathError(request: FastifyRequest): HttpError | undefined {
+  const { body, query, method } = request
+  const checkBody = request.getValidationFunction('body')
+  if (checkBody !== undefined && !checkBody(body)) return schemaError(checkBody.errors ?? [], 'body')
+  const checkQuery = request.getValidationFunction('querystring')
+  if (checkQuery !== undefined && !checkQuery(query)) return schemaError(checkQuery.errors ?? [], 'querystring')
+  return method === 'GET' || method === 'HEAD' ? undefined : idempotencyKeyError(request)
+}

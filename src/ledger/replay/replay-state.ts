@@ -1,7 +1,6 @@
 import { balances } from '../rules/account.ts'
 import type { Projection } from '../rules/projection.ts'
 import type { WritableState } from '../rules/state.ts'
-import type { SweepCursor } from './sweep-cursor.ts'
 
 /** An evolver read a balance that `isReadByEvolvers` does not name: a bug. */
 export class NotLoaded extends Error {}
@@ -151,4 +150,12 @@ function addChange(changed: Map<string, Set<string>>, name: string, id: string):
   const ids = changed.get(name)
   if (ids === undefined) changed.set(name, new Set([id]))
   else ids.add(id)
+}
+
+/** One pass over all rows of a projection: mark the rows that a table has, then sweep those left unmarked. */
+interface SweepCursor {
+  /** The row of this id; undefined when there is none, or when it was visited before. */
+  visit(id: string): unknown
+  /** The ids of the rows not visited, in no order. */
+  unvisited(): Iterable<string>
 }

@@ -1,12 +1,12 @@
 import type { Server } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { errorCode } from '../../config/error-code.ts'
+import { currentResponse } from '../../http/current-response.ts'
 import { Acceptors, type ListenOptions, listenOn, listenOptions } from './acceptors.ts'
-import { Connections } from './connections.ts'
 import { createLiveServer } from './live-server.ts'
-import { untilQuiet } from './until-quiet.ts'
 
 /** How long responses ask clients to close kept-alive connections, before the service closes them. */
 export const KEEP_ALIVE_NOTICE_MS = 150
@@ -106,4 +106,51 @@ function closeConnections(servers: readonly Server[], connections: Connections):
     clearInterval(idle)
     clearTimeout(timeout)
   }
+}
+
+/** The open connections of HTTP servers, without those that became websockets. */
+class Connections {
+  readonly #open = new Set<Duplex>()
+
+  watch(server: Server): void {
+    const open = this.#open
+    // One function for all: websockets outlive their upgrade by hours, and a listener of each would take memory.
+    function forget(this: Duplex): void {
+      open.delete(this)
+    }
+    server.on('connection', (socket) => {
+      open.add(socket)
+      socket.on('close', forget)
+    })
+    server.on('upgrade', (_request, socket) => open.delete(socket))
+  }
+
+  /** Closes those on which no request is being handled, whatever part of one has arrived. */
+  closeUnused(): void {
+    for (const socket of this.#open) if (currentResponse(socket) === undefined) socket.destroy()
+  }
+}
+
+const MAX_WAIT_MS = 1_000
+/** Where the processor is busy with others, one turn can take longer than all of the time. */
+const MIN_LOOKS = 50
+
+/**
+ * Resolves in a turn of the event loop that brought neither a connection nor a request, or after a second and some tens
+ * of turns: those who stop listening then reset hardly any client.
+ */
+async function untilQuiet(servers: readonly Server[]): Promise<void> {
+  let events = 0
+  const count = (): void => {
+    events += 1
+  }
+  for (const server of servers) server.on('connection', count).on('request', count)
+  const until = performance.now() + MAX_WAIT_MS
+  for (let before = -1, looks = 0; before !== events && (looks < MIN_LOOKS || performance.now() < until); looks += 1) {
+    before = events
+    // A whole turn, with its reading of sockets, lies between two of these.
+    await nextTurn()
+    await nextTurn()
+  }
+  for (const server of servers) server.off('connection', count).off('request', count)
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { test } from 'tap'
 import type { VerifySpin } from '../../../schema/fairness.ts'
-import { verifySpin } from '../../../src/features/roulette/spins/verify-spin.ts'
+import { verifySpin } from '../../../src/features/roulette/verify-spin.ts'
 import { playedGame, rouletteApp } from './roulette-app-fixture.ts'
 
 /** The published vector: a game of another ledger, in which everything is a name. */

@@ -1,8 +1,8 @@
-import type { RouletteEntry } from '../../../../schema/events.ts'
-import type { VerifyGame, VerifySpin } from '../../../../schema/fairness.ts'
-import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../../fairness/rr1.ts'
-import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } from '../../fairness/verdict.ts'
-import { gameIdOf, potOf } from '../game.ts'
+import type { RouletteEntry } from '../../../schema/events.ts'
+import type { VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
+import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
+import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { gameIdOf, potOf } from './game.ts'
 
 /** A spin as recorded on the ledger. */
 export interface RecordedSpin {

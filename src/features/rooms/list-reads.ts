@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import { isNameWord } from '../../../../schema/search.ts'
-import { beginsWith, isWord } from '../../../db/queries/begins-with.ts'
-import { isAfterCursor } from '../../../db/queries/keyset-pagination.ts'
-import type { Tables } from '../../../db/tables.ts'
-import { type ListedRoomRow, listedRoomColumns } from '../reads.ts'
+import { isNameWord } from '../../../schema/search.ts'
+import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
+import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
+import type { Tables } from '../../db/tables.ts'
+import { type ListedRoomRow, listedRoomColumns } from './reads.ts'
 
 /**
  * Rooms as users see them in lists, newest first: all, or those whose uid is the word or whose name begins with it.
