@@ -9,8 +9,6 @@ import type { Bench } from './bench.ts'
 
 export interface Server {
   readonly port: number
-  /** Where the service takes sockets. */
-  readonly livePort: number
   readonly pid: number
   /** When it was seen to listen, by `clock`. */
   readonly readyAt: number
@@ -24,7 +22,7 @@ export interface Launch {
   readonly database: TestDatabase | null
   /** Another checkout. */
   readonly folder?: string
-  /** A server that has ended, whose ports it gets. */
+  /** A server that has ended, whose port it gets. */
   readonly former?: Server | undefined
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -35,12 +33,10 @@ export async function startServer(
   { script = 'src/server.ts', database, folder, environment = {}, former }: Launch,
 ): Promise<Server> {
   const port = former?.port ?? (await freePort())
-  const livePort = former?.livePort ?? (await freePort())
   const DATA_DIR = join(cluster.folder, database?.name ?? 'none')
   mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
   const env = {
     HOST: '127.0.0.1',
-    LIVE_PORT: String(livePort),
     DATABASE_URL: database?.serviceUrl ?? '',
     DATABASE_OWNER_URL: database?.ownerUrl ?? '',
     DATA_DIR,
@@ -56,7 +52,6 @@ export async function startServer(
   if (code !== undefined) throw new Error(`${script} ended with ${code}: ${child.output().slice(-4_000)}`)
   return {
     port,
-    livePort,
     pid: child.pid,
     readyAt: clock(),
     async stop(signal = 'SIGTERM') {

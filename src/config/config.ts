@@ -14,8 +14,6 @@ export interface Config {
   readonly production: boolean
   readonly port: number
   readonly host: string
-  /** A port for websockets only; null: `port` serves them alone. */
-  readonly livePort: number | null
   /** The PostgreSQL server to use; null: an embedded one. */
   readonly databaseUrl: string | null
   /** Migrates and rebuilds; when null `databaseUrl` does that too, if its role may. */
@@ -95,9 +93,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   for (const name of ['DATABASE_OWNER_URL', 'DATABASE_READ_URL']) {
     if (given[name] && !given['DATABASE_URL']) faults.push(`${name} is of no use without DATABASE_URL`)
   }
-  if (given['LIVE_PORT'] && given['LIVE_PORT'] === (given['PORT'] ?? environment.properties.PORT.default)) {
-    faults.push('LIVE_PORT must be another port than PORT')
-  }
   faults.push(...addressFaults(given), ...forwardFaults(given), ...assetDirFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
@@ -110,7 +105,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     production,
     port: Number(values.PORT),
     host: values.HOST,
-    livePort: values.LIVE_PORT === undefined ? null : Number(values.LIVE_PORT),
     databaseUrl: values.DATABASE_URL ?? null,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
     databaseReadUrl: values.DATABASE_READ_URL ?? null,

@@ -25,7 +25,6 @@ export const environment = Type.Object({
     }),
   ),
   PORT: integer(`^(0|${PORTS})$`, '3000', 'must be a port from 0 to 65535'),
-  LIVE_PORT: Type.Optional(Type.String({ pattern: `^(${PORTS})$`, description: 'must be a port from 1 to 65535' })),
   HOST: Type.String({ default: '127.0.0.1' }),
   DATABASE_URL: text,
   DATABASE_OWNER_URL: text,

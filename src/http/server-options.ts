@@ -37,7 +37,7 @@ export function handleMalformedRequests(app: FastifyInstance): void {
 }
 
 /** For a server's `connect` event. */
-export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
+function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
   // Node no longer handles this socket: without a listener a reset would end the process.
   socket.on('error', () => socket.destroy())
   closeWithError(socket, {

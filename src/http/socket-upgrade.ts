@@ -4,8 +4,7 @@ import { currentResponse } from './current-response.ts'
 /** The paths of the websocket. */
 export const socketPaths: readonly string[] = ['/ws', '/v1/ws', '/api/v1/ws']
 
-/** Whether a request's address is one of them. */
-export function isSocketPath(url = ''): boolean {
+function isSocketPath(url = ''): boolean {
   return socketPaths.includes(url.replace(/[?#].*$/s, '').replace(/\/$/, ''))
 }
 

@@ -22,10 +22,6 @@ export const socketMessages = {
     en: 'Expected a WebSocket upgrade request, sent after the response to the request before it.',
     ar: 'يجب أن يكون الطلب طلب ترقية إلى WebSocket، وأن يُرسل بعد وصول الرد على الطلب السابق.',
   },
-  only_websockets: {
-    en: 'Only websockets are served on this port.',
-    ar: 'لا يقدم هذا المنفذ إلا اتصالات WebSocket.',
-  },
   unknown_channel: {
     en: 'Expected one-to-room:{room_uid}, user:{id} or global.',
     ar: 'يجب أن تكون القناة one-to-room:{room_uid} أو user:{id} أو global.',

@@ -8,10 +8,8 @@ import { test } from 'tap'
 import { errorCode } from '../../src/config/error-code.ts'
 import { currentResponse } from '../../src/http/current-response.ts'
 import { isSocketUpgrade } from '../../src/http/socket-upgrade.ts'
-import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listening/listen.ts'
-import { reservePort } from '../harness/process/reserve-port.ts'
+import { KEEP_ALIVE_NOTICE_MS, listen } from '../../src/startup/listen.ts'
 import { until } from '../harness/until.ts'
-import { WebSocketClient } from '../harness/websocket/websocket-client.ts'
 
 const HOST = '127.0.0.1'
 
@@ -19,7 +17,7 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-async function listening(t: Test, livePort: number | null = null) {
+async function listening(t: Test) {
   const app = fastify({ http: { shouldUpgradeCallback: isSocketUpgrade }, return503OnClosing: false })
   await app.register(websocket)
   await app.register(async (routes: FastifyInstance) => {
@@ -37,7 +35,7 @@ async function listening(t: Test, livePort: number | null = null) {
   const held = Promise.withResolvers<void>()
   app.get('/held', () => held.promise.then(() => 'held'))
   const cleanUp = new AsyncDisposableStack()
-  const port = await listen(app, { host: HOST, port: 0, livePort }, cleanUp)
+  const port = await listen(app, { host: HOST, port: 0 }, cleanUp)
   const stop = (): Promise<void> => cleanUp.disposeAsync()
   t.teardown(stop)
   return { app, port, stop, release: held.resolve }
@@ -70,33 +68,10 @@ test('several connections are accepted in a turn of the event loop', async (t) =
 
 test('a port that another instance shares among its listening sockets is in use', async (t) => {
   const { port } = await listening(t)
-  const message = `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`
-  const rejectedListen = async (
-    options: { port: number; livePort: number | null },
-    expected: string,
-  ): Promise<void> => {
-    await using cleanUp = new AsyncDisposableStack()
-    await t.rejects(listen(fastify(), { host: HOST, ...options }, cleanUp), { message: expected })
-  }
-  await rejectedListen({ port, livePort: null }, message)
-  await rejectedListen({ port: 0, livePort: port }, message.replace('PORT', 'LIVE_PORT'))
-})
-
-test('LIVE_PORT serves websockets and nothing else', async (t) => {
-  const livePort = await reservePort()
-  const { port, stop } = await listening(t, livePort)
-  for (const at of [livePort, port]) {
-    const client = new WebSocketClient(`http://${HOST}:${at}`, { keepsFrames: true })
-    t.same(await client.waitForFrame('hello'), { t: 'hello' })
-    await client.close()
-  }
-  t.equal(await ask(port), 200)
-  t.equal(await ask(livePort), 404)
-  const socket = connect(livePort, HOST)
-  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
-  t.match(String((await once(socket, 'data'))[0]), 'HTTP/1.1 400')
-  await stop()
-  t.equal(await ask(livePort), 'ECONNREFUSED')
+  await using cleanUp = new AsyncDisposableStack()
+  await t.rejects(listen(fastify(), { host: HOST, port }, cleanUp), {
+    message: `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`,
+  })
 })
 
 /** A connection, and all that it received. */
@@ -146,9 +121,8 @@ test('a stop answers whoever is connected by then, accepted or not, and what kep
 })
 
 test('an upgrade in the segment of an earlier request leaves no connection open', async (t) => {
-  const livePort = await reservePort()
-  const { port, stop } = await listening(t, livePort)
-  const connections = Array.from({ length: 40 }, (_, i) => openConnection(i % 2 === 0 ? port : livePort))
+  const { port, stop } = await listening(t)
+  const connections = Array.from({ length: 40 }, () => openConnection(port))
   for (const { socket } of connections) socket.write(REQUEST + UPGRADE)
   await until(() => connections.every(({ text }) => text.match(/HTTP\/1.1 (200|404)/g)?.length === 2))
   for (const { socket } of connections) socket.end()
@@ -157,15 +131,14 @@ test('an upgrade in the segment of an earlier request leaves no connection open'
 })
 
 test('a stop waits for requests in hand, and hardly for connections that have sent none', async (t) => {
-  const livePort = await reservePort()
-  const { app, port, stop, release } = await listening(t, livePort)
+  const { app, port, stop, release } = await listening(t)
   const held = openConnection(port)
   held.socket.write(REQUEST.replace('/', '/held'))
   await once(app.server, 'request')
-  const webSocket = openConnection(livePort)
+  const webSocket = openConnection(port)
   webSocket.socket.write(UPGRADE)
   await until(() => webSocket.text.includes('hello'))
-  const unused = [port, livePort].flatMap((at) => Array.from({ length: 20 }, () => openConnection(at)))
+  const unused = Array.from({ length: 40 }, () => openConnection(port))
   await Promise.all(unused.map(({ socket }) => once(socket, 'connect')))
   for (const [i, { socket }] of unused.entries()) if (i % 2 === 0) socket.write(REQUEST.slice(0, -2))
   const stopped = stop()

@@ -39,7 +39,7 @@ async function open(bench: Bench, checkout: Checkout, sockets: number): Promise<
   await openSockets(bench, server, big, { isCheap: true })
   /** Arrivals of each position at the sockets of its room. */
   const arrivals = new Map<number, number[]>()
-  const { livePort: port } = server
+  const { port } = server
   const subscriptions = small.map(([user, room]) => ({ port, token: tokenOf(user), room: `r${room}` }))
   const clients = await subscribeAll(subscriptions, (text) => {
     const position = Number(/"position":"(\d+)"/.exec(text)?.[1])

@@ -41,7 +41,7 @@ type Live = Static<typeof Live>
 /** Opens sockets; the result waits until all of them are live again after some time. */
 export async function openSockets(
   { cleanUp }: Bench,
-  { livePort: port }: Server,
+  { port }: Server,
   seats: readonly Seat[],
   { isCheap = false } = {},
 ): Promise<(since: number) => Promise<Live[]>> {
