@@ -1,26 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
-import { hostname } from 'node:os'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { closingsFolder } from './audit/closings/folder.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
 import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import { fingerprint, newIncarnation } from './config/keys.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
-import { FailureLog } from './db/failure-log.ts'
 import { headOf } from './db/head.ts'
-import { lastMigration } from './db/migrations/migrate.ts'
 import type { InstanceState } from './db/queries/instances.ts'
 import { awaitReplay } from './db/replay.ts'
-import { loadDemo } from './demo/load.ts'
 import { refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
-import { openApprovals } from './features/proposals/set-approvals.ts'
-import { versionOf } from './forwarding/version.ts'
 import type { WriterElection } from './forwarding/writer-election.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
 import { tokenRulesOf } from './http/auth/tokens.ts'
@@ -32,34 +24,27 @@ import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { LedgerWentBack } from './ledger/executor/failures.ts'
-import { runVerb } from './ledger/executor/run-verb.ts'
 import type { StoredEvent } from './ledger/storage/event-hash.ts'
-import { genesis } from './ledger/storage/genesis.ts'
-import { createLookups, createRoomStates, notifier, slices, verbsOf } from './slices.ts'
+import { createLookups, createRoomStates, slices } from './slices.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { checkApprovals } from './startup/approvals.ts'
-import { startExpiringProposals } from './startup/background/expiring-proposals.ts'
 import { startIndexes } from './startup/background/indexes.ts'
-import { startHeartbeat } from './startup/background/instances.ts'
+import { announceInstance } from './startup/background/instances.ts'
 import { startLedgerClock } from './startup/background/ledger-clock.ts'
-import { startStaleGames } from './startup/background/stale-games.ts'
+import { startWriting } from './startup/background/writing.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
 import { warnAboutFileLimit } from './startup/file-limit.ts'
-import { createElection, sharedEvents } from './startup/forwarding.ts'
+import { ownVersion, sharedEvents, startElection } from './startup/forwarding.ts'
 import { limitHeapGrowth } from './startup/heap.ts'
 import { startLedger } from './startup/ledger.ts'
 import { openLedgerWatch } from './startup/ledger-watch.ts'
 import { listen } from './startup/listen.ts'
-import { startNotifications } from './startup/notifications.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, endInTime, stopSignal } from './startup/signals.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
-
-/** Of the version that is shown. */
-const VERSION_DIGITS = 8
 
 /**
  * Starts everything; each part registers with `cleanUp`. `noticed` is aborted once commits were lost, maybe before this
@@ -90,35 +75,7 @@ async function start(
   const ledger = await startLedger(database, watch, metrics, appState, share, log, cleanUp)
   cleanUp.defer(() => election?.stop())
   const { executor, tail, applied, sessions, staffSessions } = ledger
-  const writers = cleanUp.use(new AsyncDisposableStack())
-  const startWriters = async (): Promise<void> => {
-    await runVerb(executor, genesis, { fairness_key: fingerprint(keys.fairness), incarnation: newIncarnation() })
-    const { isOn, limits } = config.approvals
-    await runVerb(executor, openApprovals, { limits: isOn === true ? limits : null })
-    if (config.demo) await loadDemo(executor, database.db)
-    stop.throwIfAborted()
-    await using starting = new AsyncDisposableStack()
-    startExpiringProposals(executor, database, log, starting)
-    startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
-    startNotifications(config.fcm, database, tail, notifier, metrics, log, starting)
-    writers.use(starting.move())
-  }
-  if (database.promotion.isStandby) {
-    const failures = new FailureLog(
-      log,
-      'background work does not start after the promotion; retrying',
-      'background work started after the promotion',
-    )
-    const startOrThrow = async (): Promise<void> => {
-      await startWriters()
-      failures.succeeded(startWriters)
-    }
-    void database.promotion.whenPromoted(startOrThrow, (err) => {
-      if (!stop.aborted) failures.failed(err, startWriters)
-    })
-  } else {
-    await startWriters()
-  }
+  await startWriting(config, database, ledger, metrics, log, stop, cleanUp)
   await checkApprovals(database.db, config, log)
 
   await watch.start(tail)
@@ -216,31 +173,14 @@ async function start(
   address.setPort(await listen(app, config, cleanUp))
   // Sockets are sent away before what may wait for the database.
   noticed.signal.addEventListener('abort', () => void app.close(), { once: true })
-  election = await createElection({ config, database, ledger, metrics, verbsOf, settings, appState, log })
-  // First of all on the way out: another instance becomes the writer while this one finishes its requests.
-  cleanUp.defer(() => void election?.resign())
-  // A standby takes no writes: it has no writer before it is promoted.
-  void database.promotion.whenPromoted(
-    async () => election?.start(),
-    (err) => log.error({ err }, 'the election of the writer does not start'),
-  )
-  const identity = {
-    id: randomUUID(),
-    host: hostname(),
-    pid: process.pid,
-    version: versionOf(verbsOf(settings), await lastMigration()).slice(0, VERSION_DIGITS),
-  }
-  const heartbeat = cleanUp.use(new AsyncDisposableStack())
+  election = await startElection({ config, database, ledger, metrics, settings, appState, log }, cleanUp)
   const readState = (): InstanceState => ({
     role: election.isWriter ? 'writer' : 'forwarding',
     queue: ledger.ownExecutor.depth,
     position: tail.position,
     sockets: metrics.sockets.open,
   })
-  void database.promotion.whenPromoted(
-    async () => startHeartbeat(database, identity, readState, log, heartbeat),
-    (err) => log.error({ err }, 'this instance does not say that it is there'),
-  )
+  announceInstance(database, await ownVersion(settings), readState, log, cleanUp)
   await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()

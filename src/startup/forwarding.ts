@@ -13,9 +13,9 @@ import { versionOf } from '../forwarding/version.ts'
 import { WriterElection } from '../forwarding/writer-election.ts'
 import { refusalPresenter } from '../http/execute-command.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
-import type { ReceivableVerb } from '../ledger/executor/registered-verb.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../ledger/storage/stored-event.ts'
+import { verbsOf } from '../slices.ts'
 import type { Database } from './database.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -42,21 +42,27 @@ const sharedTypes: ReadonlySet<EventType> = new Set([
 export const sharedEvents = (events: readonly StoredEvent[]): readonly StoredEvent[] =>
   events.filter(({ type }) => sharedTypes.has(type))
 
+/** Instances of the same version understand each other's commands. */
+export const ownVersion = async (settings: Settings): Promise<string> =>
+  versionOf(verbsOf(settings), await lastMigration())
+
 interface Parts {
   readonly config: Pick<Config, 'dataDir' | 'forward'>
-  readonly database: Pick<Database, 'url'>
+  readonly database: Pick<Database, 'url' | 'promotion'>
   readonly ledger: Pick<Ledger, 'executor' | 'ownExecutor' | 'applied'>
   readonly metrics: Metrics
-  readonly verbsOf: (settings: Settings) => ReadonlyMap<string, ReceivableVerb>
   /** Of this instance's own verbs. */
   readonly settings: Settings
   readonly appState: Pick<AppStatusGate, 'applyAll'>
   readonly log: Logger
 }
 
-/** Prepares the election of the writer; nothing happens before its `start`. */
-export async function createElection(parts: Parts): Promise<WriterElection> {
-  const { config, database, ledger, metrics, verbsOf, settings, appState, log } = parts
+/**
+ * Takes part in the election of the writer, on a standby once it is promoted: before that it takes no writes. First of all
+ * that `cleanUp` does, another instance becomes the writer while this one finishes its requests.
+ */
+export async function startElection(parts: Parts, cleanUp: AsyncDisposableStack): Promise<WriterElection> {
+  const { config, database, ledger, metrics, settings, appState, log } = parts
   const { dataDir, forward } = config
   const election = new WriterElection({
     url: database.url,
@@ -65,7 +71,7 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
     router: ledger.executor,
     serve: {
       executor: ledger.ownExecutor,
-      version: versionOf(verbsOf(settings), await lastMigration()),
+      version: await ownVersion(settings),
       verbsFor: (sent) => (sentSettings.Check(sent) ? verbsOf({ ...settings, ...sent }) : null),
       presentRefusal: refusalPresenter(refusalResponseOf),
     },
@@ -79,6 +85,11 @@ export async function createElection(parts: Parts): Promise<WriterElection> {
     failureLog: new FailureLog(log, 'electing the writer fails; this instance writes itself', 'electing recovered'),
   })
   metrics.watchForwarding(election, ledger.executor)
+  cleanUp.defer(() => void election.resign())
+  void database.promotion.whenPromoted(
+    async () => election.start(),
+    (err) => log.error({ err }, 'the election of the writer does not start'),
+  )
   return election
 }
 

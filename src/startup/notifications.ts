@@ -5,10 +5,11 @@ import type { Metrics } from '../http/observability/metrics.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { Dispatcher } from '../notifications/dispatcher.ts'
 import { fcmSender } from '../notifications/fcm-sender.ts'
-import { type Notifier, unreadOnly } from '../notifications/notifier.ts'
+import { unreadOnly } from '../notifications/notifier.ts'
 import { Outbox } from '../notifications/outbox.ts'
 import type { Send } from '../notifications/sender.ts'
 import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts'
+import { notifier as composedNotifier } from '../slices.ts'
 import type { Database } from './database.ts'
 
 /** The name of the subscription's cursor in `ledger_cursors`, the same with and without FCM. */
@@ -21,13 +22,12 @@ export function startNotifications(
   fcm: Config['fcm'],
   { subscriberPool }: Pick<Database, 'subscriberPool'>,
   tail: Pick<Tail, 'subscribeDurable'>,
-  composed: Notifier,
   metrics: Pick<Metrics, 'pushAttempted'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
   const db = queryBuilder(subscriberPool)
-  const notifier = unreadOnly(composed)
+  const notifier = unreadOnly(composedNotifier)
   if (fcm === null) {
     tail.subscribeDurable(PUSH_SUBSCRIBER, logSubscriber(db, notifier, log))
     return

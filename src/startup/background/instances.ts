@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { FailureLog } from '../../db/failure-log.ts'
@@ -13,6 +15,30 @@ import type { Database } from '../database.ts'
 const HEARTBEAT_INTERVAL_MS = 5_000
 /** Heartbeats between two looks for silent instances. */
 const HEARTBEATS_PER_SWEEP = 6
+
+/** Of the version that is shown. */
+const VERSION_DIGITS = 8
+
+/** As `startHeartbeat`, for this process, on a standby once it is promoted. */
+export function announceInstance(
+  database: Pick<Database, 'subscriberPool' | 'promotion'>,
+  version: string,
+  readState: () => InstanceState,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): void {
+  const identity = {
+    id: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    version: version.slice(0, VERSION_DIGITS),
+  }
+  const heartbeat = cleanUp.use(new AsyncDisposableStack())
+  void database.promotion.whenPromoted(
+    async () => startHeartbeat(database, identity, readState, log, heartbeat),
+    (err) => log.error({ err }, 'this instance does not say that it is there'),
+  )
+}
 
 /** Tells in the table of instances that this one is there, and how it is, until `cleanUp` removes its row. */
 export function startHeartbeat(
