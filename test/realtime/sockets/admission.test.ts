@@ -46,6 +46,9 @@ test('a flood of upgrades sends nobody away for longer than all sockets of an in
   t.ok(median > longest * 0.48 && median < longest * 0.52, `then spread: half within ${median} ms`)
 })
 
+/** Many more than are opened in one turn of the event loop, and ten that may wait. */
+const SOCKETS = 300
+
 test('clients who come all at once are told when to come back, and get in then', async (t) => {
   const database = await testDatabase()
   await createRooms(database, 1, 1)
@@ -53,7 +56,7 @@ test('clients who come all at once are told when to come back, and get in then',
   t.equal(returnTimes.perSecond, 10)
   const { origin, metrics, log } = await startInstance(t, database, chatSlices, { returnTimes })
   const port = Number(new URL(origin).port)
-  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'))
+  const sockets = Array.from({ length: SOCKETS }, () => connect(port, '127.0.0.1'))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const answers = sockets.map((socket) => {
     const answer = { text: '', hasEnded: false }
@@ -70,7 +73,7 @@ test('clients who come all at once are told when to come back, and get in then',
   await until(() => answers.every(({ text, hasEnded }) => text.includes('"bye"') === hasEnded && text !== ''))
   const tookMs = performance.now() - sentAt
   const refused = answers.filter(({ text }) => text.includes('"bye"'))
-  t.ok(refused.length > 0 && refused.length < 30, `${refused.length} of 40 are refused`)
+  t.ok(refused.length > 0 && refused.length < SOCKETS - 10, `${refused.length} of ${SOCKETS} are refused`)
   const waits = refused.map(({ text }) => Number(/\{"t":"bye","code":4100,"retry_ms":(\d+)\}/.exec(text)?.[1]))
   const [shortest = 0, ...others] = waits.toSorted((a, b) => a - b)
   // Its second and its tenth of one, of which a fraction of a millisecond may be rounded up.
