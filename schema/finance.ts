@@ -185,11 +185,42 @@ const Found = Type.Object({
   message: Type.String(),
 })
 
+/** What every job says of itself. */
+const work = {
+  id: Id,
+  started_by: Type.String({ description: 'staff:ann' }),
+  started_at: Instant,
+  ended_at: nullable(Instant),
+  stopped_by: nullable(Type.String({ description: 'who asked for its end' })),
+  progress: Type.Object({ events: Amount, of: Amount }, { description: 'events that were read, of those to be read' }),
+  rate: nullable(Type.Integer({ minimum: 0, description: 'events a second' })),
+  seconds_left: nullable(Type.Integer({ minimum: 0, description: 'while it runs and its rate is known' })),
+}
+
+const jobKinds = ['verification', 'streamed-verification', 'closing', 'trial-balance', 'draws', 'rebuild'] as const
+
+/** Something that takes long. */
+export const Job = named(
+  'Job',
+  Type.Object({
+    ...work,
+    kind: Type.Union(jobKinds.map((kind) => Type.Literal(kind))),
+    subject: Type.String({ description: 'what it is about: a month, a position, a period; may be empty' }),
+    state: Type.Union(
+      [Type.Literal('running'), Type.Literal('done'), Type.Literal('stopped'), Type.Literal('failed')],
+      { description: 'failed: it did not reach its end, as when its instance was stopped' },
+    ),
+    result: nullable(Type.String({ description: 'what came of it, or why it failed, in a sentence' })),
+  }),
+  'Something that takes long: who started it, how far it is, and what came of it',
+)
+export type Job = Static<typeof Job>
+
 /** A verification that staff started. */
 export const VerificationRun = named(
   'VerificationRun',
   Type.Object({
-    id: Id,
+    ...work,
     outcome: Type.Union(
       [
         Type.Literal('running'),
@@ -200,16 +231,6 @@ export const VerificationRun = named(
       ],
       { description: 'failed: it did not reach the end, as when its instance was stopped' },
     ),
-    started_by: Type.String({ description: 'staff:ann' }),
-    started_at: Instant,
-    ended_at: nullable(Instant),
-    stopped_by: nullable(Type.String({ description: 'who asked for its end' })),
-    progress: Type.Object(
-      { events: Amount, of: Amount },
-      { description: 'events that were read, of those to be read' },
-    ),
-    rate: nullable(Type.Integer({ minimum: 0, description: 'events a second' })),
-    seconds_left: nullable(Type.Integer({ minimum: 0, description: 'while it runs and its rate is known' })),
     up_to: nullable(Amount),
     checkpoint: nullable(Checkpoint),
     findings: Type.Array(Found, { description: 'the first ones, by position' }),
@@ -247,4 +268,5 @@ export const MadeCheckpoint = named(
 )
 export type MadeCheckpoint = Static<typeof MadeCheckpoint>
 
-export const RunParams = Type.Object({ id: PathId })
+/** The id of a job, as those of verifications are. */
+export const JobParams = Type.Object({ id: PathId })

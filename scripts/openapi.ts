@@ -1,8 +1,8 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
 import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
+import { Jobs } from '../src/audit/jobs/jobs.ts'
 import { createFinanceSlice } from '../src/audit/routes/slice.ts'
-import { VerificationRuns } from '../src/audit/runs/verification-runs.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { evolve, tables } from '../src/domain.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
@@ -22,20 +22,19 @@ export async function openapiDocument(): Promise<object> {
   })
   const executor = new Executor({ url: '', tables, evolve, observer: new Metrics().observer(() => {}) })
   const parts = appParts({ executor, db, url: '' }, { slices, docs: false })
-  const { chooseReportDatabase } = parts.services
-  const runs = new VerificationRuns({ url: '', chooseReportDatabase, piiKey: '', log: console })
+  const jobs = new Jobs('', console)
   const finance = createFinanceSlice({
     url: '',
     checkpoints: checkpointSigner(''),
     piiKey: '',
-    runs,
+    jobs,
     closingsFolder: '',
   })
   const app = await build({ ...parts, slices: [...slices, finance] })
   await app.ready()
   const document = app.swagger()
   await app.close()
-  await runs.close()
+  await jobs.close()
   return document
 }
 

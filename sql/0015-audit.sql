@@ -1,30 +1,35 @@
-create table verification_runs (
-  run_id          bigint generated always as identity primary key,
+create table jobs (
+  job_id          bigint generated always as identity primary key,
+  -- verification, streamed-verification, closing, trial-balance, draws or rebuild
+  kind            text not null,
+  -- What it is about: a month, a position, a period; empty where the kind says it all.
+  subject         text not null,
+  -- Jobs with the same text run one at a time; null: any number.
+  exclusive       text,
   started_by      text not null,
-  -- That of the request, so that a retry finds the run.
+  -- The Idempotency-Key of the request, so that a retry finds the job.
   idempotency_key text,
   started_at      timestamptz not null default clock_timestamp(),
-  -- Written about every second while it runs; when it is old, the instance was killed.
+  -- Written about every second while it runs; when it is old, the process was killed.
   heartbeat_at    timestamptz not null default clock_timestamp(),
   ended_at        timestamptz,
-  outcome         text not null default 'running'
-                  check (outcome in ('running', 'clean', 'findings', 'stopped', 'failed')),
+  state           text not null default 'running' check (state in ('running', 'done', 'stopped', 'failed')),
+  -- Who asked for its end.
+  stopped_by      text,
   -- Events that were read, and how many there are to read.
   events_read     bigint not null default 0,
   events_total    bigint not null,
-  -- The last event that was checked.
-  up_to           bigint,
-  -- Who asked for its end.
-  stopped_by      text,
-  -- JSON: the first findings.
-  findings        text not null default '[]',
-  -- JSON: the signed checkpoint that history was compared with.
-  checkpoint      text
+  -- JSON: what it was asked; its form depends on the kind.
+  input           text not null,
+  -- What came of it, or why it failed, in a sentence.
+  summary         text,
+  -- JSON: what the page of its kind shows of its result.
+  result          text
 );
-create unique index verification_runs_running on verification_runs ((true)) where outcome = 'running';
-create unique index verification_runs_keys on verification_runs (started_by, idempotency_key);
-comment on table verification_runs is
-  'Verifications that staff started, one at a time on all instances together. Not part of the ledger.';
+create unique index jobs_exclusive on jobs (exclusive) where state = 'running';
+create unique index jobs_keys on jobs (kind, started_by, idempotency_key);
+comment on table jobs is
+  'All that takes long, on all instances and command lines, with its progress and its result. Not part of the ledger.';
 
 create table made_checkpoints (
   checkpoint_id   bigint generated always as identity primary key,
@@ -67,27 +72,19 @@ create table closing_steps (
   -- YYYY-MM
   month             text not null,
   step              text not null,
-  -- This run of the step: one that was replaced writes nothing more.
-  run_id            uuid not null,
-  state             text not null check (state in ('running', 'done', 'failed')),
-  made_by           text not null,
+  -- The job that ran it last. A step without an end runs as long as that job does.
+  job_id            bigint not null,
   started_at        timestamptz not null default clock_timestamp(),
-  -- Written about every second while it runs; then its end.
-  heartbeat_at      timestamptz not null default clock_timestamp(),
+  ended_at          timestamptz,
   -- The positions that it was made of.
   first_position    bigint not null,
   last_position     bigint not null,
-  -- Events that were read, and how many there are to read; null before it has read anything.
-  events_read       bigint,
-  events_total      bigint,
-  -- JSON: the steps that follow it in the same run.
-  queued            text not null,
-  -- Who asked for its end.
-  stopped_by        text,
   -- The host and the folder that have its files.
   kept_in           text not null,
   -- The id of that folder: the host changes with each container, and a path means another folder on another host.
   folder_id         text not null,
+  -- Whether it came to its end and found nothing, not even what was acknowledged.
+  passed            boolean not null default false,
   -- JSON: a sentence and the first rows of a table.
   result            text,
   -- JSON: [{ name, bytes, sha256 }]
@@ -95,12 +92,12 @@ create table closing_steps (
   -- JSON: [{ finding, kind, subject, message }], those that were acknowledged and the first others.
   findings          text not null default '[]',
   has_more_findings boolean not null default false,
-  -- Why it failed.
+  -- Why it did not come to its end.
   error             text,
   primary key (month, step)
 );
 comment on table closing_steps is
-  'Where the steps of the closing of each month stand, for all instances and command lines. Not part of the ledger.';
+  'What the steps of the closing of each month came to, for all instances and command lines. Not part of the ledger.';
 
 create table finding_acknowledgements (
   -- The first 16 hex digits of SHA-256 of <step>|<kind>|<subject>.

@@ -2,8 +2,8 @@ import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { closingsFolder } from './audit/closings/folder.ts'
+import { Jobs } from './audit/jobs/jobs.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
-import { VerificationRuns } from './audit/runs/verification-runs.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
@@ -116,15 +116,14 @@ async function start(
 
   const checkpoints = checkpointSigner(keys.checkpoint)
   const { url, db, chooseReportDatabase } = database
-  const runs = new VerificationRuns({ url, chooseReportDatabase, piiKey: keys.pii, log })
-  cleanUp.defer(() => runs.close())
+  const jobs = cleanUp.use(new Jobs(url, log))
   const closings = closingsFolder(config.dataDir, config.ledgerSchema)
   try {
     makePrivate(closings)
   } catch (err) {
     log.error({ err }, 'others may be able to read the files of closings')
   }
-  const audit = { url, checkpoints, piiKey: keys.pii, runs, closingsFolder: closings }
+  const audit = { url, checkpoints, piiKey: keys.pii, jobs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)
   const isReady = readiness(database.probe, tail, executor)

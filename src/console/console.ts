@@ -26,6 +26,7 @@ import { sendErrorPage } from './frame/errors/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
+import { jobPages } from './jobs/jobs.ts'
 import { livePages } from './live/live.ts'
 import { proposalPages } from './proposals/proposals.ts'
 import { reportPages } from './reports/reports.ts'
@@ -48,6 +49,7 @@ const pages: readonly ConsolePages[] = [
   eventPages,
   reportPages,
   verifyPages,
+  jobPages,
   userPages,
   withdrawalPages,
   proposalPages,

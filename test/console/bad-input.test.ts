@@ -30,6 +30,7 @@ const answers = `
 422 /console/events? type=A user=x user=9999999999999999 account=bank request_id=%00 from=yesterday from=9&to=3 cursor=zz
 404 /console/games/ 0 x 1 99999999999999999999
 422 /console/games? user=x status=other cursor=x room=-1 at=x
+422 /console/jobs? cursor=x at=x
 422 /console/live? after=1e9 after=1&after=2 type=%00 type=${x(100)} actor=%07 account=%0A user=0 user=99999999999999999999
 422 /console/live/events? after= after=-1 after=abc after=1&only=all
 404 /console/proposals/ 0 x 999999 999999/effects x/unpaid

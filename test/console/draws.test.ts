@@ -68,30 +68,38 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
   })
 
   await t.test('a long period is counted piece by piece, to the same figures', async (t) => {
-    const whole = await new GiftCounter().count(db, { first: 1, last: middle }, null)
-    const counter = new GiftCounter(7)
+    const period = { first: 1, last: middle }
+    const asked = { db, period, startedBy: 'staff:ann' }
+    const whole = await new GiftCounter().kind.short(asked)
+    const counter = new GiftCounter({ rangeEvents: 7, maxInlineEvents: 0 })
+    t.equal(await counter.kind.short(asked), null)
     const events: number[] = []
-    for (let i = 0; i < 100; i += 1) {
-      const part = await counter.count(db, { first: 1, last: middle }, 0)
-      events.push(part.events)
-      if (part.events === part.of) break
-    }
+    const counting = counter.kind.work(asked)
+    const job = { id: null, check: async () => {} }
+    const { result } = await counting(job, (made) => void events.push(made.events), new AbortController().signal)
     t.ok(events.length > 3)
     t.same(
       events,
       events.toSorted((a, b) => a - b),
     )
     t.equal(events.at(-1), middle)
-    const last = await counter.count(db, { first: 1, last: middle }, 0)
-    const sorted = ({ counts }: typeof whole) => counts.toSorted((a, b) => a.decoration_id - b.decoration_id)
-    t.same(sorted(last), sorted(whole))
-    t.equal(whole.counts.find(({ decoration_id }) => decoration_id === 3)?.paidOut, BigInt(won))
+    const sorted = (counted: typeof whole) => counted?.counts.toSorted((a, b) => a.decoration_id - b.decoration_id)
+    t.same(sorted(result), sorted(whole))
+    t.same(await counter.kind.short(asked), counter.counted(period), 'what is counted is kept')
+    t.equal(whole?.counts.find(({ decoration_id }) => decoration_id === 3)?.paidOut, BigInt(won))
   })
 
   await t.test('counting ends when nobody waits for it', async (t) => {
-    const abort = new AbortController()
-    abort.abort(new Error('gone'))
-    await t.rejects(new GiftCounter().count(db, { first: 1, last: middle }, null, abort.signal), { message: 'gone' })
+    const counting = new GiftCounter({ rangeEvents: 7 }).kind.work({
+      db,
+      period: { first: 1, last: middle },
+      startedBy: 'staff:ann',
+    })
+    const job = { id: null, check: async () => {} }
+    await t.rejects(
+      counting(job, () => {}, AbortSignal.abort(new Error('gone'))),
+      { message: 'gone' },
+    )
   })
 
   await t.test('what is said beside an export is said without counting', async (t) => {

@@ -114,8 +114,8 @@ test('a verification that runs is stopped, and no other can be started meanwhile
   t.match(html, '<span class="status neutral">stopped</span>')
   t.match(html, /Stopped by<\/dt><dd>.*eve/)
   t.match((await other.get('/console/verify')).html, 'action="/console/verify/start"')
-  t.match(await queryRows(database, 'select outcome, stopped_by from verification_runs'), [
-    { outcome: 'stopped', stopped_by: 'staff:eve' },
+  t.match(await queryRows(database, 'select state, stopped_by from jobs'), [
+    { state: 'stopped', stopped_by: 'staff:eve' },
   ])
 })
 

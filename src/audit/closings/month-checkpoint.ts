@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { findCheckpointOf, rememberCheckpoint } from '../runs/made-checkpoints.ts'
+import { findCheckpointOf, rememberCheckpoint } from '../checkpoint/made-checkpoints.ts'
 import type { StepOptions } from './step-task.ts'
 
 /** The checkpoint of the month: export and checkpoint have the same one, whichever was made first, on any instance. */

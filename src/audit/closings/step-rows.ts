@@ -1,39 +1,34 @@
-import { randomUUID } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
 import { acknowledgementsOf } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { Progress } from '../ledger-scan.ts'
-import { StoppedBy } from '../runs/run-verification.ts'
+import { isRunning } from '../jobs/job-rows.ts'
 import type { BegunStep, StepState } from './step-state.ts'
 import type { FoundByStep, StepOutcome } from './step-task.ts'
 
 // Rows of `closing_steps`, so that every instance shows the same steps.
 
-/** The process of a step that was not heard of for so long was ended. */
-const MAX_SILENCE_SECONDS = 30
-
-const isLost: RawBuilder<boolean> = sql<boolean>`(state = 'running'
-  and heartbeat_at < clock_timestamp() - ${MAX_SILENCE_SECONDS} * interval '1 second')`
-
 /**
- * The eight steps of a month in their order. One whose process died is shown as failed, and one that found only what was
- * acknowledged as done.
+ * The eight steps of a month in their order. One without an end, whose job runs no more, is shown as failed, and one that
+ * found only what was acknowledged as done.
  */
 export async function readSteps(db: Kysely<Tables>, month: string): Promise<readonly StepState[]> {
   const rows = await db
-    .selectFrom('closing_steps')
-    .select(['step', 'made_by', 'first_position', 'last_position', 'events_read', 'events_total', 'queued'])
-    .select(['stopped_by', 'kept_in', 'folder_id', 'result', 'files', 'findings', 'has_more_findings'])
+    .selectFrom('closing_steps as s')
+    .innerJoin('jobs as j', 'j.job_id', 's.job_id')
+    .select(['s.step', 's.job_id', 's.first_position', 's.last_position', 's.kept_in', 's.folder_id', 's.passed'])
+    .select(['s.result', 's.files', 's.findings', 's.has_more_findings', 's.error'])
+    .select(['j.started_by', 'j.stopped_by', 'j.events_read', 'j.events_total'])
     .select([
-      micros('started_at').as('started'),
-      micros('heartbeat_at').as('heard'),
-      sql<BegunStep['state']>`case when ${isLost} then 'failed' else state end`.as('state'),
-      sql<string | null>`case when ${isLost} then 'it was interrupted' else error end`.as('error'),
+      micros('s.started_at').as('started'),
+      micros('coalesce(s.ended_at, j.heartbeat_at)').as('heard'),
+      sql<boolean>`s.ended_at is not null`.as('has_ended'),
+      isRunning.as('is_running'),
     ])
-    .where('month', '=', month)
+    .where('s.month', '=', month)
+    .orderBy('s.started_at')
     .execute()
   const found = new Map(rows.map(({ step, findings }): [string, FoundByStep[]] => [step, JSON.parse(findings)]))
   const acknowledged = await acknowledgementsOf(
@@ -43,30 +38,32 @@ export async function readSteps(db: Kysely<Tables>, month: string): Promise<read
   return closingSteps.map((step): StepState => {
     const row = rows.find((one) => one.step === step)
     if (row === undefined) return { step, state: 'waiting' }
-    const { events_read: events, events_total: of } = row
     const findings = (found.get(step) ?? []).map((one) => ({
       ...one,
       acknowledged: acknowledged.get(one.finding) ?? null,
     }))
     const isAcknowledged =
       findings.length > 0 && !row.has_more_findings && findings.every((one) => one.acknowledged !== null)
+    const isLost = !row.has_ended && !row.is_running
+    const { job_id, events_read: events, events_total: of } = row
     return {
       step,
-      state: row.state === 'failed' && isAcknowledged ? 'done' : row.state,
+      state: !row.has_ended && row.is_running ? 'running' : row.passed || isAcknowledged ? 'done' : 'failed',
       findings,
-      made_by: row.made_by,
+      job_id,
+      made_by: row.started_by,
       started_at: isoMicros(row.started),
       heartbeat_at: isoMicros(row.heard),
       first: row.first_position,
       last: row.last_position,
-      progress: events === null || of === null ? null : { events, of },
-      queued: JSON.parse(row.queued),
-      stopped_by: row.stopped_by,
+      progress: row.has_ended || of === 0 ? null : { events, of },
+      // The job's other steps had ended before.
+      stopped_by: rows.findLast((one) => one.job_id === job_id) === row ? row.stopped_by : null,
       kept_in: row.kept_in,
       folder_id: row.folder_id,
       result: row.result === null ? null : JSON.parse(row.result),
       files: JSON.parse(row.files),
-      error: row.error,
+      error: isLost ? 'it was interrupted' : row.error,
     }
   })
 }
@@ -76,88 +73,34 @@ export async function readStep(db: Kysely<Tables>, month: string, step: ClosingS
   return found ?? { step, state: 'waiting' }
 }
 
-export interface NewStep
-  extends Readonly<Pick<BegunStep, 'step' | 'made_by' | 'first' | 'last' | 'queued' | 'kept_in' | 'folder_id'>> {
+/** A run of a step. The caller holds the lock of the month. */
+export interface StepRun
+  extends Readonly<Pick<BegunStep, 'step' | 'job_id' | 'first' | 'last' | 'kept_in' | 'folder_id'>> {
   readonly month: string
 }
 
-/** A request to stop comes before a step begins, or after that, and never unseen in between. */
-const lockSteps = sql`lock table closing_steps in share row exclusive mode`
-
-/**
- * Replaces what the step came to before; answers the id of the run. Its caller holds the lock of the month. Throws
- * `StoppedBy` when somebody asked for the end after the step `previous` of the same run of steps had ended.
- */
-export async function beginStep(
-  db: Kysely<Tables>,
-  { month, step, made_by, first, last, queued, kept_in, folder_id }: NewStep,
-  previous: string | null,
-): Promise<string> {
-  const runId = randomUUID()
+/** Replaces what the step came to before. */
+export async function beginStep(db: Kysely<Tables>, run: StepRun): Promise<void> {
+  const { month, step, job_id, first, last, kept_in, folder_id } = run
   await db.transaction().execute(async (transaction) => {
-    await lockSteps.execute(transaction)
-    const stop = await transaction
-      .selectFrom('closing_steps')
-      .select('stopped_by')
-      .where('run_id', '=', previous)
-      .where('stopped_by', 'is not', null)
-      .executeTakeFirst()
-    if (stop?.stopped_by) throw new StoppedBy(stop.stopped_by)
     await sql`delete from closing_steps where month = ${month} and step = ${step}`.execute(transaction)
     await sql`
-      insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
-                                 folder_id)
-      values (${month}, ${step}, ${runId}, 'running', ${made_by}, ${first}, ${last}, ${JSON.stringify(queued)},
-              ${kept_in}, ${folder_id})`.execute(transaction)
+      insert into closing_steps (month, step, job_id, first_position, last_position, kept_in, folder_id)
+      values (${month}, ${step}, ${job_id}, ${first}, ${last}, ${kept_in}, ${folder_id})`.execute(transaction)
   })
-  return runId
 }
 
-/** Writes how far a step is. Answers who asked for its end; null while it is to go on. */
-export async function recordStepProgress(
-  db: Kysely<Tables>,
-  runId: string,
-  progress: Progress | null,
-): Promise<string | null> {
-  const { rows } = await sql<{ stopped_by: string | null }>`
-    update closing_steps
-    set heartbeat_at = clock_timestamp(), events_read = ${progress?.events ?? null},
-        events_total = ${progress?.of ?? null}
-    where run_id = ${runId} and state = 'running'
-    returning stopped_by`.execute(db)
-  return rows[0]?.stopped_by ?? null
-}
-
-type EndedStep = Pick<BegunStep, 'state' | 'result' | 'files' | 'error'> &
-  Pick<StepOutcome, 'findings' | 'hasMoreFindings'>
-
-/** Answers who asked for its end, which may have been after its last sign of life; null when nobody did. */
+/** Writes what a step came to: an outcome, or why it came to none. */
 export async function endStep(
   db: Kysely<Tables>,
-  runId: string,
-  { state, result, files, findings = [], hasMoreFindings = false, error }: EndedStep,
-): Promise<string | null> {
-  const { rows } = await sql<{ stopped_by: string | null }>`
+  { month, step, job_id }: StepRun,
+  outcome: StepOutcome | { readonly error: string },
+): Promise<void> {
+  const { passed, result, files, findings, hasMoreFindings, error }: Partial<StepOutcome> & { error?: string } = outcome
+  await sql`
     update closing_steps
-    set state = ${state}, heartbeat_at = clock_timestamp(), error = ${error}, files = ${JSON.stringify(files)},
-        findings = ${JSON.stringify(findings)}, has_more_findings = ${hasMoreFindings},
-        result = ${result === null ? null : JSON.stringify(result)}
-    where run_id = ${runId} and state = 'running'
-    returning stopped_by`.execute(db)
-  return rows[0]?.stopped_by ?? null
-}
-
-/**
- * Asks for the end of the steps of a month that run, whichever instance they are on. Between two of them, the one that ended
- * last says so to the next one.
- */
-export async function requestStepStop(db: Kysely<Tables>, month: string, stoppedBy: string): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await lockSteps.execute(transaction)
-    await sql`
-      update closing_steps set stopped_by = coalesce(stopped_by, ${stoppedBy})
-      where (state = 'running' or queued <> '[]')
-        and run_id = (select run_id from closing_steps where month = ${month} order by heartbeat_at desc limit 1)
-    `.execute(transaction)
-  })
+    set ended_at = clock_timestamp(), passed = ${passed ?? false}, error = ${error ?? null},
+        result = ${result === undefined ? null : JSON.stringify(result)}, files = ${JSON.stringify(files ?? [])},
+        findings = ${JSON.stringify(findings ?? [])}, has_more_findings = ${hasMoreFindings ?? false}
+    where month = ${month} and step = ${step} and job_id = ${job_id} and ended_at is null`.execute(db)
 }

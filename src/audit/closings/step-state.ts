@@ -44,8 +44,8 @@ export interface BegunStep {
   readonly first: number
   readonly last: number
   readonly progress: Progress | null
-  /** The steps that follow it in the same run. */
-  readonly queued: readonly ClosingStep[]
+  /** The job that ran it. */
+  readonly job_id: number
   /** Who asked for its end; null when nobody did. */
   readonly stopped_by: string | null
   /** The host and the folder that have its files: `host-a:/data/closings/2026-10`. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { Log } from '../../db/log.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import type { Progress } from '../ledger-scan.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 import type { MonthBooks } from './month-books.ts'
@@ -24,27 +24,31 @@ export interface StepTask {
   readonly folder: string
 }
 
-export interface StepOptions {
-  /** The database to read, and the same through Kysely. */
+/** What the steps of any month are made with. */
+export interface ClosingParts {
+  /** Runs the steps, and the verification of one. */
+  readonly jobs: Jobs
+  /** The primary, and the same through Kysely. */
   readonly url: string
   readonly db: Kysely<Tables>
-  /** Read while `lock` was held. */
-  readonly books: MonthBooks
-  /** That of the month. The step ends when it is lost. */
-  readonly lock: Pick<MonthLock, 'lost'>
-  /** The month's own folder; it is created. */
-  readonly folder: string
   readonly signer: CheckpointSigner
   /** Decrypts the records of the vault. */
   readonly piiKey: string | null
+  readonly closingsFolder: string
+}
+
+export interface StepOptions extends Omit<ClosingParts, 'closingsFolder'> {
+  /** Read while `lock` was held. */
+  readonly books: MonthBooks
+  /** The lock of the month. */
+  readonly lock: Pick<MonthLock, 'lost'>
+  /** The month's own folder; it is created. */
+  readonly folder: string
   /** `staff:ann` */
   readonly madeBy: string
   /** Ends the step, which then has failed. */
   readonly signal: AbortSignal
-  /** Called with `staff:ann` who asked another instance for the end: it aborts `signal`. */
-  readonly onStop: (stoppedBy: string) => void
-  readonly log: Log
-  readonly progress?: (progress: Progress) => void
+  readonly progress: (progress: Progress) => void
 }
 
 /** What a step made. */

@@ -1,4 +1,6 @@
+import { Jobs } from '../jobs/jobs.ts'
 import { rebuild } from '../rebuild/rebuild.ts'
+import { localStaffName } from '../with-executor.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { formatCount } from './terminal.ts'
 
@@ -15,8 +17,17 @@ export const rebuildCommand: RegisterCommand = (audit, running) =>
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run({ ownerUrl, terminal, signal }: CommandContext, { json }: Flags): Promise<number> {
-  const rebuilt = await rebuild(ownerUrl, { progress: terminal.progress, signal })
+async function run({ ownerUrl, serviceUrl, terminal, signal }: CommandContext, { json }: Flags): Promise<number> {
+  await using jobs = new Jobs(serviceUrl, console)
+  const { ended } = await jobs.start(
+    { kind: 'rebuild', subject: '', startedBy: localStaffName(), of: 0 },
+    async (_job, progress, stop) => {
+      const result = await rebuild(ownerUrl, { progress, signal: stop })
+      return { result, summary: `${result.tables} tables of ${result.rows} rows from ${result.position} events.` }
+    },
+    { signal, progress: terminal.progress },
+  )
+  const rebuilt = await ended
   if (json) {
     terminal.line(JSON.stringify(rebuilt))
     return 0

@@ -18,6 +18,7 @@ import { readEventsAfter } from '../reports/events.ts'
 import { explainBalance } from '../reports/explain.ts'
 import { readStatement, resolveStatementPeriod, serializeStatement } from '../reports/statement.ts'
 import { closingRoutes } from './closing-routes.ts'
+import { jobRoutes } from './job-routes.ts'
 import { presentEvent } from './presenters.ts'
 import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
@@ -33,7 +34,7 @@ const REPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const keepAlive = (): string => '\n'
 
-/** Routes of finance, under /admin/v1/ledger. */
+/** Routes of finance, under /admin/v1/ledger, and its jobs. */
 export function financeRoutes(app: App, services: FinanceServices): void {
   const { chooseReportDatabase, checkpoints } = services
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
@@ -41,6 +42,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
   verifyRoute(app, services)
   verificationRoutes(app, services)
   closingRoutes(app, services, limiter)
+  jobRoutes(app, services)
 
   app.get(
     '/ledger/events',

@@ -1,6 +1,6 @@
 import type { Services } from '../../features/services.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
-import type { VerificationRuns } from '../runs/verification-runs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 
 /** What audits keep while the service runs. */
 export interface AuditParts {
@@ -9,7 +9,7 @@ export interface AuditParts {
   readonly checkpoints: CheckpointSigner
   /** Decrypts the records of the vault. */
   readonly piiKey: string
-  readonly runs: VerificationRuns
+  readonly jobs: Jobs
   /** The folder of month closings, with a folder for each month. */
   readonly closingsFolder: string
 }

@@ -1,8 +1,8 @@
 import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
 import {
   type Checkpoint,
+  JobParams,
   MadeCheckpoint,
-  RunParams,
   StartVerification,
   VerificationRun,
 } from '../../../schema/finance.ts'
@@ -13,8 +13,9 @@ import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
+import { makeCheckpoint } from '../checkpoint/made-checkpoints.ts'
+import { findVerification, listVerifications, startVerification, stopVerification } from '../jobs/verifications.ts'
 import { auditMessages } from '../messages.ts'
-import { makeCheckpoint } from '../runs/made-checkpoints.ts'
 import { doOnce } from './do-once.ts'
 import type { FinanceServices } from './services.ts'
 
@@ -22,7 +23,7 @@ const tags = ['finance']
 
 /** Verifications in the background, and checkpoints that are remembered. */
 export function verificationRoutes(app: App, services: FinanceServices): void {
-  const { runs, checkpoints, db } = services
+  const { jobs, checkpoints, db } = services
 
   app.get(
     '/ledger/verifications',
@@ -38,7 +39,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
     },
     async ({ query }) => {
       const { limit, cursor } = readPage(query, 1)
-      const page = toPage(await runs.list(limit + 1, cursor?.[0]), limit, ({ id }) => [id])
+      const page = toPage(await listVerifications(jobs, limit + 1, cursor?.[0]), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -51,12 +52,12 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
         summary: 'How far a verification is, or what it found',
         description: 'Ask again while it runs: a verification of a large ledger takes minutes.',
         tags,
-        params: RunParams,
+        params: JobParams,
         response: { 200: dataOf(VerificationRun) },
       },
     },
     async ({ params }) => {
-      const run = await runs.find(idInPath(params.id))
+      const run = await findVerification(jobs, idInPath(params.id))
       if (run === null) throw notFound()
       return { data: run }
     },
@@ -84,7 +85,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
       return doOnce(request, reply, services, {
         verb: closingVerbs.startVerification,
         input: { checkpoint },
-        work: ({ by, key }) => runs.start(by, { checkpoint, key }),
+        work: ({ by, key }) => startVerification(services, { startedBy: by, key, checkpoint }),
       })
     },
   )
@@ -99,7 +100,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
         description: 'On another instance it ends about a second later. Roles finance and operator.',
         tags,
         refusals: closingVerbs.stopVerification.refusals,
-        params: RunParams,
+        params: JobParams,
         response: { 200: dataOf(VerificationRun) },
       },
     },
@@ -108,7 +109,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
       return doOnce(request, reply, services, {
         verb: closingVerbs.stopVerification,
         input: {},
-        work: ({ by }) => runs.stop(id, by),
+        work: ({ by }) => stopVerification(jobs, id, by),
       })
     },
   )

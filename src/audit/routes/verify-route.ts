@@ -4,16 +4,15 @@ import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
-import type { Progress } from '../ledger-scan.ts'
+import { verifyInWorker } from '../jobs/verifications.ts'
 import { auditMessages } from '../messages.ts'
-import { auditWorker } from '../verify/audit-worker.ts'
 import { parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 
 const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { chooseReportDatabase, piiKey }: FinanceServices): void {
+export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: FinanceServices): void {
   const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
@@ -42,15 +41,18 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey }: FinanceS
       const { db, url } = await chooseReportDatabase()
       const head = await headOf(db)
       if (asOf !== null && asOf > head) throw validationFailed({ as_of: [auditMessages.ledger_end(head)] })
-      const { signal } = await limiter.acquire(actorOf(request.caller), reply)
-      let progress: Progress = { events: 0, of: asOf ?? head }
-      const line = (): string => `${JSON.stringify({ progress })}\n`
+      const startedBy = actorOf(request.caller)
+      const { signal } = await limiter.acquire(startedBy, reply)
+      const subject = asOf === null ? '' : String(asOf)
+      const running = await jobs.start(
+        { kind: 'streamed-verification', subject, startedBy, of: asOf ?? head },
+        verifyInWorker(url, { asOf, checkpoint: null, piiKey }),
+        { signal },
+      )
+      const line = (): string => `${JSON.stringify({ progress: running.progress() })}\n`
       const chunks = async function* (): AsyncGenerator<string, void> {
-        const target = { asOf, checkpoint: null, piiKey }
-        const verification = auditWorker.verify(url, target, signal, (latest) => void (progress = latest))
-        verification.catch(() => {})
         for (;;) {
-          const result = await Promise.race([verification, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])
+          const result = await Promise.race([running.ended, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])
           if (result !== null) return yield `${JSON.stringify({ result })}\n`
           yield line()
         }

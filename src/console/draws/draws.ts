@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { AskedJobs } from '../../audit/jobs/asked-jobs.ts'
 import type { FrequencyTest } from '../../audit/verify/draws/frequency-test.ts'
 import { decorationById } from '../../features/gifts/reads.ts'
 import { notFound } from '../../http/errors/http-error.ts'
@@ -14,6 +15,7 @@ import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, listEnd, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
 import { readPeriod, type ShownPeriod } from '../lists/period-query.ts'
+import { actorIn } from '../session/session-check.ts'
 import { type DrawDetails, readDrawDetails } from './draw-details.ts'
 import { drawSteps } from './draw-steps.ts'
 import { type CountedPeriod, GiftCounter } from './results/gift-counts.ts'
@@ -71,14 +73,14 @@ const drawTemplate = defineTemplate<{
   readonly steps: readonly ProofStep[]
 }>('/draws/draw.eta')
 
-/** What a page counts before it is shown, and what the request that goes on counts. */
-const FIRST_COUNT_MS = 2
-const NEXT_COUNT_MS = 1_500
+/** A page that cannot be counted at once is shown at once, with how far it is. */
+const FIRST_WAIT_MS = 50
 
 /** /console/draws: what the house won or lost by each gift, lucky sends, and each of them step by step. */
 export const drawPages: ConsolePages = (scope, services) => {
+  const { chooseReportDatabase, audit } = services
   const counter = new GiftCounter()
-  const { chooseReportDatabase } = services
+  const counts = new AskedJobs(audit.jobs, counter.kind)
 
   /** For exports: all of the period is counted. */
   const resultList: List<typeof resultFilters, GiftResult> = {
@@ -87,9 +89,11 @@ export const drawPages: ConsolePages = (scope, services) => {
     columns: resultColumns({ from: '', to: '' }),
     empty: 'No gift was sent in this period. Choose a longer one.',
     check: ({ query, db, at }) => readPeriod(db, query, at),
-    async read({ query, db, at, signal }) {
-      const { counts } = await counter.count(db, await readPeriod(db, query, at), null, signal)
-      return { rows: await describeResults(db, counts, giftOf(query)), next: null }
+    async read({ query, db, at, signal }, request) {
+      const period = await readPeriod(db, query, at)
+      const asked = { db, period, startedBy: actorIn(request) }
+      const counted = await counts.whole(asked, signal ?? request.signal)
+      return { rows: await describeResults(db, counted.counts, giftOf(query)), next: null }
     },
   }
 
@@ -110,9 +114,11 @@ export const drawPages: ConsolePages = (scope, services) => {
       const period = await readPeriod(db, query, at)
       const { from, to } = period
       const isGoingOn = query.count === 'on'
-      const { counts, events, of } = await counter.count(db, period, isGoingOn ? NEXT_COUNT_MS : FIRST_COUNT_MS)
+      const asked = { db, period, startedBy: actorIn(request) }
+      const { result } = await counts.look(asked, isGoingOn ? undefined : FIRST_WAIT_MS)
+      const { events, of, ...counted } = result ?? counter.counted(period)
       const gift = giftOf(query)
-      const rows = await describeResults(db, counts, gift)
+      const rows = await describeResults(db, counted.counts, gift)
       const shown = { from, to, gift }
       const table = showTable(
         { label: resultList.label, empty: resultList.empty, columns: resultColumns({ from, to }) },

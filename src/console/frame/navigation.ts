@@ -27,6 +27,7 @@ const groups: readonly NavigationGroup[] = [
       { path: '/console/events', title: 'Events' },
       { path: '/console/reports', title: 'Reports' },
       { path: '/console/verify', title: 'Verify' },
+      { path: '/console/jobs', title: 'Jobs' },
     ],
   },
   {

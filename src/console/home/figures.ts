@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
+import { readLatestCheckpoint } from '../../audit/checkpoint/made-checkpoints.ts'
+import { newestVerification } from '../../audit/jobs/verifications.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
 import { readTrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { AuditParts } from '../../audit/routes/services.ts'
-import { readLatestCheckpoint } from '../../audit/runs/made-checkpoints.ts'
 import { clockAhead, headOf } from '../../db/head.ts'
 import { type Instance, readInstances } from '../../db/queries/instances.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -55,7 +56,7 @@ export interface HomeFigures {
 }
 
 /** All of it from tables that are read by an index or are small, but for balances, of which there is a row an account. */
-export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }: AuditParts): Promise<HomeFigures> {
+export async function readHomeFigures(db: Kysely<Tables>, { jobs, checkpoints }: AuditParts): Promise<HomeFigures> {
   const [
     balance,
     end,
@@ -67,7 +68,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     monthsToClose,
     mode,
     instances,
-    newestRuns,
+    verification,
     checkpoint,
   ] = await Promise.all([
     readTrialBalance(db),
@@ -83,7 +84,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     readMonthsToClose(db, isoNow()),
     currentMode(db),
     readInstances(db),
-    runs.list(1),
+    newestVerification(jobs),
     readLatestCheckpoint(db, checkpoints),
   ])
   return {
@@ -102,7 +103,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { runs, checkpoints }:
     monthsToClose,
     maintenance: mode?.maintenance ?? false,
     instances,
-    verification: newestRuns[0] ?? null,
+    verification,
     checkpoint,
   }
 }

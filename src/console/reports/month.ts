@@ -5,9 +5,10 @@ import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import { ClosingRefused } from '../../audit/closings/closing-refused.ts'
 import { findClosingFile, monthFolder, readFolderId } from '../../audit/closings/folder.ts'
 import { type MonthBooks, readMonthBooks } from '../../audit/closings/month-books.ts'
-import { RunningSteps } from '../../audit/closings/running-steps.ts'
 import { readStep, readSteps } from '../../audit/closings/step-rows.ts'
 import type { StepState } from '../../audit/closings/step-state.ts'
+import { findStepsJob, type StepsJob, startSteps } from '../../audit/closings/steps-job.ts'
+import { newestVerification } from '../../audit/jobs/verifications.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import { type ClosingStep, closingSteps, VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
 import { MONTH_PATTERN, nextMonth } from '../../features/closings/month.ts'
@@ -23,7 +24,7 @@ import { isoNow } from '../frame/iso-now.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import type { Table } from '../lists/list.ts'
-import { staffOf } from '../session/session-check.ts'
+import { actorIn } from '../session/session-check.ts'
 import { closesFrom, eventsOf, monthPath } from './months.ts'
 import {
   isDone,
@@ -102,22 +103,22 @@ const MAX_EARLIER = 50
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
   const { db, audit } = services
-  const { url, closingsFolder, checkpoints, piiKey, runs } = audit
-  const running = new RunningSteps({ db, signer: checkpoints, piiKey, closingsFolder, log: scope.log })
-  scope.addHook('onClose', () => running.close())
+  const { url, closingsFolder, checkpoints: signer, piiKey, jobs } = audit
+
+  const readMonth = async (month: string): Promise<ReadMonth> => {
+    // First: a step that has ended since is shown as ended, and not as waiting.
+    const job = await findStepsJob(jobs, month)
+    const [books, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
+    return { books, states, job, folder: monthFolder(closingsFolder, month) }
+  }
 
   scope.get('/reports/:month', { schema: { params: MonthParams } }, async (request, reply) => {
     const { month } = request.params
-    const [books, states, earlier] = await Promise.all([
-      readMonthBooks(db, month),
-      readSteps(db, month),
-      earlierAcknowledgements(db, month, MAX_EARLIER),
-    ])
-    const shown = showMonth(books, states, monthFolder(closingsFolder, month), running)
+    const [read, earlier] = await Promise.all([readMonth(month), earlierAcknowledgements(db, month, MAX_EARLIER)])
     return sendPage(request, reply, template, {
       title: `Closing of ${month}`,
       scripts: ['htmx'],
-      data: { ...shown, earlier: acknowledgedTable('Acknowledged for earlier months', earlier) },
+      data: { ...showMonth(read), earlier: acknowledgedTable('Acknowledged for earlier months', earlier) },
     })
   })
 
@@ -137,25 +138,30 @@ export function monthPages(scope: App, services: ConsoleServices): void {
   })
 
   const isVerificationRunning = async (month: string): Promise<boolean> => {
-    const [newest] = await runs.list(1)
+    const newest = await newestVerification(jobs)
     // A verification of these steps themselves is no other one. Of two clicks at once, the first may have begun it meanwhile.
-    return newest?.outcome === 'running' && running.current?.month !== month
+    return newest?.outcome === 'running' && (await findStepsJob(jobs, month)) === null
   }
 
   const start = async (
     request: FastifyRequest,
     reply: FastifyReply,
     month: string,
-    chooseSteps: (books: MonthBooks) => readonly ClosingStep[] | Promise<readonly ClosingStep[]>,
+    chooseSteps: (read: ReadMonth) => readonly ClosingStep[],
   ): Promise<FastifyReply> => {
-    const books = await readMonthBooks(db, month)
-    if (books.refusal !== null) throw refused(books.refusal.code)
-    const steps = await chooseSteps(books)
+    const read = await readMonth(month)
+    if (read.books.refusal !== null) throw refused(read.books.refusal.code)
+    const steps = chooseSteps(read)
     if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
+    const startedBy = actorIn(request)
     try {
-      await running.start(month, steps, url, `staff:${staffOf(request).sub}`)
+      await startSteps({ jobs, url, db, signer, piiKey, closingsFolder }, { month, steps, startedBy })
     } catch (error) {
-      throw error instanceof ClosingRefused ? refused(error.code) : error
+      if (!(error instanceof ClosingRefused)) throw error
+      // The first of two clicks at once has started them.
+      const job = await findStepsJob(jobs, month)
+      const isStarted = job?.startedBy === startedBy && steps.every((step) => job.steps.includes(step))
+      if (!isStarted) throw refused(error.code)
     }
     return reply.redirect(monthPath(month), 303)
   }
@@ -171,27 +177,28 @@ export function monthPages(scope: App, services: ConsoleServices): void {
   )
   scope.post('/reports/:month/run', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
     const { month } = request.params
-    return start(request, reply, month, async (books) => {
-      const states = await readSteps(db, month)
-      return states.filter((state) => !isDone(state, books)).map(({ step }) => step)
-    })
+    return start(request, reply, month, ({ books, states }) =>
+      states.filter((state) => !isDone(state, books)).map(({ step }) => step),
+    )
   })
   scope.post(
     '/reports/:month/stop',
     { config, schema: { params: MonthParams, body: ActForm } },
     async (request, reply) => {
       const { month } = request.params
+      const job = await findStepsJob(jobs, month)
+      if (job !== null) await jobs.stop(job.id, actorIn(request))
       // Of what runs elsewhere the page says that somebody asked for its end; where nothing ran, what there is.
-      const isStopped = await running.stop(month, `staff:${staffOf(request).sub}`)
+      const isStopped = job !== null && (await findStepsJob(jobs, month)) === null
       const page = monthPath(month)
       return isStopped ? leadToDone(request, reply, page, 'stopped') : reply.redirect(page, 303)
     },
   )
   scope.get('/reports/:month/record', { schema: { params: MonthParams } }, async (request, reply) => {
     const { month } = request.params
-    const [books, states] = await Promise.all([readMonthBooks(db, month), readSteps(db, month)])
-    const folder = monthFolder(closingsFolder, month)
-    const { mayRun, left } = showMonth(books, states, folder, running)
+    const read = await readMonth(month)
+    const { books, states, folder } = read
+    const { mayRun, left } = showMonth(read)
     // Its page says why it cannot be recorded.
     if (!mayRun || left.length > 0) return reply.redirect(monthPath(month), 303)
     return sendPage(request, reply, recordTemplate, {
@@ -256,18 +263,20 @@ function refused(code: string): HttpError {
   return new HttpError(status, code, message)
 }
 
-function showMonth(
-  books: MonthBooks,
-  states: readonly StepState[],
-  folder: string,
-  running: RunningSteps,
-): Omit<MonthData, 'earlier'> {
+/** A month as it is now. */
+interface ReadMonth {
+  readonly books: MonthBooks
+  readonly states: readonly StepState[]
+  /** The job that runs steps of it; null for none. */
+  readonly job: StepsJob | null
+  readonly folder: string
+}
+
+function showMonth({ books, states, job, folder }: ReadMonth): Omit<MonthData, 'earlier'> {
   const { month, closing, refusal } = books
   const isUntouched = states.every(({ state }) => state === 'waiting')
-  const run = states.find(({ state }) => state === 'running')
-  const begun = run === undefined || run.state === 'waiting' ? null : run
-  const isOfThisMonth = running.current?.month === month
-  const queued = begun?.queued ?? []
+  const begun = states.flatMap((one) => (one.state !== 'waiting' && one.job_id === job?.id ? [one.step] : []))
+  const queued = job?.steps.filter((step) => !begun.includes(step)) ?? []
   const files = filesOf(states, folder)
   const steps = states.map((state) => showStep(state, { ...books, queued, files }))
   return {
@@ -291,10 +300,10 @@ function showMonth(
     },
     // Of a month that cannot be closed nothing is to be shown.
     steps: refusal !== null && isUntouched ? [] : steps,
-    mayRun: refusal === null && running.current === null && begun === null,
-    stoppedBy: begun === null || begun.stopped_by === null ? null : actorCell(begun.stopped_by),
-    isRunning: begun !== null || isOfThisMonth,
-    isBetweenSteps: begun === null && isOfThisMonth,
+    mayRun: refusal === null && job === null,
+    stoppedBy: job === null || job.stoppedBy === null ? null : actorCell(job.stoppedBy),
+    isRunning: job !== null,
+    isBetweenSteps: job !== null && states.every(({ state }) => state !== 'running'),
     left: steps.filter((step) => !step.isDone).map(({ step }) => stepTitle(step).toLowerCase()),
   }
 }

@@ -6,8 +6,6 @@ import { isAccount } from '../../ledger/rules/account.ts'
 import {
   type Cell,
   codeCell,
-  formatAge,
-  formatCount,
   formatWord,
   numberCell,
   sentenceCase,
@@ -18,6 +16,7 @@ import {
   wordCell,
 } from '../frame/cells/cells.ts'
 import { accountCell, actorCell, eventCell, userPath } from '../frame/cells/links.ts'
+import { formatProgress } from '../jobs/jobs.ts'
 import { partTable, type Table } from '../lists/list.ts'
 import { rowPath } from '../verify/row-path.ts'
 import { monthPath } from './months.ts'
@@ -182,16 +181,12 @@ export function showProgress(month: string, state: StepState): StepProgress | nu
   const shown = { id: `progress-${step}`, href: `${monthPath(month)}/steps/${step}/progress` }
   if (progress === null || progress.of === 0) return { ...shown, events: null, text: 'Running' }
   const { events, of } = progress
-  const rate = (events * 1_000) / Math.max(1, Date.parse(heartbeat_at) - Date.parse(started_at))
-  const left = Math.max(0, of - events)
-  return {
-    ...shown,
-    events: { done: events, of },
-    text: [
-      `${formatCount(events)} of ${formatCount(of)} events`,
-      ...(rate < 1 ? [] : [`${formatCount(Math.round(rate))} a second`, `${formatAge((left * 1_000) / rate)} left`]),
-    ].join(', '),
-  }
+  const rate = Math.round((events * 1_000) / Math.max(1, Date.parse(heartbeat_at) - Date.parse(started_at)))
+  const text =
+    rate === 0
+      ? formatProgress({ progress, rate: null, seconds_left: null })
+      : formatProgress({ progress, rate, seconds_left: Math.max(0, of - events) / rate })
+  return { ...shown, events: { done: events, of }, text }
 }
 
 /** Columns of results that hold amounts or counts. */

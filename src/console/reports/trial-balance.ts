@@ -19,8 +19,8 @@ import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
-import { isForPart } from '../session/session-check.ts'
-import { PastBalances } from './past-balances.ts'
+import { actorIn, isForPart } from '../session/session-check.ts'
+import { pastBalances } from './past-balances.ts'
 
 const PATH = '/console/reports/trial-balance'
 /** A page that cannot be read at once is shown at once, with how far it is. */
@@ -101,16 +101,16 @@ export function showBalance(balance: TrialBalance, at: number | null): BalanceDa
 
 /** /console/reports/trial-balance: the balance as of a position, as a part of the page of reports or on a page of its own. */
 export function trialBalancePages(scope: App, services: ConsoleServices): void {
-  const { chooseReportDatabase } = services
-  const balances = new PastBalances()
-  scope.addHook('onClose', () => balances.close())
+  const { chooseReportDatabase, audit } = services
+  const balances = pastBalances(audit.jobs)
   const list: KindList = {
     ...shownList,
     // Any position can be asked for.
     check: () => Promise.resolve(),
     read: async ({ at, signal }, request) => {
       const database = await chooseReportDatabase()
-      return { rows: rowsOf(await balances.whole(database, at, signal ?? request.signal)), next: null }
+      const asked = { database, position: at, startedBy: actorIn(request) }
+      return { rows: rowsOf(await balances.whole(asked, signal ?? request.signal)), next: null }
     },
   }
 
@@ -120,10 +120,10 @@ export function trialBalancePages(scope: App, services: ConsoleServices): void {
     const isPart = isForPart(request)
     const read = async (): Promise<PastData> => {
       const [found, at] = await Promise.all([
-        balances.look(database, position, isPart ? undefined : FIRST_WAIT_MS),
+        balances.look({ database, position, startedBy: actorIn(request) }, isPart ? undefined : FIRST_WAIT_MS),
         readEventTime(database.db, position),
       ])
-      if (found.balance !== null) return { balance: showBalance(found.balance, at) }
+      if (found.result !== null) return { balance: showBalance(found.result, at) }
       return { balance: null, ...found.progress, href: addressWith(PATH, { at: position }) }
     }
     if (isPart) return sendPart(request, reply, partTemplate, { page: request.url, read })

@@ -83,6 +83,9 @@ export function sessionCheck({
 /** Whether a script asks, to put the answer into a page that stays. */
 export const isForPart = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean => headers['hx-request'] === 'true'
 
+/** The member of staff who sent a request, as events name the actor: `staff:ann`. */
+export const actorIn = (request: FastifyRequest): string => `staff:${staffOf(request).sub}`
+
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD'
 
 /** A GET comes back to its page; whatever else was sent begins anew, as its form has to be filled in again. */

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
+import { findCheckpoint, readCheckpoints } from '../../audit/checkpoint/made-checkpoints.ts'
 import { formatFindingCount, MAX_FINDINGS } from '../../audit/finding.ts'
-import { readEventTime } from '../../audit/reports/period.ts'
-import { findCheckpoint, readCheckpoints } from '../../audit/runs/made-checkpoints.ts'
+import type { Jobs } from '../../audit/jobs/jobs.ts'
+import { findVerification, listVerifications, newestVerification } from '../../audit/jobs/verifications.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
-import { adminError, bodyOf } from '../admin-request.ts'
-import type { ConsolePages, ConsoleServices } from '../console-services.ts'
+import { adminError } from '../admin-request.ts'
+import type { ConsolePages } from '../console-services.ts'
 import { act, actFields } from '../frame/act.ts'
-import { addressWith } from '../frame/address.ts'
 import {
   type Cell,
   codeCell,
@@ -27,6 +27,7 @@ import { actorCell, eventCell } from '../frame/cells/links.ts'
 import { leadToDone } from '../frame/done/done-cookie.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
+import { formatProgress, readJobRows } from '../jobs/jobs.ts'
 import { addExports } from '../lists/exports.ts'
 import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
 import { verifyMessages } from './messages.ts'
@@ -62,33 +63,26 @@ const runTemplate = defineTemplate<RunData>('/verify/run.eta')
 const progressTemplate = defineTemplate<RunData>('/verify/progress.eta')
 
 const oneRun = TypeCompiler.Compile(Type.Object({ data: VerificationRun }))
-const runPages = TypeCompiler.Compile(
-  Type.Object({
-    data: Type.Array(VerificationRun),
-    meta: Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) }),
-  }),
-)
-
 const StartForm = Type.Object({ ...actFields, checkpoint: Type.Optional(Type.String({ maxLength: 10_000 })) })
 const ActForm = Type.Object(actFields)
 
 /** /console/verify: verifications, their progress and what they found; checkpoints, made and compared. */
 export const verifyPages: ConsolePages = (scope, services) => {
   const { adminRequest, db, audit } = services
-  const list = runList(services)
+  const list = runList(audit.jobs)
   const params = Type.Object({ id: Type.String() })
-  const findRun = async (request: Parameters<typeof adminRequest>[0], id: number): Promise<VerificationRun> => {
-    const body = bodyOf(await adminRequest(request, { path: `/ledger/verifications/${id}` }))
-    if (!oneRun.Check(body)) throw new Error('the verification is not as the document says')
-    return body.data
+  const findRun = async (id: number): Promise<VerificationRun> => {
+    const run = await findVerification(audit.jobs, id)
+    if (run === null) throw notFound()
+    return run
   }
 
   scope.get('/verify', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const [{ table }, checkpoints, [newest]] = await Promise.all([
+    const [{ table }, checkpoints, newest] = await Promise.all([
       readTable(list, request, services, '/console/verify'),
       readCheckpoints(db, audit.checkpoints, MAX_CHECKPOINTS),
       // The rows may be older ones. As one runs at a time, it is the newest.
-      audit.runs.list(1),
+      newestVerification(audit.jobs),
     ])
     const [made] = checkpoints
     const checkpoint = made && {
@@ -128,13 +122,13 @@ export const verifyPages: ConsolePages = (scope, services) => {
     return sendPage(request, reply, runTemplate, {
       title: `Verification ${id}`,
       scripts: ['htmx'],
-      data: show(await findRun(request, id)),
+      data: show(await findRun(id)),
     })
   })
 
   scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
     const id = idInPath(request.params.id)
-    const read = async () => show(await findRun(request, id))
+    const read = async () => show(await findRun(id))
     return sendPart(request, reply, progressTemplate, { page: `/console/verify/${id}`, read })
   })
 
@@ -240,7 +234,7 @@ const tones: Readonly<Record<VerificationRun['outcome'], Tone>> = {
 
 const noFilters = Type.Object({})
 
-const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<typeof noFilters, VerificationRun> => ({
+const runList = (jobs: Jobs): List<typeof noFilters, VerificationRun> => ({
   label: 'Verifications',
   filters: noFilters,
   isOfNow: true,
@@ -259,15 +253,7 @@ const runList = ({ adminRequest }: Pick<ConsoleServices, 'adminRequest'>): List<
     { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
     { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
   ],
-  read: async ({ db, at, cursor, limit }, request) => {
-    const path = addressWith('/ledger/verifications', { cursor, limit: Math.min(limit, 100) })
-    const body = bodyOf(await adminRequest(request, { path }))
-    if (!runPages.Check(body)) throw new Error('the list of verifications is not as the document says')
-    // Runs are no events: what began before the event after the position belongs to it.
-    const after = await readEventTime(db, at + 1)
-    const rows = body.data.filter(({ started_at }) => after === null || Date.parse(started_at) * 1_000 < after)
-    return { rows, next: body.meta.next_cursor }
-  },
+  read: (asked) => readJobRows(asked, (limit, before) => listVerifications(jobs, limit, before)),
 })
 
 /** Of a full report the number that it has room for: there may be more. */
@@ -285,7 +271,7 @@ const findingColumns: readonly PartColumn<Found>[] = [
 ]
 
 function show(run: VerificationRun): RunData {
-  const { id, outcome, progress, rate, seconds_left, findings, checkpoint, stopped_by } = run
+  const { id, outcome, progress, findings, checkpoint, stopped_by } = run
   return {
     id,
     isRunning: outcome === 'running',
@@ -297,11 +283,7 @@ function show(run: VerificationRun): RunData {
           : null,
     done: progress.events,
     of: Math.max(1, progress.of),
-    progress: [
-      `${formatCount(progress.events)} of ${formatCount(progress.of)} events`,
-      ...(rate === null ? [] : [`${formatCount(rate)} a second`]),
-      ...(seconds_left === null ? [] : [`${formatAge(seconds_left * 1_000)} left`]),
-    ].join(', '),
+    progress: formatProgress(run),
     facts: [
       ['Outcome', statusCell(outcome, tones[outcome])],
       ['Up to position', eventCell(run.up_to)],

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
-import { MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
+import { Job, MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { acknowledgeFinding } from './acknowledge-finding.ts'
 import { acknowledgedFinding } from './acknowledgement.ts'
@@ -41,7 +41,7 @@ const AcknowledgeFinding = inputSchema(
 const workOf = <Schema extends TSchema>(outcome: Schema) =>
   inputSchema(Type.Object({ outcome: Type.Union([outcome, Type.Null()]) }))
 
-/** The verbs of closings, verifications and checkpoints. */
+/** The verbs of closings, verifications, other jobs and checkpoints. */
 export const closingVerbs = {
   recordClosing: registerVerb('record-closing', RecordClosing, recordClosing, {
     status: 201,
@@ -61,6 +61,7 @@ export const closingVerbs = {
     workOf(VerificationRun),
     answerWork<VerificationRun, 'not_found'>('not_found'),
   ),
+  stopJob: registerVerb('stop-job', workOf(Job), answerWork<Job, 'not_found'>('not_found')),
   makeCheckpoint: registerVerb(
     'make-checkpoint',
     workOf(MadeCheckpoint),

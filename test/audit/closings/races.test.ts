@@ -7,10 +7,11 @@ import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
 import { hashFile } from '../../../src/audit/closings/hashed-file.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
-import { RunningSteps } from '../../../src/audit/closings/running-steps.ts'
 import { readStep } from '../../../src/audit/closings/step-rows.ts'
+import { startSteps } from '../../../src/audit/closings/steps-job.ts'
+import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
-import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
+import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
@@ -39,7 +40,7 @@ async function openMonth(t: Test, app?: TestApp) {
   auditInThisThread(t)
   const opened = app ?? (await ownApp(t))
   const { database, closingsFolder } = opened
-  await queryRows(database, 'delete from closing_steps; delete from verification_runs')
+  await queryRows(database, 'delete from closing_steps; delete from jobs')
   const finance = opened.staff('fin', 'finance')
   const db = readDb(t, database)
   return {
@@ -59,29 +60,46 @@ async function openMonth(t: Test, app?: TestApp) {
 }
 
 /** The steps of an instance that shares the folder. */
-function instance(t: Test, { database }: TestApp, closingsFolder: string): RunningSteps {
-  const log = { warn: () => {} }
-  const signer = checkpointSigner(KEY)
-  const steps = new RunningSteps({ db: readDb(t, database), signer, piiKey: '', closingsFolder, log })
-  t.teardown(() => steps.close())
-  return steps
+function instance(t: Test, { database }: TestApp, closingsFolder: string) {
+  const url = database.serviceUrl
+  const jobs = new Jobs(url, { warn: () => {} })
+  t.teardown(() => jobs.close())
+  const parts = { jobs, url, db: readDb(t, database), signer: checkpointSigner(KEY), piiKey: '', closingsFolder }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    start: async (steps: readonly ClosingStep[], startedBy = 'staff:fin'): Promise<void> => {
+      const { ended } = await startSteps(parts, { month, steps, startedBy })
+      last = ended.catch(() => {})
+    },
+    ended: () => last,
+  }
 }
 
-const ended = (steps: RunningSteps): Promise<void> => until(() => steps.current === null)
+/** A run of a process that does not look whether it must stop. */
+const leaveRunning = (database: TestDatabase, step: ClosingStep) =>
+  queryRows(
+    database,
+    `with job as (
+       insert into jobs (kind, subject, exclusive, started_by, events_total, input)
+       values ('closing', '${month}', 'closing ${month}', 'staff:bob', 2, '["${step}"]') returning job_id
+     )
+     insert into closing_steps (month, step, job_id, first_position, last_position, kept_in, folder_id)
+     select '${month}', '${step}', job_id, 1, 2, 'elsewhere:/data', 'elsewhere' from job`,
+  )
 
 test('a month is not recorded while a step runs, and no step runs while it is recorded', async (t) => {
   const opened = await openMonth(t)
   const { url, record, closingsFolder, app, stateOf, closeMonth } = opened
   const steps = instance(t, opened, closingsFolder)
-  await steps.start(month, closingSteps, url, 'staff:fin')
-  await ended(steps)
+  await steps.start(closingSteps)
+  await steps.ended()
 
   const gate = await holdVerifications(t, opened.database)
-  await steps.start(month, ['draws', 'verify'], url, 'staff:fin')
+  await steps.start(['draws', 'verify'])
   await until(async () => (await stateOf('verify')).state === 'running')
   t.match(await record(), running)
   await gate()
-  await ended(steps)
+  await steps.ended()
   const other = await MonthLock.forSteps(url, month)
   t.match(await closeMonth(), { code: 2, err: /A step of a closing is running/ })
   await other?.close()
@@ -89,7 +107,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   const before = await stateOf('draws')
   const browser = await signedIn(app, 'finance', 'fin')
   const lock = await MonthLock.forRecording(url, month)
-  await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'steps_running' })
+  await t.rejects(steps.start(['draws']), { code: 'steps_running' })
   t.match(await browser.submit(page, `${page}/steps/draws/run`), {
     status: 422,
     html: /A step of a closing is running/,
@@ -101,7 +119,7 @@ test('a month is not recorded while a step runs, and no step runs while it is re
   await lock?.close()
 
   t.match(await record('again'), { status: 422, body: { code: 'month_closed' } })
-  await t.rejects(steps.start(month, ['draws'], url, 'staff:fin'), { code: 'month_closed' })
+  await t.rejects(steps.start(['draws']), { code: 'month_closed' })
   t.same(await stateOf('draws'), before)
 })
 
@@ -111,18 +129,12 @@ test('instances with folders of their own show, stop and record the same steps',
   const other = await createTestApp(t, { database })
   const here = await signedIn(app, 'finance', 'fin')
   const there = await signedIn(other.app, 'finance', 'eve')
-  // The run of a process that does not look whether it must stop.
-  await queryRows(
-    database,
-    `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
-                                folder_id)
-     values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data', 'elsewhere')`,
-  )
+  await leaveRunning(database, 'draws')
   t.equal((await there.submit(page, `${page}/stop`)).headers['location'], page)
   const asked = (await there.get(page)).html
   t.match(asked, /It ends in about a second, as .*eve.* asked/)
   t.notMatch(asked, '/stop"')
-  await queryRows(database, 'delete from closing_steps')
+  await queryRows(database, 'delete from closing_steps; delete from jobs')
 
   const gate = await holdVerifications(t, database)
   t.equal((await here.submit(page, `${page}/run`)).status, 303)
@@ -136,17 +148,18 @@ test('instances with folders of their own show, stop and record the same steps',
   await gate()
   await until(async () => (await there.get(page)).html.includes(`action="${page}/run"`))
   t.match(await stateOf('trial-balance'), { state: 'waiting' }, 'no further one begins')
-  t.match(await queryRows(database, 'select outcome, stopped_by from verification_runs'), [
-    { outcome: 'stopped', stopped_by: 'staff:eve' },
+  t.match(await queryRows(database, `select state, stopped_by from jobs where kind = 'verification'`), [
+    { state: 'stopped', stopped_by: 'staff:eve' },
   ])
 
-  for (const step of closingSteps.slice(0, 7)) {
-    // The lock of a step is released a moment after its end.
-    await until(async () => (await here.submit(page, `${page}/steps/${step}/run`)).status === 303)
+  for (const [i, step] of closingSteps.entries()) {
+    const browser = i < 7 ? here : there
+    const action = `${page}/steps/${step}/run`
+    // The job of a step ends, and releases its lock, a moment after the step.
+    await until(async () => (await browser.get(page)).html.includes(`action="${action}"`))
+    await until(async () => (await browser.submit(page, action)).status === 303)
     await until(async () => (await stateOf(step)).state === 'done')
   }
-  await until(async () => (await there.submit(page, `${page}/steps/checkpoint/run`)).status === 303)
-  await until(async () => (await stateOf('checkpoint')).state === 'done')
   const mixed = (await there.get(page)).html
   t.match(mixed, `${closingsFolder}/${month}`, 'where the files of the other are')
   t.match(mixed, `href="${page}/files/checkpoint.json"`)
@@ -179,39 +192,34 @@ test('steps that are started, stopped and left, of one month', async (t) => {
 
   await t.test('of two instances that start a step at once, one runs it', async (t) => {
     const opened = await openMonth(t, shared)
-    const { url, closingsFolder, stateOf } = opened
+    const { closingsFolder, stateOf } = opened
     const gate = await holdVerifications(t, opened.database)
     const instances = [1, 2].map(() => instance(t, opened, closingsFolder))
-    const starts = await Promise.allSettled(instances.map((one, i) => one.start(month, ['verify'], url, `staff:${i}`)))
+    const starts = await Promise.allSettled(instances.map((one, i) => one.start(['verify'], `staff:${i}`)))
     t.same(starts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
     const refusal = starts.find((one) => one.status === 'rejected')?.reason
     t.ok(refusal instanceof ClosingRefused)
     t.match(refusal, { code: 'steps_running' })
     const winner = starts.findIndex(({ status }) => status === 'fulfilled')
     await gate()
-    await until(() => instances.every(({ current }) => current === null))
+    await Promise.all(instances.map(({ ended }) => ended()))
     t.match(await stateOf('verify'), { state: 'done', made_by: `staff:${winner}` })
-    t.same(await queryRows(opened.database, 'select outcome from verification_runs'), [{ outcome: 'clean' }])
+    t.same(await queryRows(opened.database, `select state from jobs where kind = 'verification'`), [{ state: 'done' }])
   })
 
   await t.test('a step whose process died, or lost its lock, can be run again at once', async (t) => {
     const opened = await openMonth(t, shared)
-    const { url, closingsFolder, stateOf, database, record } = opened
+    const { closingsFolder, stateOf, database, record } = opened
     const steps = instance(t, opened, closingsFolder)
-    await queryRows(
-      database,
-      `insert into closing_steps (month, step, run_id, state, made_by, first_position, last_position, queued, kept_in,
-                                folder_id)
-       values ('${month}', 'draws', gen_random_uuid(), 'running', 'staff:bob', 1, 2, '[]', 'elsewhere:/data', 'elsewhere')`,
-    )
+    await leaveRunning(database, 'draws')
     t.match(await stateOf('draws'), { state: 'running' })
     t.match(await record(), { status: 422, body: { code: 'closing_incomplete' } })
-    await steps.start(month, ['draws'], url, 'staff:fin')
-    await ended(steps)
+    await steps.start(['draws'])
+    await steps.ended()
     t.match(await stateOf('draws'), { state: 'done', made_by: 'staff:fin' })
 
     const gate = await holdVerifications(t, opened.database)
-    await steps.start(month, ['verify', 'draws'], url, 'staff:fin')
+    await steps.start(['verify', 'draws'])
     await until(async () => (await stateOf('verify')).state === 'running')
     const drawn = await stateOf('draws')
     await queryRows(
@@ -219,61 +227,54 @@ test('steps that are started, stopped and left, of one month', async (t) => {
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'economy closing' and datname = current_database()`,
     )
-    await ended(steps)
-    t.match(await stateOf('verify'), { state: 'running' }, 'the owner of the lock may have written it')
+    await steps.ended()
+    t.match(await stateOf('verify'), { state: 'failed', error: 'it was interrupted' })
     t.same(await stateOf('draws'), drawn, 'no further step begins')
     await gate()
-    await steps.start(month, ['verify'], url, 'staff:eve')
-    await ended(steps)
+    await steps.start(['verify'], 'staff:eve')
+    await steps.ended()
     t.match(await stateOf('verify'), { state: 'done', made_by: 'staff:eve' })
   })
 
-  for (const [when, timing, body] of [
-    ['as a step ends', 'before', `new.stopped_by := 'staff:eve'; return new;`],
-    [
-      'between two steps',
-      'after',
-      `update closing_steps set stopped_by = 'staff:eve' where run_id = new.run_id; return null;`,
-    ],
-  ] as const) {
-    await t.test(`a request to stop that comes ${when} is not lost`, async (t) => {
-      const opened = await openMonth(t, shared)
-      const { url, database, closingsFolder, stateOf, closeMonth } = opened
-      // As another instance's request in this very moment, which no sign of life of the step comes after.
-      const superuser = { ownerUrl: await superuserUrl(database) }
-      await queryRows(
-        superuser,
-        `create function request_stop() returns trigger language plpgsql as $$ begin ${body} end $$;
-         create trigger request_stop ${timing} update on closing_steps for each row
-         when (old.state = 'running' and new.state <> 'running') execute function request_stop()`,
-      )
-      const steps = instance(t, opened, closingsFolder)
-      await steps.start(month, ['trial-balance', 'house-accounts'], url, 'staff:fin')
-      await ended(steps)
-      t.match(await stateOf('trial-balance'), { state: 'done', stopped_by: 'staff:eve' })
-      t.match(await stateOf('house-accounts'), { state: 'waiting' })
+  await t.test('a request to stop that comes as a step ends is not lost', async (t) => {
+    const opened = await openMonth(t, shared)
+    const { database, closingsFolder, stateOf, closeMonth } = opened
+    // As another instance's request in this very moment, which no sign of life of the step comes after.
+    const superuser = { ownerUrl: await superuserUrl(database) }
+    await queryRows(
+      superuser,
+      `create function request_stop() returns trigger language plpgsql as $$ begin
+         update jobs set stopped_by = 'staff:eve' where job_id = new.job_id;
+         return null;
+       end $$;
+       create trigger request_stop after update on closing_steps for each row execute function request_stop()`,
+    )
+    const steps = instance(t, opened, closingsFolder)
+    await steps.start(['trial-balance', 'house-accounts'])
+    await steps.ended()
+    t.match(await stateOf('trial-balance'), { state: 'done', stopped_by: 'staff:eve' })
+    t.match(await stateOf('house-accounts'), { state: 'waiting' })
 
-      await steps.start(month, ['house-accounts'], url, 'staff:fin')
-      await ended(steps)
-      t.match(await stateOf('house-accounts'), { state: 'done' }, 'what is left can be run')
-      t.match(await closeMonth(), { code: 2, err: /it was stopped/ })
-      t.match(await stateOf('open-withdrawals'), { state: 'waiting' }, 'of a command line, too')
-      await queryRows(superuser, 'drop function request_stop cascade')
-    })
-  }
+    await steps.start(['house-accounts'])
+    await steps.ended()
+    t.match(await stateOf('house-accounts'), { state: 'done' }, 'what is left can be run')
+    t.match(await closeMonth(), { code: 2, err: /it was stopped/ })
+    t.match(await stateOf('open-withdrawals'), { state: 'waiting' }, 'of a command line, too')
+    await queryRows(superuser, 'drop function request_stop cascade')
+  })
 
   await t.test('the verification of a closing is one of those that run one at a time', async (t) => {
     const opened = await openMonth(t, shared)
-    const { url, app, database, finance, closingsFolder, stateOf, closeMonth } = opened
+    const { app, database, finance, closingsFolder, stateOf, closeMonth } = opened
     const verifications = '/admin/v1/ledger/verifications'
     const runs = () =>
-      queryRows(database, 'select started_by, outcome, stopped_by from verification_runs order by run_id')
+      queryRows(database, `select started_by, state, stopped_by from jobs where kind = 'verification' order by job_id`)
     const browser = await signedIn(app, 'finance', 'fin')
     // The run of another instance.
     await queryRows(
       database,
-      `insert into verification_runs (started_by, events_total, heartbeat_at)
-       values ('staff:bob', 20, now() + interval '1 hour')`,
+      `insert into jobs (kind, subject, exclusive, started_by, events_total, heartbeat_at, input)
+       values ('verification', '', 'verification', 'staff:bob', 20, now() + interval '1 hour', '{"checkpoint":null}')`,
     )
     for (const action of ['run', 'steps/verify/run']) {
       const refused = await browser.submit(page, `${page}/${action}`)
@@ -283,13 +284,13 @@ test('steps that are started, stopped and left, of one month', async (t) => {
     t.equal((await stateOf('verify')).state, 'waiting')
     const steps = instance(t, opened, closingsFolder)
     // As one that was started in the same moment.
-    await steps.start(month, ['verify'], url, 'staff:fin')
-    await ended(steps)
+    await steps.start(['verify'])
+    await steps.ended()
     t.match(await stateOf('verify'), {
       state: 'failed',
       error: 'A verification is running. Wait for its end, or stop it.',
     })
-    await queryRows(database, 'delete from verification_runs')
+    await queryRows(database, `delete from jobs where kind = 'verification'`)
 
     const gate = await holdVerifications(t, opened.database)
     t.equal((await browser.submit(page, `${page}/steps/verify/run`)).status, 303)
@@ -298,15 +299,15 @@ test('steps that are started, stopped and left, of one month', async (t) => {
     t.equal((await browser.submit(page, `${page}/stop`)).status, 303)
     t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
 
-    await steps.start(month, ['verify'], url, 'staff:fin')
+    await steps.start(['verify'])
     await until(async () => (await runs()).length === 2)
     const [own] = Object((await finance('GET', verifications)).body).data
     t.match(own, { outcome: 'running', started_by: 'staff:fin' })
     t.match(await finance('POST', `${verifications}/${own.id}/stop`), { status: 200 })
-    await ended(steps)
+    await steps.ended()
     t.match(await stateOf('verify'), { state: 'failed', error: 'it was stopped' })
     await gate()
-    const stoppedRun = { started_by: 'staff:fin', outcome: 'stopped', stopped_by: 'staff:fin' }
+    const stoppedRun = { started_by: 'staff:fin', state: 'stopped', stopped_by: 'staff:fin' }
     t.same(await runs(), [stoppedRun, stoppedRun])
   })
 })

@@ -6,12 +6,13 @@ import { printedRoutes } from '../../harness/http/printed-routes.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { csrfOf } from '../page-texts.ts'
 
-/** All that finance may do beside looking: sign out, verify, make checkpoints, and close months. */
+/** All that finance may do beside looking: sign out, verify, stop jobs, make checkpoints, and close months. */
 const financeWrites = [
   '/console/sign-out',
   '/console/verify/start',
   '/console/verify/:id/stop',
   '/console/verify/checkpoint',
+  '/console/jobs/:id/stop',
   '/console/reports/:month/steps/:step/run',
   '/console/reports/:month/run',
   '/console/reports/:month/stop',

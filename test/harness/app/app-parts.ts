@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import type { AppParts } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
+import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import type { ConsoleOptions } from '../../../src/console/console-services.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { refusalResponseOf } from '../../../src/domain.ts'
@@ -82,12 +82,12 @@ export function appParts(
 export function consoleOptions(
   t: { teardown(work: () => Promise<void> | void): void },
   { url }: Pick<Ledger, 'url'>,
-  { services: { chooseReportDatabase }, log }: AppParts,
+  { log }: AppParts,
   own: Pick<ConsoleOptions, 'production' | 'isOwnOrigin' | 'signInCodes'>,
 ): ConsoleOptions {
-  const runs = new VerificationRuns({ url, chooseReportDatabase, piiKey: testPiiKey, log, heartbeatMs: 50 })
-  t.teardown(() => runs.close())
+  const jobs = new Jobs(url, log, 50)
+  t.teardown(() => jobs.close())
   const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const audit = { url, checkpoints, piiKey: testPiiKey, runs, closingsFolder: temporaryFolder(t) }
+  const audit = { url, checkpoints, piiKey: testPiiKey, jobs, closingsFolder: temporaryFolder(t) }
   return { cookieKey: 'a key of cookies that is only for tests', ...own, audit }
 }

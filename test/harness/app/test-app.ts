@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { openapiDocument } from '../../../scripts/openapi.ts'
 import { build } from '../../../src/app.ts'
+import type { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
 import { createSignInCodes, type SignInCodes } from '../../../src/console/session/sign-in-codes.ts'
 import { headOf } from '../../../src/db/head.ts'
@@ -63,6 +64,8 @@ export interface TestApp {
   readonly clients: ClientRegistry
   /** For tests in which the app listens: the address from which forms of the console are sent. */
   readonly setOrigin: (origin: string) => void
+  /** Ended after the app, as in the service. */
+  readonly jobs: Jobs
   readonly closingsFolder: string
   /** For links that sign in to the console; null in production. */
   readonly signInCodes: SignInCodes | null
@@ -162,6 +165,7 @@ export async function createTestApp(
     appState,
     clients,
     setOrigin: (origin) => void (ownOrigin = origin),
+    jobs: consoleParts.audit.jobs,
     closingsFolder: consoleParts.audit.closingsFolder,
     signInCodes,
     operator: sendAs({ sub: 'ann', role: 'operator' }),

@@ -23,7 +23,7 @@ const IS_RECORDING = process.env['TAP_SNAPSHOT'] === '1'
 const VOLATILE = new Set(
   (
     'at created_at updated_at started_at ended_at finished_at joined_at read_at valid_until sessions_revoked_before ' +
-    'expires_at decided_at closed_at request_id outcome progress rate seconds_left up_to stopped_by ' +
+    'expires_at decided_at closed_at request_id outcome state result progress rate seconds_left up_to stopped_by ' +
     'next_cursor hash signature public_key sha256 game_uid uid draw winner losers commitment server_seed entries_hash entry'
   ).split(' '),
 )

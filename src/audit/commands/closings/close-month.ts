@@ -3,7 +3,7 @@ import { readLedgerSchema } from '../../../config/ledger-schema.ts'
 import { openPool } from '../../../db/pool.ts'
 import { queryBuilder } from '../../../db/queries/query-builder.ts'
 import { refusalResponseOf } from '../../../domain.ts'
-import { closingSteps, STEPS_RUNNING, VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
+import { closingSteps, VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
 import { isMonth } from '../../../features/closings/month.ts'
 import { type RecordClosing, recordClosing } from '../../../features/closings/record-closing.ts'
 import type { Executor } from '../../../ledger/executor/executor.ts'
@@ -12,13 +12,12 @@ import { findKey, requireSigner } from '../../checkpoint/checkpoint-key.ts'
 import { ClosingRefused } from '../../closings/closing-refused.ts'
 import { readClosingRequest } from '../../closings/closing-request.ts'
 import { closingsFolder, monthFolder } from '../../closings/folder.ts'
-import { readMonthBooks } from '../../closings/month-books.ts'
-import { MonthLock } from '../../closings/month-lock.ts'
-import { beginClosingStep, type RunningStep } from '../../closings/run-closing-step.ts'
+import { type MonthBooks, readMonthBooks } from '../../closings/month-books.ts'
 import type { StepState } from '../../closings/step-state.ts'
+import { startSteps } from '../../closings/steps-job.ts'
 import { dataDirOf } from '../../database.ts'
-import { readRuns } from '../../runs/run-rows.ts'
-import { StoppedBy } from '../../runs/run-verification.ts'
+import { Jobs } from '../../jobs/jobs.ts'
+import { newestVerification } from '../../jobs/verifications.ts'
 import { localStaffName } from '../../with-executor.ts'
 import { withLedger } from '../../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from '../command.ts'
@@ -42,54 +41,38 @@ function parseMonth(text: string): string {
 
 /** Answers how many steps failed; the month is recorded only when none did. */
 async function run(
-  { env, serviceUrl, terminal, signal }: CommandContext,
+  { env, serviceUrl: url, terminal, signal }: CommandContext,
   month: string,
   executor: Executor,
 ): Promise<number> {
-  const db = queryBuilder(openPool(serviceUrl, { max: 2, application_name: 'audit' }))
-  let lock: MonthLock | null = null
+  const db = queryBuilder(openPool(url, { max: 2, application_name: 'audit' }))
+  await using jobs = new Jobs(url, console)
   try {
     const signer = await requireSigner(db, env)
-    // Held until the closing is recorded: no other step changes the files in between.
-    lock = await MonthLock.forSteps(serviceUrl, month)
-    if (lock === null) throw new ClosingRefused(STEPS_RUNNING)
-    const books = await readMonthBooks(db, month)
-    if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
-    const [newest] = await readRuns(db, { limit: 1 })
+    const newest = await newestVerification(jobs)
     if (newest?.outcome === 'running') throw new ClosingRefused(VERIFICATION_RUNNING)
-    const folder = monthFolder(closingsFolder(dataDirOf(env), readLedgerSchema(env)), month)
-    const madeBy = localStaffName()
-    const { progress } = terminal
-    const log = console
-    const stop = new AbortController()
-    const ended = AbortSignal.any([signal, stop.signal])
-    const onStop = (stoppedBy: string): void => stop.abort(new StoppedBy(stoppedBy))
-    const keys = { signer, piiKey: findKey('pii', env) }
-    const options = { url: serviceUrl, db, books, lock, folder, ...keys, madeBy, signal: ended, onStop, log, progress }
-    let failed = 0
-    let running: RunningStep | null = null
-    for (const [i, step] of closingSteps.entries()) {
-      ended.throwIfAborted()
-      running = await beginClosingStep(step, options, closingSteps.slice(i + 1), running)
-      const state = await running.ended
-      if (state.state !== 'done') failed += 1
+    const folder = closingsFolder(dataDirOf(env), readLedgerSchema(env))
+    const startedBy = localStaffName()
+    const finish = async ({ first, last }: MonthBooks, failed: number): Promise<void> => {
+      if (failed > 0) return terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
+      // Read again: the ledger may have been restored meanwhile.
+      const books = await readMonthBooks(db, month)
+      const request = await readClosingRequest(db, monthFolder(folder, month), books, signer)
+      const position = await record(executor, request, startedBy)
+      const files = monthFolder(folder, month)
+      terminal.line(`closed ${month}: positions ${first} to ${last}, event ${position}, files in ${files}`)
+    }
+    const onStep = (state: StepState): void => {
       const summary = state.state === 'waiting' ? '' : (state.result?.summary ?? state.error ?? '')
-      terminal.line(`${step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
+      terminal.line(`${state.step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
       for (const line of findingLines(state)) terminal.line(line)
     }
-    if (failed > 0) {
-      terminal.line(`not recorded: ${failed} of ${closingSteps.length} steps failed`)
-      return failed
-    }
-    // The end may have been asked for when the last step was about to end.
-    ended.throwIfAborted()
-    // Read again: the ledger may have been restored meanwhile.
-    const request = await readClosingRequest(db, folder, await readMonthBooks(db, month), signer)
-    const position = await record(executor, request, madeBy)
-    terminal.line(`closed ${month}: positions ${books.first} to ${books.last}, event ${position}, files in ${folder}`)
-    return 0
+    const parts = { jobs, url, db, signer, piiKey: findKey('pii', env), closingsFolder: folder }
+    const asked = { month, steps: closingSteps, startedBy }
+    const { progress } = terminal
+    const { ended } = await startSteps(parts, asked, { progress, onStep, finish, signal })
+    return await ended
   } finally {
-    await lock?.close()
     await db.destroy()
   }
 }

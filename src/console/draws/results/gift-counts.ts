@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import type { AskedKind } from '../../../audit/jobs/asked-jobs.ts'
 import type { Period } from '../../../audit/reports/period.ts'
 import type { Tables } from '../../../db/tables.ts'
 
@@ -24,70 +25,89 @@ export interface CountedPeriod {
   readonly of: number
 }
 
-/** Events of one statement, a few milliseconds of work: a page is shown after one of them. */
+/** Events of one statement, a few milliseconds of work. */
 const RANGE_EVENTS = 500
 /** Ranges that are kept: those of 10,000,000 events. */
 const MAX_RANGES = 20_000
+/** Counting so many events takes some 10 ms; a job counts more. */
+const MAX_INLINE_EVENTS = 1_000
+
+interface AskedCounts {
+  readonly db: Kysely<Tables>
+  readonly period: Period
+  /** `staff:ann` */
+  readonly startedBy: string
+}
 
 /**
- * Counts gifts range by range. What is counted once is kept, as stored events never change: a long period takes several
- * requests, each of which goes on where the one before ended.
+ * Counts gifts range by range. What is counted once is kept, as stored events never change: another period, or another job,
+ * counts only what is left.
  */
 export class GiftCounter {
+  readonly #ranges = new LRUCache<string, readonly GiftCounts[]>({ max: MAX_RANGES })
   readonly #rangeEvents: number
-  readonly #ranges = new LRUCache<string, Counting>({ max: MAX_RANGES })
+  readonly #maxInlineEvents: number
 
-  constructor(rangeEvents = RANGE_EVENTS) {
+  constructor({ rangeEvents = RANGE_EVENTS, maxInlineEvents = MAX_INLINE_EVENTS } = {}) {
     this.#rangeEvents = rangeEvents
+    this.#maxInlineEvents = maxInlineEvents
   }
 
-  /** Counts for so long, and whatever was counted before; with null until the end, or until `signal` is aborted. */
-  async count(
-    db: Kysely<Tables>,
-    { first, last }: Period,
-    maxMs: number | null,
-    signal?: AbortSignal,
-  ): Promise<CountedPeriod> {
-    const until = maxMs === null ? null : performance.now() + maxMs
-    const found: GiftCounts[] = []
-    let events = 0
-    let isFurther = false
+  /** What is counted already. */
+  counted(period: Period): CountedPeriod {
+    const ranges = this.#rangesOf(period).map(({ key, events }) => ({ events, counts: this.#ranges.get(key) }))
+    const done = ranges.filter(({ counts }) => counts !== undefined)
+    return {
+      counts: sum(done.flatMap(({ counts }) => counts ?? [])),
+      events: done.reduce((total, { events }) => total + events, 0),
+      of: eventsIn(period),
+    }
+  }
+
+  /** As jobs, but for periods of which little is left to count. */
+  readonly kind: AskedKind<AskedCounts, CountedPeriod> = {
+    jobOf: ({ period, startedBy }) => {
+      const subject = `${period.first}-${period.last}`
+      return { kind: 'draws', subject, startedBy, of: eventsIn(period) }
+    },
+    short: async ({ db, period }) => {
+      const { events, of } = this.counted(period)
+      return of - events > this.#maxInlineEvents ? null : this.#count(db, period)
+    },
+    work:
+      ({ db, period }) =>
+      async (_job, progress, signal) => {
+        const result = await this.#count(db, period, (events) => {
+          signal.throwIfAborted()
+          progress({ events, of: eventsIn(period) })
+        })
+        const sends = result.counts.reduce((total, one) => total + one.sends, 0)
+        return { result, summary: `${sends.toLocaleString('en')} sends.` }
+      },
+  }
+
+  /** Calls `onRange` with the events that are counted, after each range. */
+  async #count(db: Kysely<Tables>, period: Period, onRange?: (events: number) => void): Promise<CountedPeriod> {
+    for (const { first, last, key } of this.#rangesOf(period)) {
+      if (!this.#ranges.has(key)) this.#ranges.set(key, await countGifts(db, first, last))
+      onRange?.(last - period.first + 1)
+    }
+    return this.counted(period)
+  }
+
+  /** The ranges of all periods are the same, except at the ends of a period. */
+  #rangesOf({ first, last }: Period) {
+    const ranges: (Period & { readonly key: string; readonly events: number })[] = []
     for (let from = first; from <= last; ) {
-      signal?.throwIfAborted()
       const to = Math.min(last, from - ((from - 1) % this.#rangeEvents) + this.#rangeEvents - 1)
-      const isCounted = this.#ranges.get(rangeKey(from, to))?.isDone === true
-      // One range is always waited for, so that every request comes further; of many at once all wait for the same one.
-      if (isCounted || until === null || !isFurther || performance.now() < until) {
-        isFurther ||= !isCounted
-        found.push(...(await this.#countsOf(db, from, to)))
-        events += to - from + 1
-      }
+      ranges.push({ first: from, last: to, key: `${from}-${to}`, events: to - from + 1 })
       from = to + 1
     }
-    return { counts: sum(found), events, of: Math.max(0, last - first + 1) }
-  }
-
-  #countsOf(db: Kysely<Tables>, first: number, last: number): Promise<readonly GiftCounts[]> {
-    const key = rangeKey(first, last)
-    const known = this.#ranges.get(key)
-    if (known !== undefined) return known.counts
-    const counting: Counting = { counts: countGifts(db, first, last), isDone: false }
-    this.#ranges.set(key, counting)
-    counting.counts.then(
-      () => (counting.isDone = true),
-      () => this.#ranges.delete(key),
-    )
-    return counting.counts
+    return ranges
   }
 }
 
-/** What a range holds, as soon as it is counted. */
-interface Counting {
-  readonly counts: Promise<readonly GiftCounts[]>
-  isDone: boolean
-}
-
-const rangeKey = (first: number, last: number): string => `${first}-${last}`
+const eventsIn = ({ first, last }: Period): number => Math.max(0, last - first + 1)
 
 interface Row {
   readonly decoration_id: number

@@ -16,6 +16,7 @@ const doneMessages = {
   'user-changed': 'The user was changed.',
   'sessions-ended': 'All sessions of the user were ended.',
   stopped: 'Stopped.',
+  'stop-asked': 'It ends within about a second, if it had not ended before.',
   'checkpoint-made': 'A checkpoint was made. Keep its text where nobody who runs the database can write.',
   acknowledged: 'Acknowledged. The finding stops no closing any more.',
   'month-closed': 'The month is closed. The next one begins from it.',

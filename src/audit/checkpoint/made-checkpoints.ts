@@ -3,8 +3,8 @@ import type { Checkpoint, MadeCheckpoint } from '../../../schema/finance.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
-import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
+import type { CheckpointSigner } from './checkpoint.ts'
+import { readCheckpointHead } from './read-checkpoint-head.ts'
 
 /** Who makes a checkpoint, and the Idempotency-Key of the request, unique for each `by`. */
 interface Maker {

@@ -1,7 +1,8 @@
 import { type Test, test } from 'tap'
 import type { VerificationRun } from '../../../schema/finance.ts'
-import { pruneKeys } from '../../../src/audit/runs/prune-keys.ts'
-import { VerificationRuns } from '../../../src/audit/runs/verification-runs.ts'
+import { Jobs } from '../../../src/audit/jobs/jobs.ts'
+import { pruneKeys } from '../../../src/audit/jobs/prune-keys.ts'
+import { startVerification } from '../../../src/audit/jobs/verifications.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
@@ -35,9 +36,10 @@ async function ended({ staff }: TestApp, id: number): Promise<VerificationRun> {
 const leftRunning = ({ database }: TestApp, seconds: number) =>
   queryRows(
     database,
-    `insert into verification_runs (started_by, started_at, heartbeat_at, events_read, events_total)
-     values ('staff:bob', now() - interval '1 hour', now() - interval '${seconds} seconds', 5, 20) returning run_id`,
-  ).then(([row]) => Number(row?.['run_id']))
+    `insert into jobs (kind, subject, exclusive, started_by, started_at, heartbeat_at, events_read, events_total, input)
+     values ('verification', '', 'verification', 'staff:bob', now() - interval '1 hour',
+             now() - interval '${seconds} seconds', 5, 20, '{"checkpoint":null}') returning job_id`,
+  ).then(([row]) => Number(row?.['job_id']))
 
 test('finance starts a verification, sees its end and finds it among the past ones', async (t) => {
   // Its verifications run in threads, as those of a service do.
@@ -91,13 +93,13 @@ test('one verification at a time on all instances; it is stopped from any of the
   const refused = await finance('POST', path, {})
   t.match(refused, { status: 422, body: { code: 'verification_running' } })
   t.match(runOf(await finance('POST', `${path}/${other}/stop`)), { outcome: 'running', stopped_by: 'staff:fin' })
-  await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
+  await queryRows(database, `update jobs set state = 'stopped', ended_at = now()`)
 
   const gate = await holdVerifications(t, database)
   const id = runOf(await finance('POST', path, {})).id
   t.match(await finance('POST', path, {}), { status: 422, body: { code: 'verification_running' } })
   // As another instance asks for it.
-  await queryRows(database, `update verification_runs set stopped_by = 'staff:eve' where run_id = ${id}`)
+  await queryRows(database, `update jobs set stopped_by = 'staff:eve' where job_id = ${id}`)
   const stopped = await ended(opened, id)
   t.match(stopped, { outcome: 'stopped', stopped_by: 'staff:eve', findings: [] })
   t.match(stopped.progress, { of: Number })
@@ -119,19 +121,17 @@ test('the run of a crashed instance does not block the next one, and a stopped s
     t.match(runOf(await finance('GET', `${path}/${lost}`)), { outcome: 'failed', progress: { events: 5, of: 20 } })
     const { id } = runOf(await finance('POST', path, {}))
     t.match(await ended(opened, id), { outcome: 'clean' })
-    t.same(await queryRows(database, `select outcome from verification_runs where run_id = ${lost}`), [
-      { outcome: 'failed' },
-    ])
+    t.same(await queryRows(database, `select state from jobs where job_id = ${lost}`), [{ state: 'failed' }])
   }
 
   const db = readDb(t, database)
   const gate = await holdVerifications(t, database)
-  const url = database.serviceUrl
-  const chooseReportDatabase = async () => ({ db, url })
-  const closing = new VerificationRuns({ url, chooseReportDatabase, piiKey: '', log: { warn: () => {} } })
-  const run = await closing.start('staff:ann', { checkpoint: null, key: null })
+  const jobs = new Jobs(database.serviceUrl, { warn: () => {} })
+  const chooseReportDatabase = async () => ({ db, url: database.serviceUrl })
+  const parts = { jobs, chooseReportDatabase, piiKey: '' }
+  const run = await startVerification(parts, { startedBy: 'staff:ann', key: null, checkpoint: null })
   t.equal(run?.outcome, 'running')
-  await closing.close()
+  await jobs.close()
   await gate()
   t.match(runOf(await finance('GET', `${path}/${run?.id}`)), { outcome: 'failed', stopped_by: null })
 })
@@ -175,7 +175,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
   const counts = () =>
     queryRows(
       database,
-      `select (select count(*)::int from verification_runs) as runs, (select count(*)::int from made_checkpoints) as checkpoints`,
+      `select (select count(*)::int from jobs) as runs, (select count(*)::int from made_checkpoints) as checkpoints`,
     )
 
   const both = await Promise.all([1, 2].map(() => finance('POST', path, {}, key('start'))))
@@ -227,7 +227,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await queryRows(
     database,
     `delete from replies; update made_checkpoints set at = at - interval '49 hours';
-     update verification_runs set started_at = started_at - interval '49 hours'`,
+     update jobs set started_at = started_at - interval '49 hours'`,
   )
   await pruneKeys(pool)
   t.not(Object((await finance('POST', checkpointPath, {}, key('sign'))).body).data.id, Object(made[0]?.body).data.id)
@@ -239,6 +239,6 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await leftRunning(opened, -3_600)
   const refused = await finance('POST', path, {}, key('refused'))
   t.match(refused, { status: 422, body: { code: 'verification_running' } })
-  await queryRows(database, `update verification_runs set outcome = 'stopped', ended_at = now()`)
+  await queryRows(database, `update jobs set state = 'stopped', ended_at = now()`)
   t.same((await finance('POST', path, {}, key('refused'))).body, refused.body, 'a refusal is remembered too')
 })

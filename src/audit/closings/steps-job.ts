@@ -1,0 +1,143 @@
+import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
+import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
+import type { Jobs, Outer, Work } from '../jobs/jobs.ts'
+import { auditWorker } from '../verify/audit-worker.ts'
+import { ClosingRefused } from './closing-refused.ts'
+import { ensureFolderId, locationOf, monthFolder } from './folder.ts'
+import { type MonthBooks, readMonthBooks } from './month-books.ts'
+import { MonthLock } from './month-lock.ts'
+import { beginStep, endStep, readStep } from './step-rows.ts'
+import type { StepState } from './step-state.ts'
+import type { ClosingParts, StepOptions, StepOutcome } from './step-task.ts'
+import { checkpointStep } from './steps/checkpoint-step.ts'
+import { verifyStep } from './steps/verify-step.ts'
+import { writeManifest } from './steps/write-manifest.ts'
+
+export interface AskedSteps {
+  readonly month: string
+  /** In the order in which they run. */
+  readonly steps: readonly ClosingStep[]
+  readonly startedBy: string
+}
+
+/** What a command line does besides. */
+interface Following extends Outer {
+  readonly onStep?: (state: StepState) => void
+  /** After the last step, while the month is locked still. */
+  readonly finish?: (books: MonthBooks, failed: number) => Promise<void>
+}
+
+/**
+ * Starts a job that runs steps of a month's closing; it answers how many failed. The month is locked until its end, so that
+ * nothing is recorded in between. Throws `ClosingRefused` while others run, here or elsewhere, while the closing is being
+ * recorded, and for a month that cannot be closed.
+ */
+export async function startSteps(
+  parts: ClosingParts,
+  { month, steps, startedBy }: AskedSteps,
+  following: Following = {},
+): Promise<{ readonly ended: Promise<number> }> {
+  const { jobs, url, db, closingsFolder } = parts
+  const lock = await MonthLock.forSteps(url, month)
+  if (lock === null) throw new ClosingRefused(STEPS_RUNNING)
+  try {
+    const books = await readMonthBooks(db, month)
+    if (books.refusal !== null) throw new ClosingRefused(books.refusal.code)
+    const folder = monthFolder(closingsFolder, month)
+    makeFolder(folder, PRIVATE_FOLDER)
+    const { signal = lock.lost } = following
+    const outer = { ...following, signal: AbortSignal.any([signal, lock.lost]) }
+    const job = { kind: 'closing', subject: month, exclusive: closingOf(month), isAlone: true } as const
+    const work = runSteps({ ...parts, books, lock, folder, madeBy: startedBy }, steps, following)
+    const running = await jobs.start({ ...job, startedBy, of: 0, input: steps }, work, outer)
+    if (running === null) throw new ClosingRefused(STEPS_RUNNING)
+    // After its row says how it ended: who has the lock next takes a job that still runs for one of a dead process.
+    const ended = closeAfter(running.ended, lock)
+    ended.catch(() => {})
+    return { ended }
+  } catch (error) {
+    await lock.close()
+    throw error
+  }
+}
+
+async function closeAfter<Result>(ended: Promise<Result>, lock: MonthLock): Promise<Result> {
+  try {
+    return await ended
+  } finally {
+    await lock.close()
+  }
+}
+
+/** Jobs with the same one exclude each other: those of one month. */
+const closingOf = (month: string): string => `closing ${month}`
+
+/** A job that runs steps of a month. */
+export interface StepsJob {
+  readonly id: number
+  readonly steps: readonly ClosingStep[]
+  readonly startedBy: string
+  /** Who asked for its end; null when nobody did. */
+  readonly stoppedBy: string | null
+}
+
+/** The job that runs steps of a month now, on any instance; null for none. */
+export async function findStepsJob(jobs: Jobs, month: string): Promise<StepsJob | null> {
+  const row = await jobs.find({ exclusive: closingOf(month), isRunning: true })
+  if (row === null) return null
+  const { id, started_by: startedBy, stopped_by: stoppedBy } = row.job
+  return { id, steps: JSON.parse(row.input), startedBy, stoppedBy }
+}
+
+const runSteps =
+  (
+    given: Omit<StepOptions, 'signal' | 'progress'>,
+    steps: readonly ClosingStep[],
+    { onStep, finish }: Following,
+  ): Work<number> =>
+  async ({ id, check }, progress, signal) => {
+    if (id === null) throw new Error('steps of a closing run by their row')
+    const ended: StepState[] = []
+    for (const step of steps) {
+      await check()
+      progress({ events: 0, of: 0 })
+      const state = await runStep(id, step, { ...given, signal, progress })
+      ended.push(state)
+      onStep?.(state)
+    }
+    // The end may have been asked for when the last step was about to end.
+    await check()
+    const failed = ended.filter(({ state }) => state !== 'done').map(({ step }) => step)
+    await finish?.(given.books, failed.length)
+    const summary = failed.length === 0 ? `Done: ${steps.join(', ')}.` : `Failed: ${failed.join(', ')}.`
+    return { result: failed.length, summary }
+  }
+
+/**
+ * Runs a step: its state and its result are in the table of steps, its files in the folder; what reads many events runs in
+ * the audit worker. It fails when it found what nobody acknowledged, or did not reach its end. Rejects with an Error when
+ * the lock was lost: the row and the files may be another's then.
+ */
+async function runStep(job_id: number, step: ClosingStep, options: StepOptions): Promise<StepState> {
+  const { db, books, folder, lock, signal } = options
+  const { month, first, last } = books
+  lock.lost.throwIfAborted()
+  const run = { month, step, job_id, first, last, kept_in: locationOf(folder), folder_id: ensureFolderId(folder) }
+  await beginStep(db, run)
+  const outcome = await work(step, options).catch((error: unknown) => ({
+    error: signal.aborted ? 'it was stopped' : error instanceof Error ? error.message : String(error),
+  }))
+  lock.lost.throwIfAborted()
+  await endStep(db, run, outcome)
+  return readStep(db, month, step)
+}
+
+async function work(step: ClosingStep, options: StepOptions): Promise<StepOutcome> {
+  const { url, books, folder, signal, progress } = options
+  if (step === 'verify') return verifyStep(options)
+  if (step === 'checkpoint') return checkpointStep(options)
+  const { month, first, last } = books
+  const outcome = await auditWorker.closingStep(step, { url, month, first, last, folder }, signal, progress)
+  if (step !== 'export') return outcome
+  return { ...outcome, files: [...outcome.files, await writeManifest(outcome.files, options)] }
+}
