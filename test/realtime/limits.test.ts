@@ -9,6 +9,7 @@ import {
   type TestInstance,
 } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
 
 async function live(t: Test, rooms: number, wishes: InstanceOptions = {}): Promise<TestInstance> {
   const database = await testDatabase()
@@ -207,6 +208,32 @@ test('heartbeats are sent, and a client that does not answer them is closed', as
   t.equal(heartbeats(silent).length, 2)
   await lively.waitFor((client) => heartbeats(client).at(3))
   t.equal(lively.code, undefined)
+})
+
+test('a stop sends clients away before those who still come', async (t) => {
+  const instance = await live(t, 1)
+  const clients = await Promise.all(Array.from({ length: 20 }, (_, n) => connectAs(t, instance.origin, 1 + (n % 5))))
+  const { timeSlice } = instance.registry
+  let served = 0
+  let waiting = 0
+  // As long as it runs, more than a second's worth of upgrades waits.
+  const flooding = setInterval(() => {
+    for (; waiting < 1_000; waiting += 1) {
+      timeSlice.run(() => {
+        served += 1
+        waiting -= 1
+        for (const until = performance.now() + 0.2; performance.now() < until; ) continue
+      })
+    }
+  }, 20)
+  t.teardown(() => clearInterval(flooding))
+  await until(() => served > 0)
+  served = 0
+  const stopped = instance.stop()
+  await Promise.all(clients.map((client) => client.waitForFrame('bye')))
+  t.ok(served < 1_000, `${served} were served before the last of 20 clients heard of it`)
+  clearInterval(flooding)
+  await stopped
 })
 
 test('an instance that stops sends a shutdown notice', async (t) => {

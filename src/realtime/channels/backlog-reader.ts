@@ -28,9 +28,15 @@ export class BacklogReader {
   readonly #index: ChannelIndex
   readonly #mapEvent: EventMapper
   readonly #profiles: ProfileCache
-  readonly #timeSlice: TimeSlice
+  readonly #timeSlice: Pick<TimeSlice, 'turn'>
 
-  constructor(pool: Pool, index: ChannelIndex, mapEvent: EventMapper, profiles: ProfileCache, timeSlice: TimeSlice) {
+  constructor(
+    pool: Pool,
+    index: ChannelIndex,
+    mapEvent: EventMapper,
+    profiles: ProfileCache,
+    timeSlice: Pick<TimeSlice, 'turn'>,
+  ) {
     this.#pool = pool
     this.#index = index
     this.#mapEvent = mapEvent
@@ -41,7 +47,8 @@ export class BacklogReader {
   /** The last position of each channel before this one; null for a channel without messages. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
-    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels))) {
+    // Without a turn: all frames of the instance wait for it.
+    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels), null)) {
       positions.set(channel, event.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
@@ -56,7 +63,12 @@ export class BacklogReader {
     const { upTo, positions: lastPositions } = await this.#index.lastBefore(requested, position + 1)
     const indexed = await this.#index.newestEntries(requested, Math.min(upTo, position), since)
     const entries = new Map([...indexed].map(([channel, list]) => [channel, [...list]]))
-    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(indexed.keys()))) {
+    for await (const { channel, event } of this.#eventsBetween(
+      upTo,
+      position,
+      new Set(indexed.keys()),
+      this.#timeSlice,
+    )) {
       const list = entries.get(channel) ?? []
       list.push({ position: event.position, prev: lastPositions.get(channel) ?? null, at: event.at / 1000 })
       lastPositions.set(channel, event.position)
@@ -113,8 +125,9 @@ export class BacklogReader {
     page: readonly { readonly channel: ChannelKey; readonly entry: IndexEntry }[],
   ): Promise<readonly { readonly channel: ChannelKey; readonly message: ChannelMessage }[]> {
     const positions = [...new Set(page.map(({ entry }) => entry.position))]
+    const found = await eventsAt(this.#pool, positions)
     await this.#timeSlice.turn()
-    const events = new Map((await eventsAt(this.#pool, positions)).map((event) => [event.position, event]))
+    const events = new Map(found.map((event) => [event.position, event]))
     const pageTemplates = page.map(({ channel, entry }) => {
       const event = events.get(entry.position)
       return (event && this.#mapEvent(event).get(channel)) ?? []
@@ -131,10 +144,11 @@ export class BacklogReader {
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
+    timeSlice: Pick<TimeSlice, 'turn'> | null,
   ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
     for (let at = after; at < upTo; ) {
-      await this.#timeSlice.turn()
       const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, upTo - at))
+      await timeSlice?.turn()
       for (const event of events) {
         for (const channel of this.#mapEvent(event).keys()) if (channels.has(channel)) yield { channel, event }
       }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TimeSlice } from '../time-slice.ts'
 import type { FanOut } from './fan-out.ts'
 
@@ -27,23 +26,31 @@ export class FlushScheduler {
 
   /** Takes channels that have pending frames. */
   schedule(fanOuts: Iterable<FanOut>): void {
-    for (const fanOut of fanOuts) if (!this.#busy.has(fanOut)) void this.#flush(fanOut)
+    for (const fanOut of fanOuts) if (!this.#busy.has(fanOut)) this.#begin(fanOut)
   }
 
-  async #flush(fanOut: FanOut): Promise<void> {
+  #begin(fanOut: FanOut): void {
     this.#busy.add(fanOut)
-    do {
-      const startedAt = performance.now()
-      for (let hasEnded = false; !hasEnded; ) {
-        await this.#timeSlice.turn()
-        const round = fanOut.sendUntil(this.#timeSlice.deadline)
-        this.#onSent(round.sent)
-        hasEnded = round.hasEnded
-      }
-      const tookMs = performance.now() - startedAt
-      this.#onFlushed(tookMs / 1_000)
-      if (tookMs >= 1) await sleep(Math.min(MAX_PAUSE_MS, tookMs))
-    } while (fanOut.isPending)
+    this.#send(fanOut, performance.now())
+  }
+
+  #send(fanOut: FanOut, startedAt: number): void {
+    this.#timeSlice.run(() => {
+      const { sent, hasEnded } = fanOut.sendUntil(this.#timeSlice.deadline)
+      this.#onSent(sent)
+      if (hasEnded) this.#end(fanOut, performance.now() - startedAt)
+      else this.#send(fanOut, startedAt)
+    })
+  }
+
+  #end(fanOut: FanOut, tookMs: number): void {
+    this.#onFlushed(tookMs / 1_000)
+    if (tookMs >= 1) setTimeout(() => this.#continue(fanOut), Math.min(MAX_PAUSE_MS, tookMs))
+    else this.#continue(fanOut)
+  }
+
+  #continue(fanOut: FanOut): void {
     this.#busy.delete(fanOut)
+    if (fanOut.isPending) this.#begin(fanOut)
   }
 }

@@ -10,7 +10,7 @@ import { channelMessage } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
 import type { FanOut, FanOutMember, Listener } from './fan-out.ts'
 import { FlushScheduler } from './flush-scheduler.ts'
-import type { ResumeUsage } from './resume-budget.ts'
+import type { Reservation } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
@@ -213,26 +213,23 @@ export class Hub {
    * are loaded together share their queries. Waits until the hub has reached the position. False when the position is
    * beyond the ledger's head.
    */
-  async load(channel: Channel, since: number, usage: ResumeUsage): Promise<boolean> {
+  async load(channel: Channel, since: number, reservation: Pick<Reservation, 'messages'>): Promise<boolean> {
     if (since > this.#position) {
-      usage.hasQueried = true
       if (since > (await this.#headLookup.load(null))) return false
       await this.reach(since)
     }
-    if (channel.messagesAfter(since) === 'not-loaded') await this.loadLastPosition(channel, usage)
+    if (channel.messagesAfter(since) === 'not-loaded') await this.loadLastPosition(channel)
     if (channel.messagesAfter(since) === 'not-loaded') {
-      usage.hasQueried = true
       const backlog = await this.#backlogLookup.load(channel.key)
-      usage.messages += backlog.messages.length
+      reservation.messages += backlog.messages.length
       channel.merge(backlog, backlog.upTo)
     }
     return true
   }
 
   /** Loads the position of an acquired channel's newest message. */
-  async loadLastPosition(channel: Channel, usage: ResumeUsage): Promise<void> {
+  async loadLastPosition(channel: Channel): Promise<void> {
     if (channel.lastPosition !== undefined) return
-    usage.hasQueried = true
     await this.#lastPositionLookup.load(channel.key)
   }
 

@@ -1,53 +1,69 @@
-/** Frames of one user that are answered at the same time. */
-const MAX_CONCURRENT = 2
 /** Enough for 50 rooms at once, each with a backlog of 1,000 messages that is read from the database. */
 const BUDGET_CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** The cost of a frame: each channel, the queries that its channels share, and messages that are read and replayed. */
+/** The cost of a frame, for the queries that its channels share; of each channel; and of messages read and sent. */
+const FRAME_COST = 20
 const CHANNEL_COST = 1
-const QUERY_COST = 20
 const MESSAGES_PER_COST = 50
+/** What is reserved for a channel: the most that it costs, apart from messages that are longer than most. */
+const RESERVED_COST = CHANNEL_COST + 2 * (1_000 / MESSAGES_PER_COST)
 
 interface UserBudget {
   tokens: number
   /** By `performance.now()`. */
   refilledAt: number
+  /** Channels that are being answered. */
   running: number
   readonly waiting: (() => void)[]
   timer: NodeJS.Timeout | undefined
 }
 
-/** What the answers to a frame used so far. */
-export interface ResumeUsage {
-  /** Whether the database was asked. */
-  hasQueried: boolean
-  /** Messages that were read from the database or replayed; a long one counts as several. */
-  messages: number
+/** What the answer to one channel may use. */
+export class Reservation {
+  /** Messages that were read from the database or are to be sent; a long one counts as several. */
+  messages = 0
+  readonly #settle: (messages: number) => void
+  #isSettled = false
+
+  constructor(settle: (messages: number) => void) {
+    this.#settle = settle
+  }
+
+  /** Gives back what was not used; once is enough. */
+  settle(): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#settle(this.messages)
+  }
 }
+
+/** For answers that nobody counts. */
+export const unlimited = (): Reservation => new Reservation(() => {})
 
 /** A token bucket for each user's resumes: a user beyond it waits, other users do not. */
 export class ResumeBudget {
   readonly #budgets = new Map<number, UserBudget>()
 
-  /** Answers a frame for this number of channels when the user has budget left; `answer` counts what it uses. */
-  async run(userId: number, channels: number, answer: (usage: ResumeUsage) => Promise<unknown>): Promise<void> {
+  /** Waits until the user has budget left, and reserves the most that a frame for so many channels costs. */
+  async reserve(userId: number, channels: number): Promise<readonly Reservation[]> {
     const budget = this.#budgetOf(userId)
     await new Promise<void>((start) => {
-      budget.waiting.push(start)
+      budget.waiting.push(() => {
+        budget.tokens -= FRAME_COST + channels * RESERVED_COST
+        budget.running += channels
+        start()
+      })
       this.#startNext(budget)
     })
-    const usage: ResumeUsage = { hasQueried: false, messages: 0 }
-    try {
-      await answer(usage)
-    } finally {
-      const queryCost = usage.hasQueried ? QUERY_COST : 0
-      budget.tokens -= channels * CHANNEL_COST + queryCost + usage.messages / MESSAGES_PER_COST
+    const settle = (messages: number): void => {
+      budget.tokens += RESERVED_COST - CHANNEL_COST - messages / MESSAGES_PER_COST
       budget.running -= 1
       this.#startNext(budget)
     }
+    return Array.from({ length: channels }, () => new Reservation(settle))
   }
 
-  /** Frames in hand. */
+  /** Channels that are being answered, and frames that wait. */
   get counts(): { readonly running: number; readonly waiting: number } {
     let [running, waiting] = [0, 0]
     for (const budget of this.#budgets.values()) {
@@ -77,13 +93,12 @@ export class ResumeBudget {
 
   #startNext(budget: UserBudget): void {
     refill(budget)
-    while (budget.running < MAX_CONCURRENT && budget.tokens > 0) {
+    while (budget.tokens > 0) {
       const start = budget.waiting.shift()
       if (start === undefined) return
-      budget.running += 1
       start()
     }
-    if (budget.waiting.length === 0 || budget.tokens > 0) return
+    if (budget.waiting.length === 0) return
     budget.timer ??= setTimeout(
       () => {
         budget.timer = undefined

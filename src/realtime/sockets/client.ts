@@ -16,6 +16,8 @@ export interface Client extends Listener {
   send(frame: object): void
   /** As `push`, for replayed frames, which may be many at once. */
   pushReplay(frames: Buffer): void
+  /** Resolves when little waits for the client, or it is gone. */
+  drained(): Promise<void>
   refuse(refusal: ChannelRefusal): void
   close(code: CloseCode): void
 }

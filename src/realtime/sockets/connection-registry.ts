@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
 import type { ChannelKey } from '../channels/channel-names.ts'
-import type { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../time-slice.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
 import type { ReturnTimes } from './return-times.ts'
@@ -17,6 +17,8 @@ const MAX_UNAUTHENTICATED_PER_ADDRESS = 200
 /** How long all clients may take to answer the close at shutdown, and one client to answer it at other times. */
 const SHUTDOWN_TIMEOUT_MS = 3_500
 const CLOSE_TIMEOUT_MS = 10_000
+/** How long clients are sent away in one turn of the event loop; requests wait for it. */
+const DRAIN_SLICE_MS = 2
 /** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
 
@@ -75,6 +77,10 @@ export class ConnectionRegistry {
 
   get returnTimes(): ReturnTimes {
     return this.#parts.returnTimes
+  }
+
+  get isDraining(): boolean {
+    return this.#drained !== null
   }
 
   /** For what is done for many sockets at once. */
@@ -141,8 +147,10 @@ export class ConnectionRegistry {
     const count = this.#all.size
     this.#drained = count
     const until = performance.now() + SHUTDOWN_TIMEOUT_MS
+    // Of its own: those who still come must not hold those who are sent away.
+    const timeSlice = new TimeSlice(DRAIN_SLICE_MS)
     for (const connection of this.#all) {
-      await this.timeSlice.turn()
+      await timeSlice.turn()
       this.#sendShutdownNotice(connection, count)
     }
     while (this.#closing.size > 0 && performance.now() < until) await sleep(20)

@@ -160,6 +160,10 @@ export class Connection {
     this.#writer.pushReplay(frames)
   }
 
+  drained(): Promise<void> {
+    return this.#writer.drained()
+  }
+
   /** The user is no longer a member of a room as of a position. */
   leaveRoom(roomId: number, position: number): void {
     this.#subscriptions?.leaveRoom(roomId, position)

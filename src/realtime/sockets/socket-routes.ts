@@ -74,7 +74,7 @@ function admit({ registry, metrics }: Pick<SocketRoutesParts, 'registry' | 'metr
   const { returnTimes, timeSlice } = registry
   let waiting = 0
   return ({ raw }, reply, done) => {
-    if (waiting < returnTimes.perSecond) {
+    if (waiting < returnTimes.perSecond && !registry.isDraining) {
       waiting += 1
       return timeSlice.run(() => {
         waiting -= 1

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 /** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a replay. */
 const MAX_UNSENT_BYTES = 1024 * 1024
 const MAX_REPLAY_BYTES = 8 * 1024 * 1024
+/** Unsent bytes beyond which a replay waits for the client. */
+const REPLAY_PAUSE_BYTES = MAX_UNSENT_BYTES / 2
 
 /**
  * Writes whole frames to a client. Nobody waits for a client: `onSlow` is called when too much waits for it in this
@@ -14,6 +16,7 @@ export class SocketWriter {
   #isEnded = false
   /** Replayed bytes since nothing was unsent. */
   #replayBytes = 0
+  #draining: Promise<void> | undefined
 
   /** `socket` is the TCP socket of the websocket; `ws` writes each of its own frames to it in one call, too. */
   constructor(socket: Socket, onSlow: () => void) {
@@ -39,6 +42,21 @@ export class SocketWriter {
     if (this.unsentBytes === 0) this.#replayBytes = 0
     this.#replayBytes = Math.min(this.#replayBytes + frames.length, MAX_REPLAY_BYTES)
     this.push(frames)
+  }
+
+  /** Resolves when little is unsent, or the socket was closed. */
+  async drained(): Promise<void> {
+    if (this.unsentBytes <= REPLAY_PAUSE_BYTES) return
+    // One listener for all replays of the socket.
+    this.#draining ??= new Promise((resolve) => {
+      const end = (): void => {
+        this.#socket.off('drain', end).off('close', end)
+        this.#draining = undefined
+        resolve()
+      }
+      this.#socket.on('drain', end).on('close', end)
+    })
+    await this.#draining
   }
 
   /** Writes nothing from here on. */

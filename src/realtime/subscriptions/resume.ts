@@ -1,6 +1,6 @@
 import { type ChannelMessage, messageSize, sliceLength } from '../channels/channel-message.ts'
 import type { Hub } from '../channels/hub.ts'
-import type { ResumeUsage } from '../channels/resume-budget.ts'
+import type { Reservation } from '../channels/resume-budget.ts'
 import { closeCodes } from '../sockets/close-codes.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import type { ChannelRequest } from './channel-request.ts'
@@ -28,9 +28,9 @@ export async function resume(
   subscription: Subscription,
   request: ChannelRequest | null,
   parts: ResumeParts,
-  usage: ResumeUsage,
+  reservation: Reservation,
 ): Promise<void> {
-  const { hub, timeSlice } = parts
+  const { hub } = parts
   const { channel, client } = subscription
   const since = request?.since
   const from = typeof since === 'number' ? since : subscription.from
@@ -41,16 +41,12 @@ export async function resume(
   }
 
   // 1. Read the backlog.
-  let missed: ReturnType<typeof channel.messagesAfter> = 'not-loaded'
-  for (let reads = 0; missed === 'not-loaded'; reads += 1) {
-    if (reads === MAX_READS) throw new Error(`the backlog of ${channel.key} was dropped while a client resumed`)
-    const isKnown = await hub.load(channel, from, usage)
-    await timeSlice.turn()
-    if (subscription.isRemoved) return
-    missed = isKnown ? channel.messagesAfter(from) : 'expired'
-  }
+  const isKnown = await readBacklog(subscription, from, parts, reservation)
+  if (subscription.isRemoved) return
 
   // 2. Cut over.
+  const missed = isKnown ? channel.messagesAfter(from) : 'expired'
+  if (missed === 'not-loaded') throw new BacklogDropped(subscription)
   subscription.catchUp()
   if (missed === 'expired') {
     // Nobody would tell the client that it has to reload.
@@ -62,13 +58,12 @@ export async function resume(
   if (request !== null) {
     subscription.confirm(request, channel.key === 'global' ? hub.position : from, since !== 'lost')
   }
-  // Newer frames between the parts of a replay would be a hole for a client that is cut then.
+  // Newer frames between the parts would be a hole for a client that is cut then.
   subscription.pause()
 
   // 3. Send the rest.
   const earlier = missed.filter(({ position }) => position <= liveFrom)
-  usage.messages += messageCount(earlier)
-  await replay(subscription, earlier, from, parts)
+  await sendThenGoLive(subscription, earlier, from, parts, reservation)
 }
 
 /**
@@ -81,9 +76,9 @@ export async function resumeWithState(
   request: ChannelRequest,
   readState: () => Promise<RoomState | null>,
   parts: ResumeParts,
-  usage: ResumeUsage,
+  reservation: Reservation,
 ): Promise<void> {
-  const { hub, timeSlice } = parts
+  const { hub } = parts
   const { channel, from: subscribedFrom } = subscription
   const { since } = request
   const wasLive = subscription.isLive
@@ -91,19 +86,19 @@ export async function resumeWithState(
   const sentUpTo = hub.position
   let isAnswered = false
   try {
-    // 1. Read the state.
-    usage.hasQueried = true
+    // 1. Read the state, and what comes with it.
     const found = await readState()
     if (found === null) throw new Error(`${channel.key} has no state`)
     const { position, room } = found
     await hub.reach(position)
-    if (typeof since === 'number') await hub.loadLastPosition(channel, usage)
-    await timeSlice.turn()
+    if (typeof since === 'number') await hub.loadLastPosition(channel)
+    const after = wasLive ? sentUpTo : position
+    await readBacklog(subscription, after, parts, reservation)
     if (subscription.isRemoved) return
 
     // 2. Cut over.
-    const messages = channel.messagesAfter(wasLive ? sentUpTo : position)
-    if (typeof messages === 'string') throw new Error(`the backlog of ${channel.key} was dropped before its state`)
+    const messages = channel.messagesAfter(after)
+    if (typeof messages === 'string') throw new BacklogDropped(subscription)
     const following = messages.filter((message) => message.position > position)
     isAnswered = true
     subscription.send(messages.slice(0, messages.length - following.length))
@@ -114,36 +109,77 @@ export async function resumeWithState(
     subscription.confirm(request, position, typeof since === 'number' ? hasAll(since) : since === null, room)
 
     // 3. Send the rest.
-    usage.messages += messageCount(messages)
-    await replay(subscription, following, wasLive ? subscribedFrom : position, parts)
+    await sendThenGoLive(subscription, following, wasLive ? subscribedFrom : position, parts, reservation)
   } catch (error) {
-    if (wasLive && !isAnswered && !subscription.isRemoved) await listenAgain(subscription, sentUpTo, parts)
+    if (wasLive && !isAnswered && !subscription.isRemoved) {
+      await listenAgain(subscription, sentUpTo, parts, reservation)
+    }
     throw error
   }
 }
 
+/**
+ * Gets what a client lacks after a position into memory, as far as it can be sent, and resolves when the client's turn has
+ * come; false when the position is beyond the ledger's head.
+ */
+async function readBacklog(
+  subscription: Subscription,
+  position: number,
+  { hub, timeSlice }: ResumeParts,
+  reservation: Reservation,
+): Promise<boolean> {
+  const { channel } = subscription
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    const isKnown = await hub.load(channel, position, reservation)
+    await timeSlice.turn()
+    if (!isKnown || subscription.isRemoved || channel.messagesAfter(position) !== 'not-loaded') return isKnown
+  }
+  throw new BacklogDropped(subscription)
+}
+
+class BacklogDropped extends Error {
+  override readonly name = 'BacklogDropped'
+
+  constructor({ channel }: Subscription) {
+    super(`the backlog of ${channel.key} was dropped while a client resumed`)
+  }
+}
+
 /** Makes a client live again that has everything up to a position. */
-async function listenAgain(subscription: Subscription, sentUpTo: number, parts: ResumeParts): Promise<void> {
-  const messages = subscription.channel.messagesAfter(sentUpTo)
-  // The backlog was dropped to free memory. The client resumes from what it got.
-  if (typeof messages === 'string') return subscription.client.close(closeCodes.capacity)
-  await replay(subscription, messages, subscription.from, parts)
+async function listenAgain(
+  subscription: Subscription,
+  sentUpTo: number,
+  parts: ResumeParts,
+  reservation: Reservation,
+): Promise<void> {
+  const { channel, client } = subscription
+  await readBacklog(subscription, sentUpTo, parts, reservation).catch(() => {})
+  if (subscription.isRemoved) return
+  const messages = channel.messagesAfter(sentUpTo)
+  // The client resumes from what it got.
+  if (typeof messages === 'string') return client.close(closeCodes.capacity)
+  await sendThenGoLive(subscription, messages, subscription.from, parts, reservation)
 }
 
 /**
  * Sends these messages, which are all that the client lacks so far, in parts, then those that came meanwhile. The client
  * is live in the turn of the last part.
  */
-async function replay(
+async function sendThenGoLive(
   subscription: Subscription,
   messages: readonly ChannelMessage[],
   from: number,
   { hub, timeSlice }: ResumeParts,
+  reservation: Reservation,
 ): Promise<void> {
   const { channel, client } = subscription
+  reservation.messages += messageCount(messages)
+  // Sending may take as long as the client takes to read.
+  reservation.settle()
   let last = hub.position
   let rest = sendPart(subscription, messages)
   while (rest.length > 0) {
+    await client.drained()
     await timeSlice.turn()
     if (subscription.isRemoved) return
     const newer = channel.messagesAfter(last)

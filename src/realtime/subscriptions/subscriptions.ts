@@ -1,7 +1,7 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
 import type { CurrentIncarnation } from '../../ledger/subscriptions/current-incarnation.ts'
 import { type ChannelKey, roomChannel, roomIdOf, userChannel } from '../channels/channel-names.ts'
-import type { ResumeBudget, ResumeUsage } from '../channels/resume-budget.ts'
+import { type Reservation, type ResumeBudget, unlimited } from '../channels/resume-budget.ts'
 import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import {
@@ -30,7 +30,7 @@ const UNAVAILABLE = { code: 'unavailable', message: socketMessages.unavailable, 
 
 export interface SubscriptionParts extends ResumeParts {
   readonly incarnation: Pick<CurrentIncarnation, 'name' | 'accepts'>
-  readonly resumes: Pick<ResumeBudget, 'run'>
+  readonly resumes: Pick<ResumeBudget, 'reserve'>
   readonly memberRoom: MemberRoom
   /** A room's state; null when there is no such room. */
   readonly roomState: (roomId: number) => Promise<RoomState | null>
@@ -71,27 +71,34 @@ export class Subscriptions {
   async subscribe(sub: SubFrame): Promise<void> {
     const { incarnation, resumes } = this.#parts
     const requests = requestsIn(sub, (ledger) => incarnation.accepts(ledger))
+    const own = userChannel(this.#userId)
+    const namesOwn = requests.some(({ ch }) => ch === own)
+    // Nothing newer is sent while the answer waits for the budget.
+    if (namesOwn) clearTimeout(this.#holdTimer)
     this.#leftMeanwhile = new Map()
-    const answerAll = (usage: ResumeUsage) => Promise.all(requests.map((request) => this.#answer(request, usage)))
     // The number of frames bounds how many plain ones a client may send.
-    if (sub.chs === undefined && requests.every(isPlain)) await answerAll({ hasQueried: false, messages: 0 })
-    else await resumes.run(this.#userId, requests.length, answerAll)
+    const isFree = sub.chs === undefined && requests.every(isPlain)
+    const reservations = isFree ? [] : await resumes.reserve(this.#userId, requests.length)
+    await Promise.all(requests.map((request, n) => this.#answer(request, reservations[n] ?? unlimited())))
     this.#leftMeanwhile = undefined
+    if (namesOwn && this.#byChannel.get(own)?.isLive === false) this.#holdTimer = this.#startAfterHold(own)
   }
 
   /** Always answers the client. A failure is answered with `retry`. */
-  async #answer(request: ChannelRequest, usage: ResumeUsage): Promise<void> {
+  async #answer(request: ChannelRequest, reservation: Reservation): Promise<void> {
     try {
       const access = await accessChannel(request.ch, this.#userId, this.#parts.memberRoom)
       if ('code' in access) this.#refuse(request, access)
-      else await this.#inOrder(access.key, () => this.#subscribe(access, request, usage))
+      else await this.#inOrder(access.key, () => this.#subscribe(access, request, reservation))
     } catch (error) {
       this.#parts.onError(error)
       this.#refuse(request, UNAVAILABLE)
+    } finally {
+      reservation.settle()
     }
   }
 
-  async #subscribe({ key, position }: ChannelAccess, request: ChannelRequest, usage: ResumeUsage): Promise<void> {
+  async #subscribe({ key, position }: ChannelAccess, request: ChannelRequest, reservation: Reservation): Promise<void> {
     // After that, only those who left later than their access was checked are former members.
     if (position !== null) await this.#parts.hub.reach(position)
     if (this.#isEnded) return
@@ -106,9 +113,9 @@ export class Subscriptions {
     subscription.rename(request.ch)
     try {
       if (request.wantsState && roomId !== null) {
-        await resumeWithState(subscription, request, () => this.#parts.roomState(roomId), this.#parts, usage)
+        await resumeWithState(subscription, request, () => this.#parts.roomState(roomId), this.#parts, reservation)
       } else {
-        await resume(subscription, request, this.#parts, usage)
+        await resume(subscription, request, this.#parts, reservation)
       }
     } catch (error) {
       if (existing === undefined) this.#remove(subscription)
@@ -164,7 +171,7 @@ export class Subscriptions {
     const start = async (): Promise<void> => {
       const subscription = this.#byChannel.get(own)
       if (subscription === undefined || subscription.isLive) return
-      await resume(subscription, null, this.#parts, { hasQueried: false, messages: 0 })
+      await resume(subscription, null, this.#parts, unlimited())
     }
     return setTimeout(() => {
       this.#inOrder(own, start).catch((error: unknown) => {

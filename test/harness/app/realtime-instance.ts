@@ -19,6 +19,7 @@ import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
+import type { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import type { ReturnTimes } from '../../../src/realtime/sockets/return-times.ts'
 import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
@@ -57,6 +58,7 @@ export interface TestInstance {
   readonly log: readonly string[]
   /** As on SIGTERM. */
   stop(): Promise<void>
+  readonly registry: ConnectionRegistry
 }
 
 export async function startInstance(
@@ -127,9 +129,13 @@ export async function startInstance(
   const address = new PublicAddress({ publicUrl: null, assetBaseUrl: null, allowedOrigins, port: 0 })
   const source = { executor, db, url: serviceUrl }
   const parts = appParts(source, { slices, sessions, addressLimit, log, metrics }, { applied, appState })
+  let registry: ConnectionRegistry | undefined
   const app = await build({
     ...parts,
-    realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
+    realtime: {
+      createRegistry: (verify) => (registry = createRegistry(verify)),
+      isAllowedOrigin: address.isAllowedOrigin,
+    },
     ...(options.hasConsole === true && {
       console: consoleOptions({ teardown: (work) => cleanUp.defer(work) }, source, parts, {
         production: false,
@@ -144,7 +150,8 @@ export async function startInstance(
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= cleanUp.disposeAsync())
   t.teardown(stop)
-  return { origin, executor, metrics, log: lines, stop }
+  if (registry === undefined) throw new Error('the app has no sockets')
+  return { origin, executor, metrics, registry, log: lines, stop }
 }
 
 export const noLookups: ProfileLookups = {

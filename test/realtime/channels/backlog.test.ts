@@ -1,13 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { type Test, test } from 'tap'
 import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
-import { ResumeBudget, type ResumeUsage } from '../../../src/realtime/channels/resume-budget.ts'
+import { ResumeBudget, unlimited } from '../../../src/realtime/channels/resume-budget.ts'
 import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
-import { TimeSlice } from '../../../src/realtime/time-slice.ts'
 import { createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { noLookups } from '../../harness/app/realtime-instance.ts'
 import { readDb } from '../../harness/app/test-app.ts'
@@ -17,7 +15,6 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
 
 const MIB = 1024 * 1024
-const usage = (): ResumeUsage => ({ hasQueried: false, messages: 0 })
 const key = (room: number): ChannelKey => `room:${room}`
 const keys = (last: number, first = 1): ChannelKey[] => upTo(last, first).map(key)
 
@@ -27,11 +24,18 @@ async function openReader(t: Test, rooms: number) {
   const pool = openTestPool(t, database.serviceUrl, 2)
   const index = new ChannelIndex(pool)
   const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
+  let turns = 0
+  const timeSlice = {
+    turn: async () => {
+      turns += 1
+    },
+  }
   return {
     database,
     pool,
     index,
-    backlogs: new BacklogReader(pool, index, mapEvent, profiles, new TimeSlice(4)),
+    turns: () => turns,
+    backlogs: new BacklogReader(pool, index, mapEvent, profiles, timeSlice),
     speaker: createTestExecutor(t, database.serviceUrl),
   }
 }
@@ -53,7 +57,7 @@ async function readAll<Value>(
 }
 
 test('a backlog is read in pages and bounded in messages and bytes, however far the index lags', async (t) => {
-  const { pool, backlogs, speaker } = await openReader(t, 6)
+  const { pool, backlogs, speaker, turns } = await openReader(t, 6)
   const query = pool.query.bind(pool)
   let maxEvents = 0
   Reflect.set(pool, 'query', async (config: QueryConfig) => {
@@ -83,7 +87,10 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   t.equal(found.get('room:3')?.from, ofThird.at(-kept.length - 1))
   t.same(found.get('room:9'), { from: 0, messages: [] })
 
+  const turnsOfRead = turns()
+  t.ok(turnsOfRead > 80, 'requests are served between two pages')
   const lastPositions = await backlogs.lastBefore(channels, end + 1)
+  t.equal(turns(), turnsOfRead, 'all frames of the instance wait for these')
   t.same(
     channels.map((channel) => lastPositions.get(channel)),
     [quiet, ordered.at(-1), ofThird.at(-1), null],
@@ -136,7 +143,7 @@ test('a channel that did not fit into a read is among the first of the next one'
     },
   })
   await hub.onEvents([roomEvent(10)])
-  await Promise.all(keys(131, 2).map((channel) => hub.load(hub.acquire(channel), 5, usage())))
+  await Promise.all(keys(131, 2).map((channel) => hub.load(hub.acquire(channel), 5, unlimited())))
   t.same(
     reads.flatMap((channels) => channels.slice(0, 15)),
     keys(131, 2),
@@ -172,7 +179,7 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
   const { hub, reads } = await hubWith(async () => [{ position: 5 }])
   for (let i = 0; i < 20; i += 1) {
     const channel = hub.acquire('room:2')
-    await hub.load(channel, 1, usage())
+    await hub.load(channel, 1, unlimited())
     t.match(channel.messagesAfter(1), [{ position: 5 }])
     hub.release(channel)
     hub.trim()
@@ -219,41 +226,37 @@ test('a backlog that is dropped during each read is refused, to be asked for aga
 
 test("a user's resumes wait for the budget, and another's do not", async (t) => {
   const budget = new ResumeBudget()
-  let running = 0
-  let maxRunning = 0
-  const whole = async (usage: ResumeUsage) => {
-    running += 1
-    maxRunning = Math.max(maxRunning, running)
-    await pause(1)
-    running -= 1
-    usage.hasQueried = true
-    usage.messages = 1_100
+  const order: string[] = []
+  const frame = async (userId: number, channels: number, messages: number, name = '') => {
+    const reservations = await budget.reserve(userId, channels)
+    order.push(name)
+    return () => {
+      for (const reservation of reservations) {
+        reservation.messages = messages
+        reservation.settle()
+        reservation.settle()
+      }
+    }
   }
-  const began = performance.now()
-  // As a client of 50 rooms that comes back with a frame for each.
-  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, 1, whole)))
-  t.equal(maxRunning, 2)
-  let done = 0
-  const more = Array.from({ length: 20 }, async () => {
-    await budget.run(1, 1, whole)
-    done += 1
-  })
-  await budget.run(2, 1, whole)
-  t.ok(done < 20, 'another user does not wait for them')
-  await Promise.all(more)
-  // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
-  t.ok(performance.now() - began > 1_000)
-  const failing = budget.run(3, 1, async () => {
-    throw new Error('failed')
-  })
-  await t.rejects(failing, /failed/)
-  await budget.run(3, 1, whole)
-  // 2,540 in all.
-  await budget.run(4, 0, async (usage) => {
-    usage.messages = 127_000
-  })
-  const readAt = performance.now()
-  await budget.run(4, 1, whole)
-  t.ok(performance.now() - readAt > 100)
+  // As two sockets that come back to 50 rooms at once; what they might cost is reserved.
+  const settlers = [await frame(1, 50, 0), await frame(1, 50, 0)]
+  t.same(budget.counts, { running: 100, waiting: 0 })
+  const third = frame(1, 1, 0, 'third')
+  const other = await frame(2, 1, 0, 'other')
+  t.same(budget.counts, { running: 101, waiting: 1 }, 'another user does not wait for them')
+  for (const settle of settlers) settle()
+  const settleThird = await third
+  t.same(order.slice(2), ['other', 'third'], 'what they did not use is given back')
+  settleThird()
+  other()
+
+  // 20 for the frame, 1 for its channel and 2,540 for its messages: beyond 2,500 they come at 100 a second.
+  const costly = await frame(3, 1, 127_000)
+  costly()
+  const beganAt = performance.now()
+  const next = await frame(3, 1, 0)
+  t.ok(performance.now() - beganAt > 100)
+  next()
+  t.same(budget.counts, { running: 0, waiting: 0 })
   budget.sweep()
 })

@@ -131,7 +131,6 @@ test('a big channel is sent in slices, and a small one that comes meanwhile goes
   small.add('small', { language: 'en', push: () => (smallGotAfter = bigGot) })
   big.append(['1}'])
   scheduler.schedule([big])
-  await Promise.resolve()
   t.ok(bigGot > 0, 'the first slice goes at once')
   t.ok(bigGot < 250, 'and is short')
   const slices = [bigGot]
@@ -180,4 +179,26 @@ test('pauses of many channels that end together make one slice a turn', async (t
     most = Math.max(most, got - before)
   }
   t.ok(most <= 3, `${most} of 20 in a turn`)
+})
+
+test('many small channels that have frames together are sent in slices', async (t) => {
+  const scheduler = new FlushScheduler(
+    () => {},
+    () => {},
+  )
+  let got = 0
+  const channels = Array.from({ length: 200 }, () => {
+    const fanOut = new FanOut()
+    const push = (): void => {
+      spin(0.1)
+      got += 1
+    }
+    fanOut.add('room', { language: 'en', push })
+    fanOut.append(['1}'])
+    return fanOut
+  })
+  scheduler.schedule(channels)
+  await Promise.resolve()
+  t.ok(got > 0 && got <= 21, `${got} of 200 in the turn in which they are scheduled`)
+  while (got < channels.length) await turn()
 })

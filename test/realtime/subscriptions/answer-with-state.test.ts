@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
+import { channelMessage } from '../../../src/realtime/channels/channel-message.ts'
 import type { RoomState } from '../../../src/realtime/subscriptions/room-state.ts'
 import { chatRoom } from '../../harness/app/realtime-fixtures.ts'
-import { forEach, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
+import { forEach, mapEvent, NO_PROFILES, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
 const ROOM = room(1)
@@ -168,3 +170,45 @@ test('`state` of a frame is for all rooms in it that do not say it themselves, a
   t.same(asked, [2])
   subscriptions.end()
 })
+
+for (const isLive of [false, true]) {
+  test(`${isLive ? 'a live client' : 'a client'} gets its state when the backlog is dropped meanwhile`, async (t) => {
+    const sent: PositionedEvent[] = []
+    const readAll = forEach((channel) => {
+      const messages = sent.map((event, n) => {
+        const entry = {
+          position: event.position,
+          prev: n === 0 ? null : (sent[n - 1]?.position ?? null),
+          at: Date.now(),
+        }
+        return channelMessage(entry, mapEvent(event).get(channel) ?? [], NO_PROFILES)
+      })
+      return { from: 0, messages }
+    })
+    const { hub } = openHub({
+      backlogs: { lastBefore: forEach(() => sent.at(-1)?.position ?? null), read: (channels) => readAll(channels) },
+    })
+    const channel = hub.acquire('room:1')
+    const deliver = async (position: number): Promise<void> => {
+      const event = roomEvent(position)
+      sent.push(event)
+      await hub.onEvents([event])
+    }
+    await deliver(1)
+    const { subscriptions, frames, closed } = openClient(hub, {
+      roomState: async () => {
+        await deliver(3)
+        channel.dropBacklog()
+        return stateAt(2)
+      },
+    })
+    if (isLive) await subscriptions.subscribe({ t: 'sub', ch: ROOM })
+    await deliver(2)
+    const before = told(frames)
+    await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, state: true })
+    t.same(told(frames).slice(before.length), [...(isLive && !before.includes(2) ? [2] : []), 'subbed 2, 2', 3])
+    t.same(closed, [])
+    subscriptions.end()
+    hub.release(channel)
+  })
+}

@@ -13,6 +13,8 @@ import { currentIncarnation } from '../../harness/ledger/given-when.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 import { headerBytes, payloadBytes } from '../../harness/websocket/raw-frames.ts'
 
+export const NO_PROFILES = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
+
 export const mapEvent = createEventMapper(
   chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
@@ -46,11 +48,10 @@ interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft'>> {
 
 /** A hub with a subscribed channel, so that all its events can be replayed from memory. */
 export function openHub({ backlogs = {}, ...parts }: FakeParts = {}) {
-  const noProfiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub: Hub = new Hub(
     {
       mapEvent,
-      profiles: { get: async () => noProfiles },
+      profiles: { get: async () => NO_PROFILES },
       backlogs: { lastBefore: forEach(() => null), read: readNothing, ...backlogs },
       head: async () => hub.position,
       onMemberLeft: () => {},
@@ -69,7 +70,7 @@ export function openHub({ backlogs = {}, ...parts }: FakeParts = {}) {
   return { hub, referencesOf }
 }
 
-/** A client: the frames sent to it, and how many were replayed in each turn of the event loop. */
+/** A client: the frames sent to it, and how many were sent in each part of a replay. */
 export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub'>> = {}) {
   const frames: {
     readonly t: string
@@ -82,8 +83,8 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     readonly resumed?: boolean
     readonly state?: { readonly id: number; readonly trophy_points: number }
   }[] = []
-  const replayedInTurn: number[] = []
-  let isSameTurn = false
+  /** The events of each part of a replay. */
+  const replayed: number[] = []
   const closed: number[] = []
   const read = (bytes: Buffer): number => {
     let events = 0
@@ -101,16 +102,8 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
     language: 'en',
     push: read,
-    pushReplay: (bytes) => {
-      if (!isSameTurn) {
-        isSameTurn = true
-        replayedInTurn.push(0)
-        setImmediate(() => {
-          isSameTurn = false
-        })
-      }
-      replayedInTurn.push((replayedInTurn.pop() ?? 0) + read(bytes))
-    },
+    pushReplay: (bytes) => void replayed.push(read(bytes)),
+    drained: async () => {},
     refuse: (refusal) => frames.push({ t: 'err', position: '', ...refusal }),
     close: (code) => {
       closed.push(code)
@@ -132,7 +125,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
   })
   const positions = (channel: string) =>
     frames.filter(({ t, ch }) => t === 'ev' && ch === channel).map(({ position }) => Number(position))
-  return { subscriptions, frames, positions, replayedInTurn, closed }
+  return { subscriptions, client, frames, positions, replayed, closed }
 }
 
 /** Checks in each turn of the event loop, since a replay takes only some of them. */

@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
+import { Reservation } from '../../../src/realtime/channels/resume-budget.ts'
 import { forEach, memberOf, openClient, openHub, readNothing, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`
@@ -43,7 +44,7 @@ test('a channel that cannot be looked up fails alone, with retry', async (t) => 
   for (const key of ['room:2', 'room:3', 'room:5'] satisfies ChannelKey[]) t.equal(referencesOf(key), 0)
 })
 
-test('a frame counts its channels, that it asked the database, and what it reads and replays', async (t) => {
+test('a frame counts its channels, and what it reads and sends', async (t) => {
   const messages = upTo(3).map((position) => ({ position, prev: position - 1, at: Date.now(), bodies: [] }))
   const { hub } = openHub({
     backlogs: {
@@ -52,28 +53,23 @@ test('a frame counts its channels, that it asked the database, and what it reads
     },
   })
   await hub.onEvents([roomEvent(10, 1, 99)])
-  const used: unknown[] = []
+  const used: number[][] = []
   const { subscriptions } = openClient(hub, {
     resumes: {
-      run: async (_userId, channels, answer) => {
-        const usage = { hasQueried: false, messages: 0 }
-        await answer(usage)
-        used.push([channels, usage])
+      reserve: async (_userId, channels) => {
+        const frame: number[] = []
+        used.push(frame)
+        return Array.from({ length: channels }, () => new Reservation((count) => frame.push(count)))
       },
     },
   })
-  const subscribe = (chs: readonly object[]) =>
-    subscriptions.subscribe({ t: 'sub', i: 1, chs: chs.map((one) => ({ ch: '', ...one })) })
-  await subscribe(upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })))
-  await subscribe(upTo(50).map(() => ({ ch: room(1) })))
-  await subscriptions.subscribe({ t: 'sub', i: 2, ch: room(1) })
+  await subscriptions.subscribe({ t: 'sub', i: 1, chs: upTo(51, 2).map((n) => ({ ch: room(n), since: '2' })) })
+  await subscriptions.subscribe({ t: 'sub', i: 2, chs: upTo(50).map(() => ({ ch: room(1) })) })
+  await subscriptions.subscribe({ t: 'sub', i: 3, ch: room(1) })
   t.same(
     used,
-    [
-      // Three were read and one is replayed of each.
-      [50, { hasQueried: true, messages: 200 }],
-      [50, { hasQueried: false, messages: 0 }],
-    ],
+    // Three were read and one is sent of each.
+    [upTo(50).map(() => 4), upTo(50).map(() => 0)],
     'also a channel that is named again and again; a plain frame for one channel does not count',
   )
   subscriptions.end()
