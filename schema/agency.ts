@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
 import { Dollars, Flag, Id, Instant, PageQuery, PathId, PersonResource, Prose, Text } from './common.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 import { Country } from './people.ts'
 
@@ -9,6 +10,7 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 /** `parseDollars` (agency/dollars.ts) checks the exact form: a schema cannot count a number's decimals. */
 const DollarsInput = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
   description: 'dollars from 1 with at most 2 decimals: a number, or a string such as 12.50',
+  ...arabicForm('مبلغًا بالدولار من 1 فأكثر وبمنزلتين عشريتين على الأكثر: عددًا، أو نصًا مثل 12.50'),
 })
 
 export const BankDetails = named(
@@ -28,6 +30,7 @@ const BankDetailsInput = named(
     ...BankDetails.properties,
     account_number: Type.Union([Text(200, 1), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
       title: 'text of 1 to 200 characters, or an integer up to 2^53-1',
+      ...arabicForm('نصًا من 1 إلى 200 حرف، أو عددًا صحيحًا لا يزيد على 2^53-1'),
     }),
   }),
 )
@@ -186,6 +189,7 @@ export const MAX_DEPOSITS = 1_000
 
 const DepositedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
   description: 'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
+  ...arabicForm('مبلغًا بالدولار من 0 فأكثر وبمنزلتين عشريتين على الأكثر: عددًا، أو نصًا مثل 12.50'),
 })
 
 export const SalaryDeposit = named(
@@ -203,7 +207,11 @@ export const SalaryDeposit = named(
 
 export type SalaryDeposit = Static<typeof SalaryDeposit>
 
-export const Period = Type.String({ pattern: '^[0-9A-Za-z_-]{1,32}$', description: '1 to 32 of 0-9 A-Z a-z _ -' })
+export const Period = Type.String({
+  pattern: '^[0-9A-Za-z_-]{1,32}$',
+  description: '1 to 32 of 0-9 A-Z a-z _ -',
+  ...arabicForm('من 1 إلى 32 حرفًا من 0-9 وA-Z وa-z و_ و-'),
+})
 
 export const DepositSalaries = named(
   'SalaryDeposits',

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Instant, Prose, Text } from './common.ts'
 import { ClientType } from './events.ts'
-import { LocalizedText } from './languages.ts'
+import { arabicForm, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
 
 /** The bodies of `app-status`, also sent with 503 and 426; they have no fields besides these. */
@@ -24,7 +24,7 @@ export const Update = named(
   }),
 )
 
-export const Nothing = named('NoUpdate', statusBody('none', {}))
+const Nothing = named('NoUpdate', statusBody('none', {}))
 
 export const AppStatus = named(
   'AppStatus',
@@ -58,6 +58,7 @@ const Version = Type.String({
   maxLength: MAX_VERSION_LENGTH,
   pattern: VERSION_PATTERN,
   description: 'a version: numbers with dots between them, such as 1.10.2, 2.0-rc.1 or 1.4.0+88',
+  ...arabicForm('رقم إصدار: أعدادًا تفصل بينها نقاط، مثل 1.10.2 أو 2.0-rc.1 أو 1.4.0+88'),
 })
 
 const inBothLanguages = <T extends ReturnType<typeof Type.String>>(text: T) =>
@@ -111,6 +112,7 @@ export const DefineRelease = named(
         maxLength: 500,
         pattern: '^https://[\\x21-\\x7e]+$',
         title: 'an address that begins with https://',
+        ...arabicForm('عنوانًا يبدأ بـ https://'),
         description: 'Of the app in its store; a new release needs one',
       }),
     ),

@@ -1,11 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id, Instant, Text } from './common.ts'
 import { AcknowledgedFinding, ClosingCheckpoint, ClosingFile } from './events.ts'
+import { arabicForm } from './languages.ts'
 import { documentedAs, named } from './named.ts'
 
 /** Requests and responses about the closing of months. */
 
-const Month = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: 'a month, such as 2026-11' })
+const Month = Type.String({
+  pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
+  description: 'a month, such as 2026-11',
+  ...arabicForm('شهرًا مثل 2026-11'),
+})
 
 export const ClosingParams = Type.Object({ month: documentedAs(Type.String(), Month) })
 

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { arabicForm } from './languages.ts'
 import { MAX_INTEGER } from './max-integer.ts'
 import { documentedAs, named } from './named.ts'
 
@@ -53,6 +54,7 @@ export const Prose = (maxLength: number, minLength = 0) =>
 /** The name of a thing, for every language or for each; `pickName` drops what else it holds. */
 export const Name = Type.Union([Text(100, 1), Type.Object({ en: Text(100, 1), ar: Text(100, 1) })], {
   title: 'a name, or an object with the names en and ar',
+  ...arabicForm('اسمًا، أو كائنًا فيه الاسمان en وar'),
 })
 
 /** A name as it was sent, without unknown fields. */
@@ -75,7 +77,10 @@ export const Flag = named(
       Type.Literal('true'),
       Type.Literal('false'),
     ],
-    { title: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
+    {
+      title: 'true/false, 1/0, "1"/"0" or "true"/"false"',
+      ...arabicForm('true/false أو 1/0 أو "1"/"0" أو "true"/"false"'),
+    },
   ),
 )
 export type Flag = Static<typeof Flag>
@@ -109,7 +114,11 @@ export const pageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.A
 export const PageQuery = Type.Object({
   limit: Type.Optional(
     documentedAs(
-      Type.String({ pattern: '^([1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200, default 50' }),
+      Type.String({
+        pattern: '^([1-9][0-9]?|1[0-9][0-9]|200)$',
+        description: '1 to 200, default 50',
+        ...arabicForm('من 1 إلى 200، وهي 50 إن لم تُحدَّد'),
+      }),
       Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
     ),
   ),

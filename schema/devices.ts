@@ -1,15 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Instant } from './common.ts'
-import { Language } from './languages.ts'
+import { arabicForm, Language } from './languages.ts'
 import { named } from './named.ts'
 
 /** Push tokens address a user's device: events, responses and logs must not contain them. */
-export const DeviceToken = Type.String({
+const DeviceToken = Type.String({
   pattern: '^[\\x21-\\x7e]{1,2048}$',
   description: '1 to 2,048 printable ASCII characters without blanks',
+  ...arabicForm('من 1 إلى 2,048 حرفًا من حروف ASCII القابلة للطباعة دون فراغات'),
 })
 
-export const Platform = Type.Union([Type.Literal('android'), Type.Literal('ios')], { description: 'android or ios' })
+export const Platform = Type.Union([Type.Literal('android'), Type.Literal('ios')], {
+  description: 'android or ios',
+  ...arabicForm('android أو ios'),
+})
 export type Platform = Static<typeof Platform>
 
 export const RegisterDevice = named(

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 import { Incarnation } from './incarnation.ts'
-import { LocalizedName, LocalizedText } from './languages.ts'
+import { arabicForm, LocalizedName, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
 import { Approval, proposalEvents } from './proposal-events.ts'
 
@@ -20,6 +20,7 @@ export const GiftKind = named(
   'GiftKind',
   Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')], {
     title: 'lucky, returnable or standard',
+    ...arabicForm('lucky أو returnable أو standard'),
     description: 'lucky: every order is drawn; returnable: drawn where it has odds; standard: never drawn',
   }),
 )
@@ -37,6 +38,7 @@ export const ClientType = named(
   'ClientType',
   Type.Union([Type.Literal('android'), Type.Literal('ios'), Type.Literal('flutter')], {
     description: 'android, ios or flutter',
+    ...arabicForm('android أو ios أو flutter'),
   }),
 )
 export type ClientType = Static<typeof ClientType>
@@ -86,7 +88,12 @@ export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 
 /** What a step of a closing found: `subject` is the position of an event, an account, or a row of a table. */
 const NamedFinding = {
-  finding: Type.String({ pattern: '^[0-9a-f]{16}$', title: '16 of 0-9 a-f', description: 'its id' }),
+  finding: Type.String({
+    pattern: '^[0-9a-f]{16}$',
+    title: '16 of 0-9 a-f',
+    ...arabicForm('16 حرفًا من 0-9 وa-f'),
+    description: 'its id',
+  }),
   step: Type.String({ description: 'verify, exceptions or draws' }),
   kind: Type.String({ description: 'the check that found it' }),
   subject: Type.String({ description: 'the position of an event, an account, or a row of a table' }),

@@ -2,11 +2,17 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Flag, Id, Instant } from './common.ts'
 import { PublishedOdds } from './gifts.ts'
 import { Incarnation } from './incarnation.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 
-const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', title: '64 of 0-9 a-f', description })
+const Hex = (description: string) =>
+  Type.String({ pattern: '^[0-9a-f]{64}$', title: '64 of 0-9 a-f', ...arabicForm('64 حرفًا من 0-9 وa-f'), description })
 
-export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', title: '1 to 64 of 0-9 A-Z a-z _ -' })
+export const ClientSeed = Type.String({
+  pattern: '^[0-9A-Za-z_-]{1,64}$',
+  title: '1 to 64 of 0-9 A-Z a-z _ -',
+  ...arabicForm('من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-'),
+})
 export const ChooseSeed = named('SeedChoice', Type.Object({ client_seed: ClientSeed }))
 export type ChooseSeed = Static<typeof ChooseSeed>
 
@@ -72,7 +78,11 @@ export const PublishedOddsTable = named(
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 
 /** Empty when the player gave none. */
-const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 64 of 0-9 A-Z a-z _ -' })
+const EntrySeed = Type.String({
+  pattern: '^[0-9A-Za-z_-]{0,64}$',
+  title: 'up to 64 of 0-9 A-Z a-z _ -',
+  ...arabicForm('بما لا يزيد على 64 حرفًا من 0-9 وA-Z وa-z و_ و-'),
+})
 
 const committed = {
   algorithm: Type.Literal('rr1'),
@@ -147,7 +157,10 @@ export const VerifyDraw = named(
 export type VerifyDraw = Static<typeof VerifyDraw>
 
 /** Ids are numbers on this ledger; the published test vectors use names. */
-const IdOrName = Type.Union([Id, Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })], { description: 'an id or a name' })
+const IdOrName = Type.Union([Id, Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })], {
+  description: 'an id or a name',
+  ...arabicForm('معرّفًا أو اسمًا'),
+})
 
 /** The `fairness` of a finished game. What the ledger does not have may be included. */
 export const VerifySpin = named(
@@ -187,6 +200,7 @@ export type VerifyGame = Static<typeof VerifyGame>
 
 export const VerifyBody = Type.Union([VerifyDraw, VerifySpin, VerifyGame], {
   description: 'a draw of /fairness/lucky/draws, a finished game or its fairness',
+  ...arabicForm('سحبًا مما تعرضه fairness/lucky/draws، أو لعبة منتهية، أو بيانات fairness الخاصة بها'),
 })
 
 export const Verdict = named(

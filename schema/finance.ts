@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { ACCOUNT_PATTERN } from './account.ts'
 import { Amount, Id, Instant, PageQuery, PathId } from './common.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 import { CurrencyName } from './operator.ts'
 
@@ -14,6 +15,7 @@ export const Checkpoint = named(
     hash: Type.String({
       pattern: '^[0-9a-f]{64}$',
       description: 'hash of the event at that position: 64 hexadecimal digits',
+      ...arabicForm('بصمة الحدث في ذلك الموضع: 64 رقمًا ست عشريًا'),
     }),
     at: { ...Instant, description: 'when the checkpoint was made, by the clock of the database' },
     algorithm: Type.Literal('Ed25519'),
@@ -57,18 +59,28 @@ export const LedgerEventRecord = named(
 )
 export type LedgerEventRecord = Static<typeof LedgerEventRecord>
 
-const digits = (description: string) => Type.String({ pattern: '^[1-9][0-9]{0,15}$', description })
+const digits = (description: string, arabic: string) =>
+  Type.String({ pattern: '^[1-9][0-9]{0,15}$', description, ...arabicForm(arabic) })
 
 export const EventsQuery = Type.Object({
   after: Type.Optional(
-    Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: 'a position: the last one that was seen' }),
+    Type.String({
+      pattern: '^(0|[1-9][0-9]{0,15})$',
+      description: 'a position: the last one that was seen',
+      ...arabicForm('رقم موضع في السجل، وهو آخر موضع تمت قراءته'),
+    }),
   ),
   limit: PageQuery.properties.limit,
   type: Type.Optional(Type.String({ pattern: '^[a-z-]{1,64}$' })),
-  user: Type.Optional(digits('the id of a user: events by them, of their value or about them')),
+  user: Type.Optional(
+    digits(
+      'the id of a user: events by them, of their value or about them',
+      'معرّف مستخدم، لعرض ما قام به وما يخصه من أرصدة وما يتعلق به من أحداث',
+    ),
+  ),
 })
 
-export const TrialBalance = named(
+const TrialBalance = named(
   'TrialBalance',
   Type.Object({
     position: Amount,
@@ -88,7 +100,7 @@ export const TrialBalance = named(
   }),
   'The sums of all accounts by kind and currency; each currency adds up to 0',
 )
-export type TrialBalance = Static<typeof TrialBalance>
+type TrialBalance = Static<typeof TrialBalance>
 
 export const TrialBalanceReply = Type.Object({
   data: TrialBalance,
@@ -105,6 +117,7 @@ const MOMENT_PATTERN =
 const MomentText = Type.String({
   pattern: MOMENT_PATTERN,
   description: 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)',
+  ...arabicForm('رقم موضع (34) أو يومًا (2026-11-21) أو وقتًا بالتوقيت العالمي (2026-11-21T08:00:00Z)'),
 })
 
 export const TrialBalanceQuery = Type.Object({ as_of: Type.Optional(MomentText) })
@@ -125,6 +138,7 @@ export const StatementQuery = Type.Object({
   account: Type.String({
     pattern: ACCOUNT_PATTERN,
     description: 'an account such as user:7:diamonds',
+    ...arabicForm('اسم حساب مثل user:7:diamonds'),
   }),
   from: Type.Optional(MomentText),
   to: Type.Optional(MomentText),
@@ -142,7 +156,7 @@ export const AccountStatement = named(
 )
 
 export const ExplainQuery = Type.Object({
-  user: digits('the id of a user'),
+  user: digits('the id of a user', 'معرّف مستخدم'),
   currency: CurrencyName,
 })
 
@@ -175,7 +189,9 @@ export const ExplainedBalance = named(
   'A balance with what is held of it, and the movements that it is made of',
 )
 
-export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to verify')) })
+export const VerifyQuery = Type.Object({
+  as_of: Type.Optional(digits('a position: the last one to verify', 'رقم موضع في السجل، وهو آخر موضع يشمله التحقق')),
+})
 
 const Found = Type.Object({
   check: Type.String(),
@@ -251,6 +267,7 @@ export const StartVerification = Type.Object({
           maxLength: 40,
           pattern: '^[0-9TZ:.-]+$',
           description: 'a time as it was answered, such as 2026-11-21T08:00:00.000000Z',
+          ...arabicForm('وقتًا كما ورد في الرد، مثل 2026-11-21T08:00:00.000000Z'),
         }),
         algorithm: Type.Literal('Ed25519'),
         public_key: Base64,

@@ -5,7 +5,7 @@ import { RoomResource } from './rooms.ts'
 
 /** The frames of a websocket: each is a text message with one JSON object. */
 
-export const MAX_CHANNEL_LENGTH = 200
+const MAX_CHANNEL_LENGTH = 200
 /** Channels of one `sub`. */
 export const MAX_CHANNELS_PER_FRAME = 50
 

@@ -1,12 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Bit, dataOf, Flag, Id, Instant, Name, PicturePath, Text } from './common.ts'
 import { GiftKind } from './events.ts'
-import { LocalizedName } from './languages.ts'
+import { arabicForm, LocalizedName } from './languages.ts'
 import { named } from './named.ts'
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 9_999, description: 'Gifts for each receiver' })
 const RoomRef = Type.Union([Id, Text(64, 1)], {
   title: 'an id or a uid (1 to 64 characters)',
+  ...arabicForm('معرّف id أو معرّف uid (من 1 إلى 64 حرفًا)'),
   description: 'of the room',
 })
 
@@ -130,7 +131,11 @@ export const DefineDecoration = named(
     price: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     image_path: Type.Optional(PicturePath),
     video_path: Type.Optional(
-      Type.Union([PicturePath, Type.Null()], { title: 'a storage path, or null', description: 'null: no video' }),
+      Type.Union([PicturePath, Type.Null()], {
+        title: 'a storage path, or null',
+        ...arabicForm('مسار تخزين أو null'),
+        description: 'null: no video',
+      }),
     ),
     odds: Type.Optional(Type.Union([{ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }, Type.Null()])),
   }),

@@ -1,10 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named } from './named.ts'
 
+const ARABIC_FORM = Symbol('form in Arabic')
+
+/**
+ * Goes beside the title or description that says what a value must be: the same in Arabic, as it follows
+ * `يجب أن تكون القيمة`. The documents do not show it.
+ */
+export const arabicForm = (form: string): object => ({ [ARABIC_FORM]: form })
+
+/** The Arabic beside the title or description of a schema, if there is one. */
+export const arabicFormOf = (schema: object): string | undefined =>
+  ARABIC_FORM in schema && typeof schema[ARABIC_FORM] === 'string' ? schema[ARABIC_FORM] : undefined
+
 /** The languages of the app. */
 export const Language = named(
   'LanguageCode',
-  Type.Union([Type.Literal('en'), Type.Literal('ar')], { title: 'en or ar' }),
+  Type.Union([Type.Literal('en'), Type.Literal('ar')], { title: 'en or ar', ...arabicForm('en أو ar') }),
 )
 export type Language = Static<typeof Language>
 

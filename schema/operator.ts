@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Bit, Flag, Id, Instant, Name, PathId, Text } from './common.ts'
 import { AgencyCountry } from './events.ts'
-import { LocalizedName } from './languages.ts'
+import { arabicForm, LocalizedName } from './languages.ts'
 import { named } from './named.ts'
 
 /** Requests and responses of the operator routes. In a PUT a field that is left out keeps its value. */
@@ -107,6 +107,7 @@ export const DefineRoom = named(
       Type.String({
         pattern: '^[0-9A-Za-z_-]{1,64}$',
         description: '1 to 64 of 0-9 A-Z a-z _ -; not the id of another room',
+        ...arabicForm('من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-، وألا تكون رقم id لغرفة أخرى'),
       }),
     ),
     name: Type.Optional(Text(100)),
@@ -140,7 +141,10 @@ export const CurrencyName = named(
       Type.Literal('dollars'),
       Type.Literal('agent_dollars'),
     ],
-    { description: 'coins, diamonds, target, dollars or agent_dollars' },
+    {
+      description: 'coins, diamonds, target, dollars or agent_dollars',
+      ...arabicForm('coins أو diamonds أو target أو dollars أو agent_dollars'),
+    },
   ),
 )
 
@@ -152,6 +156,9 @@ export const MoveBalance = named(
     amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
       description:
         'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
+      ...arabicForm(
+        'عددًا صحيحًا من 1 فأكثر (coins أو diamonds أو target)، أو مبلغًا بالدولار من 0.01 فأكثر: عددًا، أو نصًا مثل 12.50',
+      ),
     }),
     reason: Text(500, 1),
   }),

@@ -84,7 +84,7 @@ export const PackageRecord = named(
 export type PackageRecord = Static<typeof PackageRecord>
 
 /** Cards of one grant. */
-export const MAX_CARDS_PER_GRANT = 1_000
+const MAX_CARDS_PER_GRANT = 1_000
 
 export const GrantCards = named(
   'CardGrant',

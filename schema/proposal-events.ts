@@ -46,12 +46,8 @@ export const ApprovalLimits = Type.Partial(
 )
 export type ApprovalLimits = Static<typeof ApprovalLimits>
 
-export const ProposalDecision = Type.Union([
-  Type.Literal('approved'),
-  Type.Literal('rejected'),
-  Type.Literal('expired'),
-])
-export type ProposalDecision = Static<typeof ProposalDecision>
+const ProposalDecision = Type.Union([Type.Literal('approved'), Type.Literal('rejected'), Type.Literal('expired')])
+type ProposalDecision = Static<typeof ProposalDecision>
 
 /** In an event that follows an approval: by whom, of which proposal. The event's actor made the proposal. */
 export const Approval = Type.Optional(Type.Object({ proposal_id: Id, approved_by: Type.String() }))
@@ -60,7 +56,7 @@ export const Approval = Type.Optional(Type.Object({ proposal_id: Id, approved_by
 const Units = Type.Union([Type.Integer(), Type.String()])
 
 /** An account, or what is counted as one, with what it holds before and after, in smallest units. */
-export const ProposalEffect = Type.Object({ account: Type.String(), before: Units, after: Units })
+const ProposalEffect = Type.Object({ account: Type.String(), before: Units, after: Units })
 
 /** A row of a salary file that is not paid, and why: `already_paid`, or the code of its refusal. */
 export const UnpaidRow = Type.Object({ user_id: Id, code: Type.String() })

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Id, Instant, PageQuery, Prose } from './common.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 import { LimitName, ProposalAction, UnpaidRow } from './proposal-events.ts'
 
@@ -9,6 +10,7 @@ export const ProposalStatus = named(
   'ProposalStatus',
   Type.Union([Type.Literal('open'), Type.Literal('approved'), Type.Literal('rejected'), Type.Literal('expired')], {
     description: 'open, approved, rejected or expired',
+    ...arabicForm('open أو approved أو rejected أو expired'),
   }),
 )
 
@@ -20,6 +22,7 @@ export const DecideProposal = named(
     version: Type.Optional(
       Type.String({
         title: 'up to 200 printable ASCII characters',
+        ...arabicForm('بما لا يزيد على 200 حرف من حروف ASCII القابلة للطباعة'),
         description: 'that of the proposal that was read; or its ETag as If-Match. One of the two',
         maxLength: 200,
         pattern: '^[ -~]*$',

@@ -16,32 +16,34 @@ comment on table ended_console_sessions is
 
 create table proposals (
   -- The position of the event that made it.
-  proposal_id bigint primary key,
+  proposal_id      bigint primary key,
   -- Digest of what it moves and grants.
-  version     text not null,
-  status      text not null,
-  action      text not null,
-  verb        text not null,
-  subject     text not null,
+  version          text not null,
+  status           text not null,
+  action           text not null,
+  verb             text not null,
+  subject          text not null,
   -- JSON, in the smallest units.
-  amounts     text not null,
+  amounts          text not null,
   -- JSON: days and rank of a package, or the price of a gift.
-  terms       text not null,
-  reason      text,
-  rows_count  bigint not null,
+  terms            text not null,
+  reason           text,
+  rows_count       bigint not null,
   -- JSON: the rows of a salary file that are not paid, and why.
-  not_paid    text not null,
-  maker       text not null,
-  decided_by  text,
-  note        text,
-  refusal     text,
-  created_at  timestamptz not null,
-  expires_at  timestamptz not null,
-  decided_at  timestamptz
+  not_paid         text not null,
+  maker            text not null,
+  decided_by       text,
+  note             text,
+  refusal          text,
+  created_at       timestamptz not null,
+  expires_at       timestamptz not null,
+  decided_at       timestamptz,
+  -- The position of the event that decided or ended it.
+  decided_position bigint
 );
 create index proposals_open on proposals (proposal_id) where status = 'open';
 -- Lists as of an earlier position find by this what was decided since.
-create index proposals_by_decision on proposals (decided_at);
+create index proposals_by_decision on proposals (decided_position);
 comment on table proposals is 'What staff may do only with the approval of a colleague. From the ledger.';
 
 create table proposal_contents (

@@ -5,7 +5,7 @@ export type JwtKey =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'public'; readonly key: string; readonly algorithm: JwtAlgorithm }
 
-export type JwtAlgorithm = 'RS256' | 'ES256' | 'EdDSA'
+type JwtAlgorithm = 'RS256' | 'ES256' | 'EdDSA'
 
 /**
  * Reads a public key given as PEM (line breaks may be written as `\n`) and answers it as SPKI PEM with its algorithm.

@@ -3,7 +3,7 @@ import { fingerprint, type GuardedKey, guardedKeys, type Keys } from '../config/
 import { connect } from './connect.ts'
 
 /** A key differs from the one that this database was used with before. */
-export class KeyMismatch extends Error {
+class KeyMismatch extends Error {
   override readonly name = 'KeyMismatch'
 }
 

@@ -14,7 +14,7 @@ export interface OpenRouteChecks {
 }
 
 /** The verbs of a slice as they are configured, and the routes that run them. */
-export interface SliceRoutes {
+interface SliceRoutes {
   readonly verbs?: Readonly<Record<string, ReceivableVerb>>
   /** Routes of clients; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void

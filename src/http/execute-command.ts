@@ -14,7 +14,7 @@ import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
 /** What a response needs in addition to the reply. */
-export interface ResponseOptions {
+interface ResponseOptions {
   /** What identifies the request under its idempotency key, where that is not the whole input of the verb. */
   readonly request?: unknown
   /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */

@@ -6,9 +6,9 @@ import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarna
  * In a response: it takes into account every event up to this position, if not more; a replayed response is as it was,
  * with the position of the replay. In a request: the client has seen that position, and its read must not be older.
  */
-export const POSITION_HEADER = 'x-ledger-position'
+const POSITION_HEADER = 'x-ledger-position'
 /** The incarnation of the ledger that the position belongs to. */
-export const LEDGER_HEADER = 'x-ledger'
+const LEDGER_HEADER = 'x-ledger'
 
 export function setPosition(reply: FastifyReply, position: number): void {
   reply.header(POSITION_HEADER, String(position))

@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type Kysely, sql } from 'kysely'
-import { eventTypes } from '../../../schema/events.ts'
 import { ProposalStatus } from '../../../schema/proposals.ts'
-import { parseData } from '../../audit/reports/events/parse-data.ts'
-import { lastPositionUntil, readEventTime } from '../../audit/reports/period.ts'
+import { readEventTime } from '../../audit/reports/period.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { endingTimeSql, parseProposed } from '../../features/proposals/reads.ts'
@@ -67,7 +64,7 @@ export const proposalList: List<typeof filters, Row> = {
     const isAscending = status === 'open'
     const [direction, isAfter] = isAscending ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
     const [last = isAscending ? 0 : Number.MAX_SAFE_INTEGER] = cursor === null ? [] : decodeCursor(cursor, 1)
-    const { now, decidedLater } = await readMoment(db, at)
+    const now = await readTimeAt(db, at)
     const time = sql`(timestamptz 'epoch' + ${now}::bigint * interval '1 microsecond')`
     const { rows } = await sql<
       Omit<Row, 'name' | 'action' | 'amounts'> & { readonly action: string; readonly amounts: string }
@@ -82,13 +79,13 @@ export const proposalList: List<typeof filters, Row> = {
             -- One that nobody decided is over at its time, whether or not the event of it is written yet.
             when status in ('open', 'expired')
               then case when expires_at <= least(${time}, ${sql.raw(endingTimeSql)}) then 'expired' else 'open' end
-            when decided_at > ${time} or proposal_id = any (${decidedLater}::bigint[]) then 'open'
+            when decided_position > ${at} then 'open'
             else status
           end as status_then
         from proposals
         where proposal_id <= ${at}
           -- By two indexes: of what is open now, and of what was decided later.
-          and (${status} <> 'open' or status = 'open' or decided_at >= ${time})
+          and (${status} <> 'open' or status = 'open' or decided_position > ${at})
       ) p
       where (${status} = 'all' or p.status_then = ${status}) and p.proposal_id ${isAfter} ${last}
       order by p.proposal_id ${direction} limit ${limit + 1}`.execute(db)
@@ -105,35 +102,14 @@ export const proposalList: List<typeof filters, Row> = {
   },
 }
 
-const decided = TypeCompiler.Compile(eventTypes['proposal-decided'].data)
-
-/**
- * The time of an event, and which proposals were decided after it at the same time: commands that arrive together have one
- * time. At the end of the ledger the time is now.
- */
-async function readMoment(
-  db: Kysely<Tables>,
-  at: number,
-): Promise<{ readonly now: Micros; readonly decidedLater: readonly number[] }> {
+/** The time of an event; of the last one, now. */
+async function readTimeAt(db: Kysely<Tables>, at: number): Promise<Micros> {
   const { head, present } = await db
     .selectFrom('ledger_head')
     .select(['position as head', micros('greatest(clock_timestamp(), at)').as('present')])
     .executeTakeFirstOrThrow()
-  if (at === 0 || at >= head) return { now: present, decidedLater: [] }
-  const now = await readEventTime(db, at)
-  if (now === null) throw new Error(`there is no event ${at}`)
-  const last = await lastPositionUntil(db, now, head)
-  if (last === at) return { now, decidedLater: [] }
-  const events = await db
-    .selectFrom('ledger_events')
-    .select('data')
-    .where('type', '=', 'proposal-decided')
-    .where('position', '>', at)
-    .where('position', '<=', last)
-    .execute()
-  const decidedLater = events.flatMap(({ data }) => {
-    const fields = parseData(data)
-    return decided.Check(fields) ? [fields.proposal_id] : []
-  })
-  return { now, decidedLater }
+  if (at === 0 || at >= head) return present
+  const time = await readEventTime(db, at)
+  if (time === null) throw new Error(`there is no event ${at}`)
+  return time
 }

@@ -118,7 +118,7 @@ export const proposalPages: ConsolePages = (scope, services) => {
     const isOpen = data.status === 'open'
     const isMaker = data.maker === `staff:${sub}`
     const mayAct = role === 'operator' && isOpen
-    const [decision, granted] = await Promise.all([readDecision(db, data), grantedFacts(db, data)])
+    const [decision, granted] = await Promise.all([readDecision(db, id), grantedFacts(db, data)])
     const heldAt = decision?.position ?? (await headOf(db))
     const effects = data.effects.slice(0, SHOWN_ROWS)
     const holds = await readHoldsAt(

@@ -7,7 +7,7 @@ import { findPostmaster, killProcesses, type Postmaster, repairPidFile } from '.
 import { type Account, chooseRunner } from './run-as.ts'
 
 /** The superuser that initdb makes, the owner of the database, and the service's own restricted role. */
-export type Role = 'postgres' | 'economy_owner' | 'economy_service'
+type Role = 'postgres' | 'economy_owner' | 'economy_service'
 
 /** A PostgreSQL cluster in `<dataDir>/postgres`, running or not. */
 export interface Cluster {

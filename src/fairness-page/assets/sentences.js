@@ -236,7 +236,7 @@ export const sentences = { en: english, ar: arabic }
  * @param {Fault} fault
  * @returns {string}
  */
-export function faultSentence(words, fault) {
+function faultSentence(words, fault) {
   switch (fault.fault) {
     case 'tooMany':
       return words.tooMany(fault.most)

@@ -27,7 +27,7 @@ export const instantTransfers = projection('instant_transfers', {
   created_at: micros(),
 })
 
-export type InstantTransfer = RowOf<typeof instantTransfers>
+type InstantTransfer = RowOf<typeof instantTransfers>
 
 export interface NamedTransfer {
   readonly transfer: InstantTransfer

@@ -16,7 +16,7 @@ export interface PresentationTerms {
 }
 
 /** A request as responses show it, without the fields in the vault. */
-export function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: PresentationTerms) {
+function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: PresentationTerms) {
   const { withdrawal, user, target, beneficiary, country } = named
   const { type } = withdrawal
   const addressee = withAvatarUrl(target, assetBaseUrl)
@@ -37,7 +37,7 @@ export function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: P
   }
 }
 
-export type OpenRecord = ReturnType<typeof openRecord>
+type OpenRecord = ReturnType<typeof openRecord>
 
 /** A request as stored with replies: the ids of vault records instead of their plaintext. */
 export interface SealedWithdrawal extends OpenRecord {

@@ -6,7 +6,7 @@ export const MONTH_PATTERN = '^[0-9]{4}-(0[1-9]|1[0-2])$'
 export const isMonth = (text: string): boolean => new RegExp(MONTH_PATTERN).test(text)
 
 /** The first microsecond of a month in UTC. */
-export function monthBegins(month: string): Micros {
+function monthBegins(month: string): Micros {
   const [year = 0, number = 0] = month.split('-').map(Number)
   // Date.UTC takes years below 100 for those of the last century.
   return new Date(0).setUTCFullYear(year, number - 1) * 1000

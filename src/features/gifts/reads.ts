@@ -133,7 +133,7 @@ export const chainLookup = (db: Kysely<Tables>) =>
     requestLimits(db),
   )
 
-export interface PositionedDraw {
+interface PositionedDraw {
   readonly position: number
   readonly draw: PublishedDraw
 }

@@ -19,7 +19,7 @@ export const cards = projection('privilege_cards', {
   entered: integer(),
 })
 
-export type Card = RowOf<typeof cards>
+type Card = RowOf<typeof cards>
 
 /** A card with the name and icon of its package. */
 export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &

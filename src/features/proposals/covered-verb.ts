@@ -13,7 +13,7 @@ export type LimitName = LimitedAmount['limit']
 export type ApprovalLimits = NonNullable<EventData<'approvals-set'>['limits']>
 
 /** What a command is about, for those who decide. */
-export interface Description {
+interface Description {
   readonly action: EventData<'proposal-made'>['action']
   /** Whom it concerns, such as `user:7`. */
   readonly subject: string

@@ -39,6 +39,8 @@ export const proposals = projection('proposals', {
   created_at: micros(),
   expires_at: micros(),
   decided_at: nullable(micros()),
+  /** Position of the event that decided or ended it. */
+  decided_position: nullable(integer()),
 })
 
 export type Proposal = RowOf<typeof proposals>
@@ -86,6 +88,7 @@ export const evolveProposals: Evolver = {
       refusal: null,
       created_at: at,
       decided_at: null,
+      decided_position: null,
     })
     state.set(proposalContents, String(position), { proposal_id: position, input, effects: null })
   },
@@ -95,7 +98,7 @@ export const evolveProposals: Evolver = {
     const version = versionOf({ verb: proposal.verb, input, amounts, terms })
     state.set(proposals, String(proposal_id), { ...proposal, amounts, terms, version })
   },
-  'proposal-decided': (state, { data, at }) => {
+  'proposal-decided': (state, { data, position, at }) => {
     const { proposal_id, decision, decided_by, note, effects, refusal, not_paid } = data
     const proposal = requireOpen(state, proposal_id)
     const { maker, expires_at } = proposal
@@ -106,7 +109,15 @@ export const evolveProposals: Evolver = {
     }
     // One that nobody decided was over at its time, whenever the event of it came, and moves nothing.
     const decided = decision === 'expired' ? { decided_at: expires_at } : { decided_at: at, not_paid }
-    state.set(proposals, String(proposal_id), { ...proposal, status: decision, decided_by, note, refusal, ...decided })
+    state.set(proposals, String(proposal_id), {
+      ...proposal,
+      status: decision,
+      decided_by,
+      note,
+      refusal,
+      ...decided,
+      decided_position: position,
+    })
     if (decision === 'expired') return
     state.set(proposalContents, String(proposal_id), { ...requireContents(state, proposal_id), effects })
   },

@@ -5,7 +5,7 @@ import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } f
 import { gameIdOf, potOf } from './game.ts'
 
 /** A spin as recorded on the ledger. */
-export interface RecordedSpin {
+interface RecordedSpin {
   readonly incarnation: string
   readonly server_seed: string
   readonly entries: readonly RouletteEntry[]

@@ -3,7 +3,7 @@ import { type Key, keyOf, projection } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 
 /** The flags of a user that make an agent or a manager. */
-export interface RoleFlags {
+interface RoleFlags {
   readonly charging_agent: boolean
   readonly allow_receive_withdraw_requests: boolean
   readonly business_manager: boolean

@@ -23,7 +23,7 @@ interface Revocation<Holder> {
  * up once, and again after a revocation, which arrives from the ledger. A lookup in flight during a revocation is not
  * cached: it may have read the former state.
  */
-export class SessionCache<Holder extends number | string> {
+class SessionCache<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
   readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
   readonly #cache = recentlyUsed<Holder, number>(MAX_SESSIONS)

@@ -110,7 +110,7 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
 const isCanonical = (text: string): boolean =>
   text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 
-export const isExpired = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
+const isExpired = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
 
 function parseClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: TokenRules): Token | undefined {
   if (!claims.Check(payload) || payload.iat > Date.now() / 1000 + MAX_CLOCK_AHEAD_SECONDS) return undefined

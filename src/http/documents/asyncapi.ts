@@ -13,7 +13,7 @@ type Messages = Readonly<Record<string, Json>>
 const schemas = new DocumentSchemas()
 
 /** Frames by the id of their message. */
-export const FrameExamples = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))
+const FrameExamples = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))
 export const frameExamplesFile = new URL('../../../schema/frame-examples.json', import.meta.url)
 
 const examples = Value.Parse(FrameExamples, JSON.parse(readFileSync(frameExamplesFile, 'utf8')))

@@ -115,10 +115,6 @@ export const responsesOfChecks = (checks: Checks): Json =>
     ]),
   )
 
-/** The codes that the checks before an operation, or its failure, can answer. */
-export const codesOfChecks = (checks: Checks): readonly string[] =>
-  Object.values<SharedResponse>(responsesBefore(checks)).flatMap(({ codes }) => codes)
-
 const responsesBefore = ({ takesBody, needsToken }: Checks) => ({
   ...(needsToken && ofTokens),
   ...always,

@@ -2,7 +2,7 @@ import type { LocalizedText } from '../../../schema/languages.ts'
 import type { Refusal } from '../../ledger/rules/verb.ts'
 
 /** The HTTP response to a refusal. */
-export interface RefusalResponse {
+interface RefusalResponse {
   readonly status: 403 | 404 | 412 | 422 | 428
   readonly message: LocalizedText
 }

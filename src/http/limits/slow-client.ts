@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 /** How fast a client has to take an answer that others wait for. */
 const MIN_BYTES_PER_SECOND = 16_384
 /** What a client that was slow, or gone for a moment, may be behind by. */
-export const PATIENCE_MS = 10_000
+const PATIENCE_MS = 10_000
 /** Of each wait for the client: an answer that is written in larger pieces is not seen to be taken until all of one is. */
 const PIECE_LENGTH = 16_384
 

@@ -1,10 +1,9 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { isVisible, TEXT_FORM } from '../../../schema/common.ts'
-import type { LocalizedText } from '../../../schema/languages.ts'
+import { arabicFormOf, type LocalizedText } from '../../../schema/languages.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
 import type { Messages } from '../../language/messages.ts'
 import { formatCount, formatNumber, type PluralForms } from '../../language/numbers.ts'
-import { arabicForms } from './forms.ts'
 
 /**
  * Annotations of a schema. A title states the expected form, and the description then says what the field means; without
@@ -17,9 +16,9 @@ interface AnnotatedSchema {
 }
 
 /** The expected form as a schema states it, if it does. */
-export function expectedForm(schema: AnnotatedSchema | undefined): LocalizedText | undefined {
-  const form = schema?.title ?? schema?.description
-  return typeof form === 'string' ? { en: form, ar: arabicForms.get(form) ?? 'بالصيغة الموضحة في التوثيق' } : undefined
+export function expectedForm(schema: AnnotatedSchema = {}): LocalizedText | undefined {
+  const en = schema.title ?? schema.description
+  return typeof en === 'string' ? { en, ar: arabicFormOf(schema) ?? 'بالصيغة الموضحة في التوثيق' } : undefined
 }
 
 /** A violation as Ajv reports it with `verbose`. */

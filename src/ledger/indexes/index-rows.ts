@@ -43,7 +43,7 @@ const restsSql = (names: readonly string[]): string => `
 export type TermKind = 'type' | 'actor' | 'request' | 'key' | 'user'
 
 /** SQL: the integer of a term; several terms may share one. `value` is an SQL expression. */
-export const termSql = (kind: TermKind, value: string): string => `hashtext('${kind} ' || ${value})`
+const termSql = (kind: TermKind, value: string): string => `hashtext('${kind} ' || ${value})`
 
 /** `base, terms` of the full blocks after one position and up to another, both SQL expressions. */
 export const termRowsSql = (after: string, upTo: string): string => `

@@ -1,9 +1,8 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
-import type { Page } from '../../db/copy-out.ts'
 import { microsOf } from '../../db/micros-of.ts'
 import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
-import { copyBinaryRows, copyRows, type Fields } from '../storage/copy-rows.ts'
+import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/head.ts'
 import type { TextRow } from '../storage/row-table.ts'
 

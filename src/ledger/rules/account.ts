@@ -1,7 +1,7 @@
 import { ACCOUNT_PATTERN, currencies } from '../../../schema/account.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { exact, text } from './columns.ts'
-import { type Key, keyOf, projection, type RowOf } from './projection.ts'
+import { type Key, keyOf, projection } from './projection.ts'
 import type { State, WritableState } from './state.ts'
 
 export { currencies }
@@ -50,8 +50,6 @@ export const balances = projection('balances', {
   balance: exact(),
 })
 
-export type Balance = RowOf<typeof balances>
-
 /** 0 for an account without movements. */
 const exactBalanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
 
@@ -63,8 +61,6 @@ export const holds = projection('holds', {
   account: text(),
   held: exact(),
 })
-
-export type Hold = RowOf<typeof holds>
 
 /** Whether an account may have a hold: users' dollars, of either wallet. */
 export const canBeHeld = (name: string): boolean => name.endsWith('dollars') && name.startsWith('user:')

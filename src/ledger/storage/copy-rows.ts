@@ -1,27 +1,26 @@
 import type { Client } from 'pg'
-import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../db/copy-out.ts'
+import { to } from 'pg-copy-streams'
 
 /** A row's columns in their order, as text. */
 export type Fields = readonly (string | null)[]
 
-/** Pages of bytes are larger because each is handed to another thread, which costs nearly nothing per row that way. */
-const TEXT_PAGE_BYTES = 65_536
-const BINARY_PAGE_BYTES = 262_144
+/** The bytes of whole rows, in memory shared with no other page. */
+export type Page = Buffer<ArrayBuffer>
+
+/** Pages are large because each is handed to another thread, which costs nearly nothing per row that way. */
+const PAGE_BYTES = 262_144
 
 /**
- * The rows of a query without parameters, page by page as they arrive, by COPY: the cheapest way for both sides. A
- * consumer that stops early waits for the rest, as the connection cannot be used before.
+ * The rows of a query without parameters, as they arrive, by COPY: the cheapest way for both sides. A consumer that stops
+ * early waits for the rest, as the connection cannot be used before.
  */
 export async function* copyRows(client: Client, query: string): AsyncGenerator<readonly Fields[], void> {
-  for await (const page of copyOut(client, `copy (${query}) to stdout`, TEXT_PAGE_BYTES)) {
-    const rows: Fields[] = []
-    for (let at = 0; at < page.length; ) {
-      const end = endOfMessage(page, at)
-      // Up to the line break.
-      if (page[at] === ROW) rows.push(parseLine(page.toString('utf8', at + MESSAGE_HEADER, end - 1)))
-      at = end
-    }
-    yield rows
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let rest = ''
+  for await (const chunk of copyOut(client, `copy (${query}) to stdout`)) {
+    const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
+    rest = lines.pop() ?? ''
+    yield lines.map(parseLine)
   }
 }
 
@@ -34,25 +33,57 @@ const EXTENSION_LENGTH_OFFSET = 15
  * number of columns in 2 bytes, then for each column its length in 4 (-1 for null) and its bytes.
  */
 export async function* copyBinaryRows(client: Client, query: string): AsyncGenerator<Page, void> {
-  let begun = false
-  for await (const page of copyOut(client, `copy (${query}) to stdout (format binary)`, BINARY_PAGE_BYTES)) {
-    const rows: Page = begun ? page : withoutHeader(page)
-    begun = rows.length > 0
-    if (begun) yield rows
+  let chunks: Buffer[] = []
+  let size = 0
+  let start: number | undefined
+  const takePage = (): Page => {
+    const bytes = Buffer.allocUnsafeSlow(size)
+    let at = 0
+    for (const chunk of chunks) at += chunk.copy(bytes, at)
+    const first = start ?? HEADER_BYTES + bytes.readInt32BE(EXTENSION_LENGTH_OFFSET)
+    const end = endOfRows(bytes, first)
+    // A copy, as the page is transferred.
+    const rest = Buffer.from(bytes.subarray(end))
+    chunks = [rest]
+    size = rest.length
+    start = 0
+    return bytes.subarray(first, end)
   }
+  for await (const chunk of copyOut(client, `copy (${query}) to stdout (format binary)`)) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= PAGE_BYTES) yield takePage()
+  }
+  if (size > 0) yield takePage()
 }
 
-/** Removes the header from the first message, where it precedes the row. */
-function withoutHeader(page: Page): Page {
-  let at = 0
-  while (at < page.length && page[at] !== ROW) at = endOfMessage(page, at)
-  if (at === page.length) return page.subarray(at)
-  const header = HEADER_BYTES + page.readInt32BE(at + MESSAGE_HEADER + EXTENSION_LENGTH_OFFSET)
-  const end = endOfMessage(page, at)
-  const from = at + header
-  page.writeUInt8(ROW, from)
-  page.writeUInt32BE(end - from - 1, from + 1)
-  return page.subarray(from)
+/** Where the last whole row ends. */
+function endOfRows(bytes: Page, start: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let end = start
+  for (let next = endOfRow(view, end); next !== undefined; next = endOfRow(view, end)) end = next
+  return end
+}
+
+/** Undefined where the row is not whole, and for the trailer: a row of -1 columns. */
+function endOfRow(view: DataView, start: number): number | undefined {
+  let at = start + 2
+  if (at > view.byteLength) return undefined
+  for (let columns = view.getInt16(start); columns !== 0; columns -= 1) {
+    if (columns < 0 || at + 4 > view.byteLength) return undefined
+    at += 4 + Math.max(0, view.getInt32(at))
+  }
+  return at > view.byteLength ? undefined : at
+}
+
+/** What the server sends, in chunks that end anywhere. */
+async function* copyOut(client: Client, copy: string): AsyncGenerator<Buffer, void> {
+  const chunks: AsyncIterator<Buffer, void> = client.query(to(copy))[Symbol.asyncIterator]()
+  try {
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value
+  } finally {
+    while ((await chunks.next()).done !== true) continue
+  }
 }
 
 function parseLine(line: string): Fields {

@@ -183,7 +183,7 @@ test('only what is overdue expires, at its time', async (t) => {
   t.equal(expire(end - 1), 0)
   t.equal(expire(end + HOUR), 1)
   t.equal(expire(end + HOUR), 0)
-  t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end })
+  t.match(state.get(proposals, '3'), { status: 'expired', decided_by: 'system', decided_at: end, decided_position: 5 })
   t.equal(state.get(proposalContents, '3')?.effects, null)
 })
 

@@ -45,7 +45,7 @@ export function rouletteRules(): GivenWhen {
 }
 
 export const open = (feePercent = 0) => openGame({ spins: testSpins, feePercent })
-export const finish = finishGame(testSpins)
+const finish = finishGame(testSpins)
 
 /** Input of user 1 for a game in room 1: 30 coins, three players, joined by the creator. */
 export const gameInput: OpenGame = {

@@ -1,5 +1,5 @@
-import type { Page } from '../../../src/db/copy-out.ts'
 import type { Movement } from '../../../src/ledger/rules/event.ts'
+import type { Page } from '../../../src/ledger/storage/copy-rows.ts'
 
 /** Object ids of PostgreSQL's types. */
 const TEXT = 25
@@ -34,8 +34,7 @@ function row(position: number, movements: readonly Movement[]): Buffer {
     null,
     Buffer.from('hash'),
   ]
-  const bytes = Buffer.concat([Buffer.from([0, columns.length]), ...columns.map(field)])
-  return Buffer.concat([Buffer.from('d'), int32(4 + bytes.length), bytes])
+  return Buffer.concat([Buffer.from([0, columns.length]), ...columns.map(field)])
 }
 
 /** Length and bytes of a column. */

@@ -1,9 +1,11 @@
+import { globSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { EventsQuery, ExplainQuery, StatementQuery, TrialBalanceQuery, VerifyQuery } from '../../../schema/finance.ts'
+import { arabicFormOf } from '../../../schema/languages.ts'
 import { openapiDocument } from '../../../scripts/openapi.ts'
-import { arabicForms } from '../../../src/http/validation/forms.ts'
+import { expectedForm } from '../../../src/http/validation/messages.ts'
 import { dereference } from '../../harness/http/dereference.ts'
 
 const Schema = Type.Recursive((Self) =>
@@ -44,7 +46,14 @@ function formsIn(schema: Schema): readonly string[] {
   return [...(isQuoted ? [form] : []), ...inner.flatMap(formsIn)]
 }
 
-test('every form that an error can quote is known in Arabic', async (t) => {
+/** The forms, at any depth of a value, that have Arabic beside them. */
+function formsInArabic(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const form = arabicFormOf(value) === undefined ? undefined : expectedForm(value)
+  return [...(form === undefined ? [] : [form.en]), ...Object.values(value).flatMap(formsInArabic)]
+}
+
+test('every form that an error can quote has its Arabic beside it', async (t) => {
   const { paths } = Value.Parse(Document, dereference(await openapiDocument()))
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
   const forms = new Set(
@@ -65,6 +74,10 @@ test('every form that an error can quote is known in Arabic', async (t) => {
   }
   t.ok(forms.has('android or ios'))
   t.ok(forms.has('1 to 200, default 50'))
-  t.same([...forms].filter((form) => !arabicForms.has(form)).toSorted(), [])
-  t.same([...arabicForms.keys()].filter((form) => !forms.has(form)).toSorted(), [], 'and none that no schema has')
+  const modules: readonly object[] = await Promise.all(
+    globSync('schema/*.ts').map((file) => import(`../../../${file}`)),
+  )
+  const inArabic = new Set(formsInArabic(modules.map((module) => Object.values(module))))
+  t.same([...forms].filter((form) => !inArabic.has(form)).toSorted(), [])
+  t.same([...inArabic].filter((form) => !forms.has(form)).toSorted(), [], 'and none that no error quotes')
 })

@@ -1,6 +1,6 @@
-import type { Page } from '../../../db/copy-out.ts'
 import { accountRowsSql, BLOCK_EVENTS, INDEX_CURSOR, termRowsSql } from '../../../ledger/indexes/index-rows.ts'
 import type { Snapshot } from '../../../ledger/replay/snapshot.ts'
+import type { Page } from '../../../ledger/storage/copy-rows.ts'
 import { type Finding, MAX_FINDINGS } from '../../finding.ts'
 import { type IndexTable, rowsBefore } from './index-row-reader.ts'
 

@@ -1,5 +1,5 @@
-import { endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../../db/copy-out.ts'
 import { internName } from '../../../ledger/storage/binary-rows/interned-names.ts'
+import type { Page } from '../../../ledger/storage/copy-rows.ts'
 
 export type IndexTable = 'account_index' | 'event_index'
 
@@ -38,22 +38,17 @@ export class IndexRowReader {
 
   /** Moves to the next row; false when there is none. */
   next(): boolean {
-    while (this.#next < this.#bytes.length) {
-      const start = this.#next
-      this.#next = endOfMessage(this.#bytes, start)
-      if (this.#bytes[start] !== ROW) continue
-      let at = start + MESSAGE_HEADER + 2
-      // The trailer is a row of -1 columns.
-      const columns = this.#view.getInt16(at - 2)
-      for (let column = 0; column < columns; column += 1) {
-        const length = this.#view.getInt32(at)
-        this.#starts[column] = at + 4
-        this.#lengths[column] = length
-        at += 4 + Math.max(0, length)
-      }
-      if (columns > 0) return true
+    if (this.#next === this.#bytes.length) return false
+    const columns = this.#view.getInt16(this.#next)
+    let at = this.#next + 2
+    for (let column = 0; column < columns; column += 1) {
+      const length = this.#view.getInt32(at)
+      this.#starts[column] = at + 4
+      this.#lengths[column] = length
+      at += 4 + Math.max(0, length)
     }
-    return false
+    this.#next = at
+    return true
   }
 
   get base(): number {

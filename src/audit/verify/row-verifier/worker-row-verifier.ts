@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Page } from '../../../db/copy-out.ts'
+import type { Page } from '../../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../../ledger/storage/event-hash.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import type { IndexTable } from '../indexes/index-row-reader.ts'

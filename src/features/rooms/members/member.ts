@@ -1,7 +1,7 @@
 import { integer, micros } from '../../../ledger/rules/columns.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { type Key, keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
+import { type Key, keyOf, projection } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
 import { rooms } from '../room.ts'
 
@@ -11,8 +11,6 @@ export const roomMembers = projection('room_memberships', {
   user_id: integer(),
   joined_at: micros(),
 })
-
-export type RoomMember = RowOf<typeof roomMembers>
 
 export const roomMemberKey = (roomId: number, userId: number): string => `${roomId}:${userId}`
 

@@ -9,7 +9,7 @@ import { cancelledEvent } from '../cancel.ts'
 import { type Game, gameAccount, games } from '../game.ts'
 import { coinAccount, gameKeys, type NamedGame, namedGame, playerBalanceKeys, profileKeys } from '../game-lookup.ts'
 
-export interface SkippedGame extends NamedGame {
+interface SkippedGame extends NamedGame {
   readonly code: 'balance_limit' | 'insufficient_balance'
   /** The players whose balances cannot take the refund. */
   readonly user_ids: readonly number[]

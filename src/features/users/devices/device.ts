@@ -18,7 +18,7 @@ export const devices = projection('devices', {
 export type UserDevice = RowOf<typeof devices>
 
 /** Devices per user; one more replaces the one registered first. */
-export const MAX_DEVICES = 20
+const MAX_DEVICES = 20
 
 export const devicesOfUsers = projection('user_devices', {
   user_id: integer(),

@@ -1,4 +1,3 @@
-import { endOfMessage, MESSAGE_HEADER, ROW } from '../../../db/copy-out.ts'
 import type { Movement } from '../../rules/event.ts'
 import { isoMicros } from '../../rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../rules/unreadable-event.ts'
@@ -70,16 +69,9 @@ export class EventRowReader {
   /** Moves to the next row; false when there is none. */
   next(): boolean {
     const view = this.#view
-    let at = this.#next
-    let end = at
-    do {
-      if (end >= view.byteLength) return false
-      at = end
-      end = endOfMessage(this.#bytes, at)
-      // The trailer is a row of -1 columns.
-    } while (this.#bytes[at] !== ROW || view.getInt16(at + MESSAGE_HEADER) < 0)
-    this.#next = end
-    at += MESSAGE_HEADER + 2
+    if (this.#next === view.byteLength) return false
+    // After the number of columns.
+    let at = this.#next + 2
     for (let column = 0; column < columns.length; column += 1) {
       const length = view.getInt32(at)
       at += 4
@@ -87,6 +79,7 @@ export class EventRowReader {
       this.#lengths[column] = length
       if (length > 0) at += length
     }
+    this.#next = at
     return true
   }
 
