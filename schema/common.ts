@@ -51,7 +51,7 @@ export const Prose = (maxLength: number, minLength = 0) =>
     pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
   })
 
-/** The name of a thing, for every language or for each; `pickName` drops what else it holds. */
+/** The name of a thing, for every language or for each; `pickName` drops what else it has. */
 export const Name = Type.Union([Text(100, 1), Type.Object({ en: Text(100, 1), ar: Text(100, 1) })], {
   title: 'a name, or an object with the names en and ar',
   ...arabicForm('اسمًا، أو كائنًا فيه الاسمان en وar'),

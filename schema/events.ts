@@ -141,7 +141,7 @@ export const eventTypes = {
   'staff-sessions-revoked': { version: 1, data: Type.Object({ sub: Type.String(), before: Amount }) },
   /** The user's profile data was erased. */
   'user-forgotten': { version: 1, data: Type.Object({ user_id: Id }) },
-  /** Stored replies that named a forgotten user were redacted: `reply_hash` is that of the redacted reply. */
+  /** Stored replies that named an erased user were redacted: `reply_hash` is that of the redacted reply. */
   'replies-blanked': {
     version: 1,
     data: Type.Object({
@@ -151,7 +151,7 @@ export const eventTypes = {
   },
   'room-defined': { version: 1, data: Type.Object({ room_id: Id, owner_id: Id }) },
   'room-joined': { version: 1, data: Type.Object({ room_id: Id, user_id: Id }) },
-  /** The actor is the user, or whoever removed the user. */
+  /** The actor is the user, or the one who removed the user. */
   'room-left': { version: 1, data: Type.Object({ room_id: Id, user_id: Id }) },
   'decoration-defined': {
     version: 1,

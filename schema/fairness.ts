@@ -117,7 +117,7 @@ export const SpinFairness = named(
 )
 export type SpinFairness = Static<typeof SpinFairness>
 
-/** Of a finished game. */
+/** Given for a finished game. */
 export const SpunFairness = named(
   'SpunFairness',
   Type.Object({ ...committed, ...spun }, { description: 'Everything needed to verify the spin' }),

@@ -65,7 +65,7 @@ export const clientFrames = {
       since: Since,
       ledger: Ledger,
       state: WantsState,
-      chs: Type.Optional(Type.Never({ description: 'not beside `ch`' })),
+      chs: Type.Optional(Type.Never({ description: 'not with `ch`' })),
     },
   ),
   subMany: frame(
@@ -80,8 +80,8 @@ export const clientFrames = {
       }),
       ledger: Ledger,
       state: Type.Optional(Type.Boolean({ description: 'for all channels that do not say it themselves' })),
-      ch: Type.Optional(Type.Never({ description: 'not beside `chs`' })),
-      since: Type.Optional(Type.Never({ description: 'not beside `chs`: each channel has its own' })),
+      ch: Type.Optional(Type.Never({ description: 'not with `chs`' })),
+      since: Type.Optional(Type.Never({ description: 'not with `chs`: each channel has its own' })),
     },
   ),
   unsub: frame('Unsubscribes from a channel: the same name as in its latest sub', {

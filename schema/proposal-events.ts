@@ -80,7 +80,7 @@ export const proposalEvents = {
     data: Type.Object({
       maker: Type.String(),
       action: ProposalAction,
-      /** What is to be done: a verb and its input; of a salary file the rows that could be paid. */
+      /** What would be done: a verb and its input; of a salary file the rows that could be paid. */
       verb: Type.String(),
       input: Type.Unknown(),
       subject: Type.String(),

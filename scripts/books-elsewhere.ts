@@ -68,7 +68,7 @@ function parseBalances(lines: readonly string[], pattern: RegExp): Balances {
       .map((line) => {
         const [, account = '', text = ''] = pattern.exec(line) ?? []
         const [amount = '', currency = ''] = text.replaceAll(/[",]/g, '').split(' ')
-        if (!account.endsWith(`:${currency}`)) throw new Error(`${account} holds ${text}`)
+        if (!account.endsWith(`:${currency}`)) throw new Error(`${account} has ${text}`)
         return [account, BigInt(amount.replace('.', ''))]
       }),
   )

@@ -14,7 +14,7 @@ const refusalMessages: Readonly<Record<string, string>> = {
   withdrawal_open: 'a withdrawal request of this user is open; reject it or mark it as transferred first',
 }
 
-async function forgetUser(url: string, user: number, invocation: Invocation): Promise<void> {
+async function runErasure(url: string, user: number, invocation: Invocation): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = queryBuilder(pool)
   try {
@@ -43,7 +43,7 @@ export const main = (invocation: Invocation): Promise<number> =>
       )
       .requiredOption('--user <id>', 'the user to erase', parseUserId)
       .action(({ user }: { readonly user: number }) =>
-        withDatabase(invocation.env, invocation.interrupted, ({ url }) => forgetUser(url, user, invocation)),
+        withDatabase(invocation.env, invocation.interrupted, ({ url }) => runErasure(url, user, invocation)),
       ),
   )
 

@@ -44,7 +44,7 @@ create index ledger_acts_of_users on ledger_events (actor, type, position)
 -- What members of staff did, newest first.
 create index ledger_staff_acts on ledger_events (position) where actor like 'staff:%';
 -- What stored replies became when a person in them was erased.
-create index ledger_blanked_replies on ledger_events (position) where type = 'replies-blanked';
+create index ledger_redacted_replies on ledger_events (position) where type = 'replies-blanked';
 
 create view ledger_movements as
   select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,

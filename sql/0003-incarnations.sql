@@ -9,7 +9,7 @@ create table ledger_incarnation (
   began_at    timestamptz not null
 );
 comment on table ledger_incarnation is
-  'The present life of the ledger, which began with its first event or after commits were lost: one row. From the '
+  'The current life of the ledger, which began with its first event or after commits were lost: one row. From the '
   'ledger.';
 
 create table ledger_home (
@@ -18,7 +18,7 @@ create table ledger_home (
   timeline          bigint not null
 );
 comment on table ledger_home is
-  'The database in which the present incarnation lives, which a restore or a promotion changes: one row. Not part of '
+  'The database in which the current incarnation lives, which a restore or a promotion changes: one row. Not part of '
   'the ledger.';
 
 create table lost_commits (

@@ -20,7 +20,7 @@ create table catalogue_counts (
   catalogue   text primary key,
   decorations bigint not null
 );
-comment on table catalogue_counts is 'How many gifts the catalogue holds: one row. From the ledger.';
+comment on table catalogue_counts is 'How many gifts the catalogue has: one row. From the ledger.';
 
 create table odds_tables (
   -- SHA-256 of its canonical JSON.

@@ -30,7 +30,7 @@ create table privilege_cards (
   created_at           timestamptz not null,
   entered              bigint not null
 );
--- Wallets are newest first and hold no activated card.
+-- Wallets are newest first and have no activated card.
 create index privilege_cards_stored on privilege_cards (owner_id, entered desc) where not activated;
 comment on table privilege_cards is 'Every card that was granted, stored or activated. From the ledger.';
 
@@ -43,7 +43,7 @@ comment on table card_counts is 'How many stored cards a user has; no row where 
 create table privileges (
   user_id              bigint primary key,
   privilege_package_id bigint not null,
-  -- That of the package when the card that began this privilege was activated.
+  -- The package's rank when the card that began this privilege was activated.
   rank                 bigint not null,
   -- Seconds since 1970.
   valid_until          bigint not null

@@ -7,7 +7,7 @@ create table jobs (
   -- Jobs with the same text run one at a time; null: any number.
   exclusive       text,
   started_by      text not null,
-  -- The Idempotency-Key of the request, so that a retry finds the job.
+  -- The key of the request, so that a retry finds the job.
   idempotency_key text,
   started_at      timestamptz not null default clock_timestamp(),
   -- Written about every second while it runs; when it is old, the process was killed.
@@ -34,7 +34,7 @@ comment on table jobs is
 create table made_checkpoints (
   checkpoint_id   bigint generated always as identity primary key,
   made_by         text not null,
-  -- That of the request, so that a retry finds the checkpoint.
+  -- The key of the request, so that a retry finds the checkpoint.
   idempotency_key text,
   at              timestamptz not null,
   position        bigint not null,

@@ -35,17 +35,17 @@ import { handleErrors, handleNotFound, handleUnroutable, refuseAll, routedUrl } 
 import type { RefusalResponseOf } from './http/errors/refusals.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
 import { limitPipelining } from './http/limits/pipelining.ts'
-import { decorateAllowance, rateLimitCheck } from './http/limits/rate-limit.ts'
+import { decorateRateLimit, rateLimitCheck } from './http/limits/rate-limit.ts'
 import type { WriteAllowance } from './http/limits/write-allowance.ts'
 import { writeCheck } from './http/limits/write-check.ts'
 import { RequestLog } from './http/observability/logging.ts'
 import type { Metrics } from './http/observability/metrics.ts'
 import { serviceRoutes } from './http/observability/service-routes.ts'
-import { positionHook, replayHook } from './http/positions.ts'
+import { positionHook, standbyHook } from './http/positions.ts'
 import { clientPrefixes } from './http/prefixes.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
 import { isSocketUpgrade } from './http/socket-upgrade.ts'
-import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
+import { MAX_CLIENT_BODY_BYTES, MAX_OPERATOR_BODY_BYTES, parseBodies } from './http/validation/body.ts'
 import { parseQuery } from './http/validation/query.ts'
 import { schemaError } from './http/validation/validation.ts'
 import { compileValidator } from './http/validation/validators.ts'
@@ -71,11 +71,11 @@ export interface AppParts {
   /** The bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
-  /** Where the database is a standby: waits until it has replayed a position; false when that takes too long. */
-  readonly hasReplayed?: ((position: number) => Promise<boolean>) | undefined
+  /** Where the database is a standby: waits until it has a position; false when that takes too long. */
+  readonly awaitPosition?: ((position: number) => Promise<boolean>) | undefined
   /** Whether nothing may be answered any more. */
   readonly isVoid?: () => boolean
-  /** A folder with pictures and videos to serve beside those of the demo catalogue; null: only those. */
+  /** A folder with pictures and videos to serve besides those of the demo catalogue; null: only those. */
   readonly assetDir: string | null
   /** Origins whose pages may call client routes. */
   readonly allowedOrigins: readonly string[]
@@ -111,7 +111,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     trustProxy: parts.trustProxy.length === 0 ? false : [...parts.trustProxy],
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
-    bodyLimit: CLIENT_BODY_LIMIT,
+    bodyLimit: MAX_CLIENT_BODY_BYTES,
     ...serverOptions,
     http: {
       ...serverOptions.http,
@@ -138,7 +138,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   parseBodies(app)
   handleErrors(app, requestLog, parts.metrics)
   decorateCaller(app)
-  decorateAllowance(app)
+  decorateRateLimit(app)
   await describeRoutes(app, (code) => parts.refusalResponseOf({ refusal: code }).status)
   const verifyToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isSignatureValid = signatureCheck(verifyToken)
@@ -162,7 +162,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     gate,
     ...tokenChecks,
     writeCheck(parts.writes, parts.metrics),
-    ...(parts.hasReplayed === undefined ? [] : [replayHook(services.applied, parts.hasReplayed)]),
+    ...(parts.awaitPosition === undefined ? [] : [standbyHook(services.applied, parts.awaitPosition)]),
   ]
   const publicChecks = [preventCaching, gate, publicCheck(verifyToken, limitUnauthenticated)]
   const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
@@ -219,7 +219,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   }
   await guardedScope(app, '/admin/v1', { checks: staffChecks }, (scope) => {
     scope.addHook('onRoute', (route) => {
-      route.bodyLimit = OPERATOR_BODY_LIMIT
+      route.bodyLimit = MAX_OPERATOR_BODY_BYTES
     })
     for (const { adminRoutes } of slices) adminRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
   })
@@ -233,7 +233,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       },
       verifyToken,
       limitUnauthenticated,
-      // Of its own: pages send requests to /admin/v1, which would wait for the turn that their page has.
+      // A limiter of its own: pages send requests to /admin/v1, which would wait for the turn that their page has.
       afterSession: limitRequests(),
       logFailure: (error, request, status) => requestLog.failed(error, request, status),
     })
@@ -241,7 +241,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   return app
 }
 
-/** Responses hold personal data: no cache may store them. */
+/** Responses contain personal data: no cache may store them. */
 const preventCaching: onRequestHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
   done()

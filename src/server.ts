@@ -7,9 +7,9 @@ import { createFinanceSlice } from './audit/routes/slice.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
+import { awaitStandby } from './db/await-standby.ts'
 import { headOf } from './db/head.ts'
 import type { InstanceState } from './db/queries/instances.ts'
-import { awaitReplay } from './db/replay.ts'
 import { refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
@@ -121,7 +121,7 @@ async function start(
   try {
     makePrivate(closings)
   } catch (err) {
-    log.error({ err }, 'others may be able to read the files of closings')
+    log.error({ err }, 'the folder of closings could not be made private; others may read its files')
   }
   const audit = { url, checkpoints, piiKey: keys.pii, jobs, closingsFolder: closings }
   const finance = createFinanceSlice(audit)
@@ -151,8 +151,8 @@ async function start(
     log,
     metrics,
     isReady: async () => !noticed.signal.aborted && (await isReady()),
-    hasReplayed: database.promotion.isStandby
-      ? (position) => awaitReplay(async () => (await headOf(db)) >= position)
+    awaitPosition: database.promotion.isStandby
+      ? (position) => awaitStandby(async () => (await headOf(db)) >= position)
       : undefined,
     isVoid: () => noticed.signal.aborted,
     docs: config.docs,
@@ -186,8 +186,8 @@ async function start(
 }
 
 /**
- * Runs the service until `stop`, or until commits were lost. Resolves to whether to run it again: what this process holds in
- * memory is void then, and goes with everything that held it.
+ * Runs the service until `stop`, or until commits were lost. Resolves to whether to run it again: the memory of this process
+ * is void then, and goes with everything that refers to it.
  */
 async function run(stop: AbortSignal): Promise<boolean> {
   const cleanUp = new AsyncDisposableStack()

@@ -1,5 +1,5 @@
 -- The table of balances against the sum of all movements.
--- A row a fault; none: every balance is what its movements come to.
+-- A row a finding; none: every balance is what its movements come to.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/balances.sql
 

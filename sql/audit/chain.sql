@@ -1,5 +1,5 @@
 -- Recomputes the hash of every event from its columns and the hash before it, in SQL alone.
--- A row a fault, in order; none: the chain is whole and ends at the head.
+-- A row a finding, in order; none: the chain is whole and ends at the head.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/chain.sql
 
@@ -38,7 +38,7 @@ last as (
   order by position desc
   limit 1
 )
-select position, 'the hash differs' as fault, hash as is, hash_of_text as ought_to_be
+select position, 'the hash differs' as finding, hash as is, hash_of_text as ought_to_be
 from recomputed
 where hash <> hash_of_text
 union all

@@ -1,5 +1,5 @@
 -- Double entry: whatever leaves one account enters another, and only the system's own accounts owe.
--- A row a fault; none: every currency sums to zero and no user or room was ever overdrawn.
+-- A row a finding; none: every currency sums to zero and no user or room was ever overdrawn.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/double-entry.sql
 
@@ -16,7 +16,7 @@ running as (
     sum(change) over (partition by account order by position range unbounded preceding) as balance
   from sides
 )
-select 'a currency does not sum to zero' as fault, null as position,
+select 'a currency does not sum to zero' as finding, null as position,
        split_part(account, ':', 3) as account, sum(change) as balance
 from sides
 group by split_part(account, ':', 3)

@@ -1,6 +1,6 @@
 -- Roulette: coins are in a game's account only while the game is open, and then as many as its players paid in; once it
 -- is finished or cancelled the account is empty.
--- A row a fault; none: every coin that was paid in was paid out. Read from the ledger alone.
+-- A row a finding; none: every coin that was paid in was paid out. Read from the ledger alone.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/games.sql
 
@@ -31,7 +31,7 @@ sides as (
 held as (
   select account, sum(change) as coins from sides group by account
 )
-select g.game_id, 'more than one end' as fault, g.ends::numeric as is, 1 as ought_to_be
+select g.game_id, 'more than one end' as finding, g.ends::numeric as is, 1 as ought_to_be
 from games g
 where g.ends > 1
 union all

@@ -1,7 +1,7 @@
 -- Withdrawals: what is on hold of a wallet is what its pending requests come to; dollars are in a request's own account
 -- only while it is approved, and then as many as were asked for; what an agent or manager has settled is what was
 -- transferred to them.
--- A row a fault; none: every cent that is owed or held is explained. Requests are read from the ledger alone.
+-- A row a finding; none: every cent that is owed or held is explained. Requests are read from the ledger alone.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/withdrawals.sql
 
@@ -37,7 +37,7 @@ owed as (
 pending as (
   select wallet as account, sum(amount) as cents from standing where status = 'pending' group by wallet
 )
-select account, 'on hold otherwise than is pending' as fault, coalesce(h.held, 0) as is, coalesce(p.cents, 0) as ought_to_be
+select account, 'on hold otherwise than is pending' as finding, coalesce(h.held, 0) as is, coalesce(p.cents, 0) as ought_to_be
 from holds h full join pending p using (account)
 where coalesce(h.held, 0) <> coalesce(p.cents, 0)
 union all

@@ -24,7 +24,7 @@ export interface Config {
   readonly databaseSynchronous: boolean
   /** What to do when commits were lost: end, or begin an incarnation and continue. */
   readonly onLostCommits: 'stop' | 'recover'
-  /** The schema of the ledger in that database, which may hold others. */
+  /** The schema of the ledger in that database, which may have others. */
   readonly ledgerSchema: string
   /** Absolute path. */
   readonly dataDir: string
@@ -159,7 +159,7 @@ function readEnvironment(given: Given): { values: Environment | null; faults: st
   }
 }
 
-/** Whoever guesses a key can predict draws or decrypt sealed fields, and guesses can be tested offline. */
+/** Who guesses a key can predict draws or decrypt sealed fields, and guesses can be tested offline. */
 const MAKE_KEY = 'make one with: openssl rand -hex 32'
 
 function productionFaults(given: Given): string[] {
@@ -279,7 +279,7 @@ const commaList = (text = ''): string[] =>
 const numberOrOff = (text: string): number | null => (text === 'off' ? null : Number(text))
 
 const SECONDS_IN: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-/** Of a time such as `30d`. */
+/** The seconds in a duration such as `30d`. */
 export const secondsIn = (text: string): number => Number(text.slice(0, -1)) * (SECONDS_IN[text.slice(-1)] ?? 0)
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode } from './error-code.ts'
 
-/** The modes of what holds data of the ledger: for its owner alone. */
+/** The modes of files and folders with data of the ledger: for its owner alone. */
 export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
 

@@ -13,7 +13,7 @@ import type { VerifyToken } from '../http/auth/tokens.ts'
 import type { LimitUnauthenticated } from '../http/auth/unauthenticated-limit.ts'
 import { notFound } from '../http/errors/http-error.ts'
 import { problemOf } from '../http/errors/problem.ts'
-import { CLIENT_BODY_LIMIT } from '../http/validation/body.ts'
+import { MAX_CLIENT_BODY_BYTES } from '../http/validation/body.ts'
 import { accountPages } from './accounts/accounts.ts'
 import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
@@ -118,7 +118,7 @@ export async function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): 
         csrfOpts: { hmacKey: consoleKey(cookieKey, 'forms'), userInfo: true },
         getUserInfo: (request) => staffOrNull(request)?.token ?? 'nobody',
       })
-      await scope.register(formbody, { bodyLimit: CLIENT_BODY_LIMIT })
+      await scope.register(formbody, { bodyLimit: MAX_CLIENT_BODY_BYTES })
       await scope.register(view, {
         engine: { eta: templates },
         templates: templates.config.views ?? '',

@@ -21,7 +21,7 @@ export async function usedKeys(client: ClientBase): Promise<ReadonlySet<GuardedK
 export async function storeFingerprints(client: ClientBase, keys: Keys, ownerUrl: string): Promise<void> {
   const owner = await connect(ownerUrl, 'economy keys')
   try {
-    // Of the whole database: two new ledgers with one key must not overlook each other.
+    // One lock for the whole database: two new ledgers with one key must not overlook each other.
     await owner.query(`begin; select pg_advisory_xact_lock(hashtextextended('ledger keys', 0))`)
     await assertOwnFairnessKey(owner, keys)
     await client.query(

@@ -30,7 +30,7 @@ export const lastSeenFile = (dataDir: string, schema: string): string =>
 /** Something was seen, and it cannot be known what. */
 export class DamagedLastSeen extends Error {}
 
-/** What the file holds; null when there is none. Throws an Error that says what to do with one that cannot be read. */
+/** What the file says; null when there is none. Throws an Error that says what to do with one that cannot be read. */
 export async function readLastSeen(file: string): Promise<LastSeen | null> {
   let text: string
   try {

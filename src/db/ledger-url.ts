@@ -3,7 +3,7 @@ import { DEFAULT_SCHEMA } from '../config/ledger-schema.ts'
 
 /**
  * The connection string of the ledger in this schema: the database's, with the parameter `schema`, which the driver
- * ignores. So whoever opens a connection knows the schema. Throws when the string names another schema already.
+ * ignores. So all who open a connection know the schema. Throws when the string names another schema already.
  */
 export function ledgerUrl(url: string, schema: string): string {
   const named = namedSchema(url)
@@ -24,7 +24,7 @@ export const schemaOf = (url: string): string => namedSchema(url) ?? DEFAULT_SCH
 export const setSearchPath = (url: string): string => `set search_path = ${escapeIdentifier(schemaOf(url))}, pg_temp`
 
 /**
- * The name of an advisory lock of this ledger, for `hashtextextended($1, 0)`. Locks belong to a database, which may hold
+ * The name of an advisory lock of this ledger, for `hashtextextended($1, 0)`. Locks belong to a database, which may have
  * other ledgers. In the default schema it is the bare name.
  */
 export const lockName = (url: string, name: string): string =>

@@ -1,8 +1,8 @@
 const STEPS = 10
 
 /**
- * Calls `expire` once the event loop has turned for `ms`; a turn counts as a tenth of that at most. While the loop is held,
- * answers arrive that it has not read: to take them for missing would be wrong. Returns what cancels it.
+ * Calls `expire` once the event loop has turned for `ms`; a turn counts as a tenth of that at most. While the loop is
+ * blocked, answers arrive that it has not read: to take them for missing would be wrong. Returns what cancels it.
  */
 export function loopTimeout(expire: () => void, ms: number): () => void {
   let steps = 0

@@ -42,7 +42,7 @@ export function nextPieceEvents(planned: number, events: number, ms: number, { m
 export class Pace {
   readonly #limits: PieceLimits
   readonly #clock: Clock
-  /** Of the next piece while it matters how long that takes. */
+  /** The events of the next piece while it matters how long that takes. */
   #events: number
   /** The end of the ledger when the growth was last measured, and when that was. */
   #last: { readonly head: number; readonly at: number } | undefined

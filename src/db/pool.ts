@@ -34,7 +34,7 @@ type OnConnection = (
 ) => void
 
 /**
- * pg's pool counts the time for which the event loop was held, and gives up connections whose server has answered
+ * pg's pool counts the time for which the event loop was blocked, and gives up connections whose server has answered
  * meanwhile. This one then tries again.
  */
 export class PatientPool extends Pool {
@@ -141,7 +141,7 @@ function safeInteger(text: string): number {
   return value
 }
 
-/** For arrays of one dimension whose elements hold neither commas nor quotation marks. */
+/** For arrays of one dimension whose elements contain neither commas nor quotation marks. */
 function elements(text: string): (string | null)[] {
   if (text === '{}') return []
   return text

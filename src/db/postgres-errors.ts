@@ -16,7 +16,7 @@ export const isConstraintViolation = (error: unknown): boolean => sqlStateOf(err
 /** Whether the database takes no writes: it is a standby, or an operator made it read-only. */
 export const isReadOnlyError = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
-/** Whether a standby cancelled a query because its replay removes rows that the query may still read. */
+/** Whether a standby cancelled a query because its recovery removes rows that the query may still read. */
 export const isRecoveryConflict = (error: unknown): boolean => sqlStateOf(error) === '40001'
 
 /** Whether a lock was not free within `lock_timeout`. */

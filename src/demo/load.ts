@@ -15,7 +15,7 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
 /**
- * Loads the demo data onto a ledger that holds nothing but its genesis and the settings of approvals; any other ledger is
+ * Loads the demo data onto a ledger that has nothing but its genesis and the settings of approvals; any other ledger is
  * left as it is. All commands are queued at once, so they share one transaction; idempotency keys prevent two starting
  * instances from loading it twice. Throws when a command is refused.
  */

@@ -6,13 +6,13 @@ import { isMember, leftEvent, memberKeys } from '../features/rooms/members/membe
 import { roomsJoinedBy } from '../features/rooms/members/reads.ts'
 import { rooms } from '../features/rooms/room.ts'
 import { revokeSessions } from '../features/users/revoke-sessions.ts'
-import { forgottenUid } from '../features/users/user.ts'
+import { erasedUid } from '../features/users/user.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import { runVerb, VerbRefused } from '../ledger/executor/run-verb.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
-import { forgetUser } from './forget-user.ts'
+import { eraseProfile } from './erase-profile.ts'
 import {
   deleteStoredClient,
   findRepliesNaming,
@@ -82,8 +82,8 @@ export async function eraseUser(
     await sleep(revocationDelayMs)
   }
   const data = await findUserData(db, userId)
-  const new_uid = forgottenUid(randomBytes(16).toString('hex'))
-  await run(forgetUser, { user_id: userId, new_uid, ...data })
+  const new_uid = erasedUid(randomBytes(16).toString('hex'))
+  await run(eraseProfile, { user_id: userId, new_uid, ...data })
   let rooms = 0
   for (let joined = await findRooms(); joined.length > 0; joined = await findRooms()) {
     await run(leaveRooms, { user_id: userId, room_ids: joined })

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
-import { isForgotten } from '../features/users/user.ts'
+import { isErased } from '../features/users/user.ts'
 import { userKey } from '../http/auth/client-keys.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
@@ -37,7 +37,7 @@ export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
     .select(['name', 'avatar', 'uid'])
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  return row !== undefined && !isForgotten(row)
+  return row !== undefined && !isErased(row)
 }
 
 /** A stored reply that names a user, and its redacted body. */
@@ -50,7 +50,7 @@ interface ReplyNamingUser {
   readonly reply_hash: string
 }
 
-/** Stored replies to anyone that name a user, whose profile must be redacted by now. */
+/** Stored replies to anyone that name a user, whose profile must be erased by now. */
 export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNamingUser[]> {
   const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
     select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)

@@ -125,7 +125,7 @@ export const algorithmTexts = {
     {
       en:
         '**Before.** When a game is created we fix a secret **server seed** and show its **commitment**: the SHA-256 of ' +
-        '`rr1|commit|game|` and the seed’s 32 bytes. Whoever joins may add a seed.',
+        '`rr1|commit|game|` and the seed’s 32 bytes. Players who join may add a seed.',
       ar:
         '**قبل الدوران.** عند إنشاء اللعبة نثبّت **بذرة خادم** سرية ونعرض **التزامها**: تجزئة SHA-256 للنص ' +
         '`rr1|commit|game|` وبايتات البذرة وعددها 32. ومن ينضم يمكنه إضافة بذرة.',

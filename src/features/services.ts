@@ -41,7 +41,7 @@ export interface Services {
   readonly db: Kysely<Tables>
   /** For reports and pages of staff that read much. */
   readonly chooseReportDatabase: ChooseReportDatabase
-  /** What of the ledger responses from memory take into account. */
+  /** The part of the ledger that responses from memory take into account. */
   readonly applied: AppliedEvents
   readonly settings: Settings
   /** Which clients the service is open to. */

@@ -61,7 +61,7 @@ export class CommandRouter implements RouterExecutor {
   /** As `Executor.run`; a command that was done before is answered once this instance has applied it, if it can. */
   async run(command: Command): Promise<CommandResult> {
     const result = await this.#send(command)
-    if (result.replayed) await this.#catchUp(result.position)
+    if (result.isRepeat) await this.#catchUp(result.position)
     return result
   }
 
@@ -96,7 +96,7 @@ export class CommandRouter implements RouterExecutor {
   }
 
   async #rerun(command: Command, idempotency: NonNullable<Cause['idempotency']>): Promise<CommandResult> {
-    // The reply is stored whatever it is: a refusal must also hold for a writer that runs the command later.
+    // The reply is stored whatever it is: a refusal must also bind a writer that runs the command later.
     const cause = { ...command.cause, idempotency: { ...idempotency, discardRefusal: false } }
     let result: CommandResult
     try {
@@ -109,7 +109,7 @@ export class CommandRouter implements RouterExecutor {
       throw error
     }
     // What the writer shared of it was lost with the answer.
-    if (result.replayed && !(await this.#catchUp(result.position))) {
+    if (result.isRepeat && !(await this.#catchUp(result.position))) {
       throw new Unavailable('the command was done, and this instance is far behind')
     }
     return result

@@ -8,12 +8,12 @@ export const PROTOCOL = 1
 /** What an instance says first. */
 const Hello = Type.Object({
   protocol: Type.Integer(),
-  /** Of its verbs and events: commands are understood only by an instance of the same version. */
+  /** The version of its verbs and events: only an instance of the same version understands its commands. */
   version: Type.String(),
   /** The writer that it means to reach: on its own ledger. */
   writer: Type.String(),
-  /** The configuration that its verbs are to be run with. */
-  terms: Type.Unknown(),
+  /** What its verbs are configured with. */
+  settings: Type.Unknown(),
 })
 export type Hello = Static<typeof Hello>
 
@@ -56,7 +56,7 @@ const Answer = Type.Union([
   Type.Object({
     id: Type.Integer(),
     reply: Type.Object({ status: Type.Integer(), body: Type.String() }),
-    replayed: Type.Boolean(),
+    isRepeat: Type.Boolean(),
     storedBytes: Type.Number(),
     position: Type.Integer(),
   }),

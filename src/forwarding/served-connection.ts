@@ -11,7 +11,7 @@ import { type Answer, type FailureCode, type Hello, PROTOCOL, requests, type Sen
 
 const HELLO_TIMEOUT_MS = 1_000
 const MAX_HELLO_BYTES = 16_384
-/** Answers that a connection may hold for an instance that does not read; beyond it the connection is closed. */
+/** Answers that a connection may keep for an instance that does not read; beyond it the connection is closed. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024
 /** How long an instance has to take its last answers. */
 const LAST_ANSWERS_TIMEOUT_MS = 2_000
@@ -24,7 +24,7 @@ export interface ServedConnectionOptions {
   readonly writer: string
   readonly version: string
   /** The verbs for the configuration that an instance sends; null when it cannot be read. */
-  readonly verbsFor: (terms: unknown) => ReadonlyMap<string, ReceivableVerb> | null
+  readonly verbsFor: (settings: unknown) => ReadonlyMap<string, ReceivableVerb> | null
   readonly presentRefusal: PresentRefusal
   /** Whether this instance is still the writer: after it was suspended it may be that no longer. */
   readonly isWriter: () => boolean
@@ -97,12 +97,12 @@ export class ServedConnection {
     }
   }
 
-  #welcome({ protocol, version, writer, terms }: Hello): void {
+  #welcome({ protocol, version, writer, settings }: Hello): void {
     const options = this.#options
-    // A passing state: whoever asks looks for the writer again.
+    // A passing state: the caller looks for the writer again.
     if (writer !== options.writer || !options.isWriter()) throw new Error('this instance is not the writer')
     const isSameVersion = protocol === PROTOCOL && version === options.version
-    const verbs = isSameVersion ? options.verbsFor(terms) : null
+    const verbs = isSameVersion ? options.verbsFor(settings) : null
     if (verbs === null) {
       const refused = isSameVersion
         ? 'the writer cannot read the configuration of this instance'
@@ -141,8 +141,8 @@ export class ServedConnection {
     )
   }
 
-  #complete(id: number, { reply, replayed, storedBytes, position }: CommandResult): void {
-    this.#answer({ id, reply: { status: reply.status, body: reply.body }, replayed, storedBytes, position })
+  #complete(id: number, { reply, isRepeat, storedBytes, position }: CommandResult): void {
+    this.#answer({ id, reply: { status: reply.status, body: reply.body }, isRepeat, storedBytes, position })
   }
 
   #fail(id: number, failure: FailureCode, message: string): void {

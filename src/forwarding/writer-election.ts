@@ -38,8 +38,8 @@ export interface WriterElectionOptions {
   readonly router: CommandRouter
   /** For the commands of other instances. */
   readonly serve: Omit<ServedConnectionOptions, 'writer' | 'isWriter'>
-  /** The configuration that this instance's verbs are to be run with, when it connects. */
-  readonly terms: () => unknown
+  /** What this instance's verbs are configured with when it connects. */
+  readonly settings: () => unknown
   readonly onEvents: WriterLinkOptions['onEvents']
   readonly log: RecoveryLogger
   readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
@@ -47,7 +47,7 @@ export interface WriterElectionOptions {
 
 /**
  * Makes one of the instances on a ledger the writer, and lets the others send it their commands. Nothing depends on
- * it but speed: whoever finds no writer, or is refused by it, writes itself.
+ * it but speed: an instance that finds no writer, or is refused by it, writes itself.
  *
  * README.md describes the election.
  */
@@ -212,8 +212,8 @@ export class WriterElection {
    * the database on which it found the writer: after a failover the writer may be on another.
    */
   async #follow({ writer, address }: AdvertisedWriter, lock: WriterLock, ledger: string): Promise<boolean> {
-    const { router, serve, terms, onEvents, log, network, folder } = this.#options
-    const hello = { protocol: PROTOCOL, version: serve.version, writer, terms: terms() }
+    const { router, serve, settings, onEvents, log, network, folder } = this.#options
+    const hello = { protocol: PROTOCOL, version: serve.version, writer, settings: settings() }
     const options = { onEvents, onNotRun: router.runAgain, onAnswerLost: router.settleLost }
     const ways = [
       () => connectToSocket(socketPath(folder, ledger, writer)),

@@ -15,23 +15,23 @@ const LOCK_NAME = 'ledger writer'
 const LOCK = `hashtextextended($1, 0)`
 
 /**
- * Who holds the lock, and for how many milliseconds PostgreSQL has heard nothing of that session: null when it does not
+ * Who owns the lock, and for how many milliseconds PostgreSQL has heard nothing of that session: null when it does not
  * tell, as for another role or with `track_activities = off`.
  */
-const findHolder = `
+const findOwner = `
   select a.pid, a.backend_start, extract(epoch from clock_timestamp() - a.state_change) * 1000 as silence
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and l.database = (select oid from pg_database where datname = current_database())
     and l.classid = ((${LOCK} >> 32) & 4294967295)::oid and l.objid = (${LOCK} & 4294967295)::oid`
 
-const endSilentHolder = `
-  with holder as (${findHolder})
-  select pg_terminate_backend(pid) from holder where silence > ${MAX_SILENCE_MS}`
+const endSilentOwner = `
+  with owner as (${findOwner})
+  select pg_terminate_backend(pid) from owner where silence > ${MAX_SILENCE_MS}`
 
 /** The writer that advertised itself, if its session has the lock and it does not seem to hang. */
-const findHoldingWriter = `
-  select writer, address from ledger_writer w join (${findHolder}) h on h.pid = w.pid and h.backend_start = w.session_start
+const findOwningWriter = `
+  select writer, address from ledger_writer w join (${findOwner}) o on o.pid = w.pid and o.backend_start = w.session_start
   where silence < ${MAX_SILENCE_MS / 2}`
 
 /** What the writer says of itself. */
@@ -78,12 +78,12 @@ export class WriterLock {
     return this.#isLost
   }
 
-  /** Whether the lock was held a moment ago: a process that was suspended may have lost it since. */
+  /** Whether the lock was owned a moment ago: a process that was suspended may have lost it since. */
   get isFresh(): boolean {
     return !this.#isLost && performance.now() - this.#heardAt < MAX_SILENCE_MS
   }
 
-  /** Takes the lock, if nobody has it, and holds it until the connection is lost or closed. */
+  /** Takes the lock, if nobody has it, and keeps it until the connection is lost or closed. */
   async tryAcquire(): Promise<boolean> {
     const askedAt = performance.now()
     const { rows } = await this.#query<{ mine: boolean }>(
@@ -111,15 +111,15 @@ export class WriterLock {
     )
   }
 
-  /** The writer that holds the lock on this database, once it has advertised itself. */
+  /** The writer that owns the lock on this database, once it has advertised itself. */
   async findWriter(): Promise<AdvertisedWriter | null> {
-    const { rows } = await this.#query<AdvertisedWriter>(findHoldingWriter, [this.#name])
+    const { rows } = await this.#query<AdvertisedWriter>(findOwningWriter, [this.#name])
     return rows[0] ?? null
   }
 
   /** Ends the session of a writer that PostgreSQL has not heard for too long, and answers whether there was one. */
   async endSilentWriter(): Promise<boolean> {
-    const { rows } = await this.#query(endSilentHolder, [this.#name])
+    const { rows } = await this.#query(endSilentOwner, [this.#name])
     return rows.length > 0
   }
 

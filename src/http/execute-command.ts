@@ -17,7 +17,7 @@ import { idempotencyKey } from './validation/idempotency.ts'
 interface ResponseOptions {
   /** What identifies the request under its idempotency key, where that is not the whole input of the verb. */
   readonly request?: unknown
-  /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
+  /** Fills in what must not be stored with the reply, which has references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>
 }
 
@@ -44,19 +44,13 @@ export function executeWith(
     // Replies to GET and HEAD are not stored.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
-    const forgetRefusal = user !== null && !writes.hasLeft(user)
+    const discardRefusal = user !== null && !writes.hasLeft(user)
     const cause: Cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
       language: languageOf(request),
       idempotency:
-        key === null
-          ? null
-          : {
-              key,
-              requestHash: requestHash(request, options.request ?? input),
-              discardRefusal: forgetRefusal,
-            },
+        key === null ? null : { key, requestHash: requestHash(request, options.request ?? input), discardRefusal },
     }
     const settled = await executor.run(verb.command(input, cause, presentRefusal))
     const { status, body } = settled.reply
@@ -70,8 +64,8 @@ export function executeWith(
     }
     const { hydrate } = options
     const whole = hydrate !== undefined && status < 300 ? JSON.stringify(await hydrate(parseExact(body))) : body
-    // Only now: the error response of a failed `hydrate` is no replay.
-    if (settled.replayed) reply.header('idempotency-replayed', 'true')
+    // Only now: the error response of a failed `hydrate` is not the stored reply.
+    if (settled.isRepeat) reply.header('idempotency-replayed', 'true')
     reply.code(status).type('application/json; charset=utf-8').send(whole)
   }
 }

@@ -43,14 +43,14 @@ export function toPage<Row>(
   return pageBody(data, rows.length > data.length, sortKeyOf)
 }
 
-/** The body of a page; `more` says that there is a next one. */
+/** The body of a page; `hasMore` says that there is a next one. */
 export function pageBody<Row>(
   data: readonly Row[],
-  more: boolean,
+  hasMore: boolean,
   sortKeyOf: (row: Row) => readonly number[],
 ): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
   const last = data.at(-1)
-  return { data, meta: { next_cursor: more && last !== undefined ? encodeCursor(sortKeyOf(last)) : null } }
+  return { data, meta: { next_cursor: hasMore && last !== undefined ? encodeCursor(sortKeyOf(last)) : null } }
 }
 
 export const encodeCursor = (sortKey: readonly number[]): string => Buffer.from(sortKey.join('.')).toString('base64url')

@@ -3,8 +3,8 @@ import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
 
 /**
- * In a response: it takes into account every event up to this position, if not more; a replayed response is as it was,
- * with the position of the replay. In a request: the client has seen that position, and its read must not be older.
+ * In a response: it takes into account every event up to this position, if not more; a stored reply is as it was,
+ * with the position of the repetition. In a request: the client has seen that position, and its read must not be older.
  */
 const POSITION_HEADER = 'x-ledger-position'
 /** The incarnation of the ledger that the position belongs to. */
@@ -37,14 +37,14 @@ export function requestedPosition(
  * Where the database is a standby, a read waits for the position that it sends back, and is then answered with what there
  * is. Elsewhere reads see whatever was committed before.
  */
-export const replayHook =
+export const standbyHook =
   (
     applied: Pick<AppliedEvents, 'position' | 'incarnation'>,
-    hasReplayed: (position: number) => Promise<boolean>,
+    awaitPosition: (position: number) => Promise<boolean>,
   ): onRequestAsyncHookHandler =>
   async (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return
     const requested = requestedPosition(request, applied.incarnation)
     if (requested === null || requested <= applied.position) return
-    if (await hasReplayed(requested)) setPosition(reply, requested)
+    if (await awaitPosition(requested)) setPosition(reply, requested)
   }

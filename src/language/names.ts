@@ -1,6 +1,6 @@
 import type { Language, LocalizedName } from '../../schema/languages.ts'
 
-/** A name as rows hold it: `name_ar` is null where one name serves every language. */
+/** A name as rows have it: `name_ar` is null where one name serves every language. */
 export interface StoredName {
   readonly name: string
   readonly name_ar: string | null

@@ -1,8 +1,8 @@
 import type { Language } from '../../schema/languages.ts'
 
 /**
- * Arabic sentences have the digits 0 to 9, not ٠ to ٩: those are the digits of the amounts and ids beside them, and readers
- * of Arabic everywhere know them.
+ * Arabic sentences have the digits 0 to 9, not ٠ to ٩: the amounts and ids next to them have those, and readers of Arabic
+ * everywhere know them.
  */
 const locales: Readonly<Record<Language, string>> = { en: 'en', ar: 'ar-u-nu-latn' }
 

@@ -104,7 +104,7 @@ export class Dispatcher {
     const details = { user_id: row.user_id, position: row.position }
     try {
       if (row.registered_at === null) return await outbox.remove(row)
-      if (row.stale) {
+      if (row.is_stale) {
         log.warn(details, 'push notification not sent for 28 days; dropped')
         return await outbox.remove(row)
       }
@@ -126,15 +126,15 @@ export class Dispatcher {
 
   async #reschedule(
     row: LeasedDelivery,
-    { why, deviceOnly, afterMs }: Extract<Outcome, { kind: 'later' }>,
+    { why, isDeviceOnly, afterMs }: Extract<Outcome, { kind: 'later' }>,
   ): Promise<void> {
     // Sends aborted by our own shutdown say nothing about FCM.
     if (this.#stop.signal.aborted) return
     const { outbox, log, random = Math.random } = this.#options
-    if (deviceOnly) this.#onResponse()
+    if (isDeviceOnly) this.#onResponse()
     else this.#onFailure(afterMs, random)
-    // Of many failures in a row, the 1st, 2nd, 4th, 8th … are logged.
-    if (deviceOnly ? row.attempts === 1 : Number.isInteger(Math.log2(this.#failures))) {
+    // Failures in a row are logged at the 1st, 2nd, 4th, 8th ….
+    if (isDeviceOnly ? row.attempts === 1 : Number.isInteger(Math.log2(this.#failures))) {
       log.warn(
         { user_id: row.user_id, position: row.position, why, attempts: row.attempts, in_a_row: this.#failures },
         'push notification not sent; retrying later',

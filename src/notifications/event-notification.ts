@@ -4,7 +4,7 @@ import type { Notification } from '../../schema/notifications.ts'
 import type { StoredName } from '../language/names.ts'
 import type { EventWithoutMovements } from '../ledger/rules/event.ts'
 
-/** Names that notifications show, by id. People who were forgotten are missing, or have an empty name. */
+/** Names that notifications show, by id. People who were erased are missing, or have an empty name. */
 export interface Names {
   readonly users: ReadonlyMap<number, { readonly name: string }>
   readonly packages: ReadonlyMap<number, StoredName>

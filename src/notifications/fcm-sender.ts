@@ -56,16 +56,16 @@ function outcomeOf(result: HttpResult): Outcome {
   const { code, isBadToken } = parseError(result.body)
   if (code === 'UNREGISTERED' || (result.status === 400 && isBadToken)) return { kind: 'gone' }
   // The device belongs to another sender, or FCM rejects the message.
-  const deviceOnly = result.status === 400 || code === 'SENDER_ID_MISMATCH'
-  return { ...later('', result), deviceOnly }
+  const isDeviceOnly = result.status === 400 || code === 'SENDER_ID_MISMATCH'
+  return { ...later('', result), isDeviceOnly }
 }
 
 function later(prefix: string, result: HttpResult): Extract<Outcome, { kind: 'later' }> {
-  if (result.status === null) return { kind: 'later', why: `${prefix}${result.why}`, deviceOnly: false, afterMs: 0 }
+  if (result.status === null) return { kind: 'later', why: `${prefix}${result.why}`, isDeviceOnly: false, afterMs: 0 }
   const { status, body, retryAfterMs } = result
   const { code } = parseError(body)
   const afterMs = status === 429 && retryAfterMs === 0 ? DEFAULT_QUOTA_WAIT_MS : retryAfterMs
-  return { kind: 'later', why: `${prefix}${status}${code === null ? '' : ` ${code}`}`, deviceOnly: false, afterMs }
+  return { kind: 'later', why: `${prefix}${status}${code === null ? '' : ` ${code}`}`, isDeviceOnly: false, afterMs }
 }
 
 /** FCM's error code, and whether the device token is malformed. */

@@ -7,7 +7,7 @@ type Lookup<Kind extends keyof Names> = (db: Kysely<Tables>, ids: readonly numbe
 /** Reads the names that notifications show, by id. */
 export type NameLookups = { readonly [Kind in keyof Names]: Lookup<Kind> }
 
-/** The present names that some notifications show, with one query for each kind. */
+/** The current names that some notifications show, with one query for each kind. */
 export async function findNames(
   db: Kysely<Tables>,
   { users, packages }: NameLookups,

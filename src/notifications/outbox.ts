@@ -23,7 +23,7 @@ export interface LeasedDelivery extends Omit<Delivery, 'notification'> {
   /** When the device was registered; null when it is no longer the user's. */
   readonly registered_at: string | null
   /** Whether it is too old to be sent. */
-  readonly stale: boolean
+  readonly is_stale: boolean
 }
 
 /** Notifications that are not sent yet, one row for each device, shared by all instances. */
@@ -63,7 +63,7 @@ export class Outbox {
       name: 'lease from outbox',
       // Citus allows now() in an update but not in its returning clause, so that the age is found before.
       text: `with due as (
-               select w.token, w.position, d.registered_at, w.made_at < (select at from passed_time) - interval '${MAX_AGE}' as stale
+               select w.token, w.position, d.registered_at, w.made_at < (select at from passed_time) - interval '${MAX_AGE}' as is_stale
                from push_outbox w left join devices d on d.token = w.token and d.user_id = w.user_id
                where w.next_attempt <= now()
                order by w.next_attempt limit $1 for update of w skip locked
@@ -71,7 +71,7 @@ export class Outbox {
              update push_outbox o
              set attempts = o.attempts + 1, next_attempt = now() + ${LEASE_MS} * interval '1 millisecond'
              from due where o.token = due.token and o.position = due.position
-             returning o.token, o.position, o.user_id, o.notification, o.attempts, due.registered_at, due.stale`,
+             returning o.token, o.position, o.user_id, o.notification, o.attempts, due.registered_at, due.is_stale`,
       values: [limit],
     })
     return rows.map((row) => ({ ...row, notification: readNotification(row.notification) }))

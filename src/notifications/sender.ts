@@ -18,7 +18,7 @@ export type Outcome =
       /** For the log; quotes nothing of the request. */
       readonly why: string
       /** Whether only this device is affected. */
-      readonly deviceOnly: boolean
+      readonly isDeviceOnly: boolean
       /** The delay that the server requested; 0 without one. */
       readonly afterMs: number
     }

@@ -51,7 +51,7 @@ interface Parts {
   readonly database: Pick<Database, 'url' | 'promotion'>
   readonly ledger: Pick<Ledger, 'executor' | 'ownExecutor' | 'applied'>
   readonly metrics: Metrics
-  /** Of this instance's own verbs. */
+  /** What this instance's own verbs are configured with. */
   readonly settings: Settings
   readonly appState: Pick<AppStatusGate, 'applyAll'>
   readonly log: Logger
@@ -75,7 +75,7 @@ export async function startElection(parts: Parts, cleanUp: AsyncDisposableStack)
       verbsFor: (sent) => (sentSettings.Check(sent) ? verbsOf({ ...settings, ...sent }) : null),
       presentRefusal: refusalPresenter(refusalResponseOf),
     },
-    terms: () => sentOf(settings),
+    settings: () => sentOf(settings),
     onEvents: (entries) => {
       const events = entries.map(parseStoredEvent)
       appState.applyAll(events)
@@ -88,7 +88,7 @@ export async function startElection(parts: Parts, cleanUp: AsyncDisposableStack)
   cleanUp.defer(() => void election.resign())
   void database.promotion.whenPromoted(
     async () => election.start(),
-    (err) => log.error({ err }, 'the election of the writer does not start'),
+    (err) => log.error({ err }, 'electing the writer cannot start; this instance writes itself'),
   )
   return election
 }

@@ -31,7 +31,7 @@ const CONFIRM_TIMEOUT_MS = 5_000
  * Compares the ledger with what this instance has seen of it: whenever the executor connects, and every second. Seen is what
  * was committed: read from the database, or answered here.
  *
- * Once commits were lost, `noticed` is aborted, and everything that this process holds in memory is void.
+ * Once commits were lost, `noticed` is aborted, and everything that this process has in memory is void.
  */
 export class LedgerWatch implements Watch {
   readonly #database: Pick<Database, 'url' | 'subscriberPool'>
@@ -162,7 +162,7 @@ export class LedgerWatch implements Watch {
       // Otherwise this instance alone is out of date.
       if (end.lost !== null || (found.is !== 'back' && found.is !== 'unseen')) return
       await recordLoss(client, end, seen, reason).catch((err: unknown) =>
-        this.#log.warn({ err }, 'that commits were lost could not be recorded; other instances notice it themselves'),
+        this.#log.warn({ err }, 'lost commits could not be recorded; other instances notice them themselves'),
       )
     } finally {
       await client.end()

@@ -143,12 +143,12 @@ class Connections {
   watch(server: HttpServer): void {
     const open = this.#open
     // One function for all: websockets outlive their upgrade by hours, and a listener of each would take memory.
-    function forget(this: Duplex): void {
+    function drop(this: Duplex): void {
       open.delete(this)
     }
     server.on('connection', (socket) => {
       open.add(socket)
-      socket.on('close', forget)
+      socket.on('close', drop)
     })
     server.on('upgrade', (_request, socket) => open.delete(socket))
   }

@@ -172,7 +172,7 @@ export async function startRealtime(
       for (const statePusher of statePushers) statePusher.stop()
     })
     tail.subscribe(position, async (events) => {
-      profiles.forgetPeople(events)
+      profiles.dropErased(events)
       await hub.onEvents(events)
       for (const statePusher of statePushers) statePusher.onEvents(events)
     })

@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely'
+import { awaitStandby } from '../db/await-standby.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { FailureLog, type RecoveryLogger } from '../db/failure-log.ts'
 import { openPool } from '../db/pool.ts'
 import { isUndefinedInSchema } from '../db/postgres-errors.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
 import { type ChooseReportDatabase, openReportDatabase, type ReportDatabase } from '../db/queries/report-database.ts'
-import { awaitReplay } from '../db/replay.ts'
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
 import type { Tables } from '../db/tables.ts'
 
 /**
  * Opens the database of DATABASE_READ_URL; `cleanUp` closes it. Throws an Error unless it is a standby of the primary, as far
- * as that can be seen: one that is away, or has replayed nothing yet, must not keep an instance from starting.
+ * as that can be seen: one that is away, or has received nothing yet, must not keep an instance from starting.
  */
 export async function openStandby(
   url: string,
@@ -39,7 +39,7 @@ export async function openStandby(
   return async () => {
     const end = await readEnd(primary.db)
     try {
-      if (!(await awaitReplay(() => hasReplayed(probe, end)))) throw new StandbyBehind()
+      if (!(await awaitStandby(() => hasCaughtUp(probe, end)))) throw new StandbyBehind()
       failures.succeeded(probe)
       return standby
     } catch (err) {
@@ -72,12 +72,12 @@ async function readEnd(primary: Kysely<Tables>): Promise<End> {
 }
 
 /** One that was promoted is no standby any more: it may have what the primary lacks. */
-async function hasReplayed(standby: Kysely<Tables>, { batch, migration }: End): Promise<boolean> {
-  const { rows } = await sql<{ readonly has_replayed: boolean }>`
+async function hasCaughtUp(standby: Kysely<Tables>, { batch, migration }: End): Promise<boolean> {
+  const { rows } = await sql<{ readonly has_caught_up: boolean }>`
     select pg_is_in_recovery()
        and ((select batch from ledger_head) = ${batch} or exists (select from ledger_batches where id = ${batch}))
-       and (select max(name) from kysely_migration) >= ${migration} as has_replayed`.execute(standby)
-  return rows[0]?.has_replayed === true
+       and (select max(name) from kysely_migration) >= ${migration} as has_caught_up`.execute(standby)
+  return rows[0]?.has_caught_up === true
 }
 
 /** Compares the first events, which name their ledgers, as far as there are any. */

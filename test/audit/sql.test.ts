@@ -24,8 +24,8 @@ test('the queries of finance return no rows on sound books', async (t) => {
 })
 
 test('the queries find what was changed', async (t) => {
-  const fault = (position: string | null, account: string, balance: string) => ({
-    fault: position === null ? 'a currency does not sum to zero' : 'a movement of two currencies, or of no amount',
+  const finding = (position: string | null, account: string, balance: string) => ({
+    finding: position === null ? 'a currency does not sum to zero' : 'a movement of two currencies, or of no amount',
     position,
     account,
     balance,
@@ -35,7 +35,7 @@ test('the queries find what was changed', async (t) => {
       [
         [changed(11, 'amount[1] = 9961')],
         {
-          chain: [{ position: '11', fault: 'the hash differs', is: SHA256, ought_to_be: SHA256 }],
+          chain: [{ position: '11', finding: 'the hash differs', is: SHA256, ought_to_be: SHA256 }],
           doubleEntry: [],
           balances: [
             { account: 'issuance:operator:diamonds', is: '-19960', ought_to_be: '-10039' },
@@ -55,12 +55,12 @@ test('the queries find what was changed', async (t) => {
         {
           chain: [{ position: '8' }, { position: '11' }, { position: '22' }],
           doubleEntry: [
-            fault(null, 'coins', '6'),
-            fault(null, 'target', '-1'),
-            { fault: 'a currency does not sum to zero', position: null, account: null, balance: '-5' },
-            fault('8', ' to user:1:coins', '5'),
-            { fault: 'overdrawn for the first time', position: '11', account: 'user:2:diamonds', balance: '-1' },
-            fault('22', 'room:9:target to issuance:operator:coins', '1'),
+            finding(null, 'coins', '6'),
+            finding(null, 'target', '-1'),
+            { finding: 'a currency does not sum to zero', position: null, account: null, balance: '-5' },
+            finding('8', ' to user:1:coins', '5'),
+            { finding: 'overdrawn for the first time', position: '11', account: 'user:2:diamonds', balance: '-1' },
+            finding('22', 'room:9:target to issuance:operator:coins', '1'),
           ],
         },
       ],
@@ -68,23 +68,23 @@ test('the queries find what was changed', async (t) => {
         ['delete from ledger_events where position in (1, 5, 6, 22)'],
         {
           chain: [
-            { position: '1', fault: 'missing up to position 1' },
-            { position: '2', fault: 'the hash differs' },
-            { position: '5', fault: 'missing up to position 6' },
-            { position: '7', fault: 'the hash differs' },
-            { position: '21', fault: 'the head is elsewhere', is: /^22 /, ought_to_be: /^21 / },
+            { position: '1', finding: 'missing up to position 1' },
+            { position: '2', finding: 'the hash differs' },
+            { position: '5', finding: 'missing up to position 6' },
+            { position: '7', finding: 'the hash differs' },
+            { position: '21', finding: 'the head is elsewhere', is: /^22 /, ought_to_be: /^21 / },
           ],
         },
       ],
       [
         ['delete from ledger_events'],
-        { chain: [{ position: '0', fault: 'the head is elsewhere', ought_to_be: /^0 0{64}$/ }] },
+        { chain: [{ position: '0', finding: 'the head is elsewhere', ought_to_be: /^0 0{64}$/ }] },
       ],
       [
         [changed(8, 'position = 100'), changed(9, 'position = 8'), changed(100, 'position = 9')],
         { chain: [{ position: '8' }, { position: '9' }, { position: '10' }] },
       ],
-      // An overdraft within one event is no fault: the stake is taken after the reward was given.
+      // An overdraft within one event is no finding: the stake is taken after the reward was given.
       [
         [
           changed(

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { forgetUser } from '../../src/erasure/forget-user.ts'
+import { eraseProfile } from '../../src/erasure/erase-profile.ts'
 import { type ConsoleBrowser, type ConsolePage, signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'
 import type { SendRequest, TestResponse } from '../harness/app/test-app.ts'
@@ -217,7 +217,7 @@ test('users on the console', async (t) => {
   await t.test('an erased person is shown as such', async (t) => {
     await created(operator('PUT', '/admin/v1/users/50', { name: 'Faris', uid: 'c50' }))
     const forget = { user_id: 50, new_uid: `forgotten-${'0'.repeat(32)}`, withdrawal_ids: [], devices: [] }
-    await ledger.runOk(forgetUser, forget, 'staff:ann')
+    await ledger.runOk(eraseProfile, forget, 'staff:ann')
     t.match(rowsOf(await ok(browser.get('/console/users?q=50'))), [/50 erased forgotten-/])
     const { html } = await ok(browser.get('/console/users/50'))
     t.match(html, 'Erased person 50')

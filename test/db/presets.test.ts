@@ -101,7 +101,7 @@ const operatorsSettings = new Set([
   'transaction_read_only',
 ])
 
-/** A value other than the present one; null when there is none. */
+/** A value other than the current one; null when there is none. */
 function hostileValue({ name, setting, vartype, min_val, max_val, enumvals }: Setting): string | null {
   const text = hostileTexts[name]
   if (text !== undefined) return text

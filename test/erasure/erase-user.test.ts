@@ -19,8 +19,8 @@ const CANARY = 'canary'
 
 interface ErasureSetup extends TestApp {
   readonly db: ReturnType<typeof readDb>
-  readonly forget: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
-  /** Tables that hold a canary, and in how many rows. */
+  readonly erase: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
+  /** Tables that have a canary, and in how many rows. */
   readonly found: () => Promise<Readonly<Record<string, number>>>
 }
 
@@ -52,7 +52,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
   return {
     ...open,
     db,
-    forget: (id, { fails = false } = {}) =>
+    erase: (id, { fails = false } = {}) =>
       eraseUser(ledger.executor, db, id, {
         actor: 'staff:root',
         revocationDelayMs: 0,
@@ -72,10 +72,10 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   const asked = await user(1)('POST', `${requests}/request`, request, key('request'))
   t.equal(asked.status, 201)
   const { id } = dataOf(asked)
-  await t.rejects(all.forget(1), { code: 'withdrawal_open' })
+  await t.rejects(all.erase(1), { code: 'withdrawal_open' })
   const note = { status: 'approved', note: `${CANARY} note` }
   t.match(await user(4)('POST', `${requests}/${id}/status`, note, key('approve')), { status: 200 })
-  await t.rejects(all.forget(1), { code: 'withdrawal_open' }, 'approved is not paid')
+  await t.rejects(all.erase(1), { code: 'withdrawal_open' }, 'approved is not paid')
   t.equal((await user(1)('GET', '/v1/wallet')).status, 200, 'nothing happened')
   t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' }), { status: 200 })
 
@@ -101,7 +101,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   )
   t.same(Object.keys(await found()).sort(), ['devices', 'push_outbox', 'replies', 'user_profiles'])
 
-  await t.rejects(all.forget(1, { fails: true }), { message: 'interrupted' })
+  await t.rejects(all.erase(1, { fails: true }), { message: 'interrupted' })
   const named = await findRepliesNaming(all.db, 1)
   const noted = named.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
   t.same(noted.map(({ actor, idempotency_key }) => `${actor} ${idempotency_key}`).sort(), [
@@ -111,7 +111,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   ])
   await all.ledger.runOk(recordRedactedReplies, { user_id: 1, replies: noted })
   t.same((await verifyDatabase(database)).findings, [], 'an interruption before they are written changes nothing')
-  t.same(await all.forget(1), { records: 0, devices: 0, rooms: 0, replies: 3 })
+  t.same(await all.erase(1), { records: 0, devices: 0, rooms: 0, replies: 3 })
   t.same(
     await queryRows(database, 'select room_id from room_memberships where user_id = 1'),
     [{ room_id: '1' }],
@@ -144,7 +144,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   const revoked = 'select 1 from users where user_id = 1 and sessions_revoked_before > extract(epoch from now()) - 60'
   t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are revoked')
 
-  t.same(await all.forget(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
+  t.same(await all.erase(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
   t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
@@ -159,11 +159,11 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.match((await verifyDatabase(database)).findings, [changed], 'a redacted reply cannot be changed otherwise')
   await pot('2000', '20')
   t.same((await verifyDatabase(database)).findings, [])
-  await t.rejects(all.forget(9), { code: 'not_found' })
+  await t.rejects(all.erase(9), { code: 'not_found' })
   t.same([...all.ledger.bugs, ...all.ledger.failures], [])
 })
 
-test('a forgotten agent is not listed and cannot be asked; operators decide on the requests that are left', async (t) => {
+test('an erased agent is not listed and cannot be asked; operators decide on the requests that are left', async (t) => {
   const all = await erasureSetup(t)
   const { operator, user } = all
   const agency_countries = [{ country_id: 1, diamonds_per_dollar: 9_000 }]
@@ -184,7 +184,7 @@ test('a forgotten agent is not listed and cannot be asked; operators decide on t
     asked.map(({ status }) => status),
     [201, 201],
   )
-  await all.forget(4)
+  await all.erase(4)
 
   t.same(await listed(), [])
   t.match(await user(1)('POST', `${requests}/request`, gold), {

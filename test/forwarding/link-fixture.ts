@@ -52,7 +52,7 @@ export const executorOf = (result: (command: Command) => Promise<CommandResult>)
 
 export const resultOf = (command: Command, position = 1): CommandResult => ({
   reply: { status: 200, body: JSON.stringify(command.call) },
-  replayed: false,
+  isRepeat: false,
   storedBytes: 0,
   position,
 })
@@ -88,7 +88,7 @@ export async function openLink(t: Scope, writers: Runs, own: Runs, options: Link
     executor: writers,
     writer: 'w',
     version: 'v',
-    verbsFor: (terms) => (terms === 'unreadable' ? null : new Map(verbs.map((verb) => [verb.name, verb]))),
+    verbsFor: (settings) => (settings === 'unreadable' ? null : new Map(verbs.map((verb) => [verb.name, verb]))),
     presentRefusal,
     isWriter,
   })
@@ -107,7 +107,7 @@ export async function openLink(t: Scope, writers: Runs, own: Runs, options: Link
   })
   const events: LedgerEntry[] = []
   const { connect = () => connectToSocket(path) } = options
-  const hello = { protocol: PROTOCOL, version, writer, terms: null }
+  const hello = { protocol: PROTOCOL, version, writer, settings: null }
   const open = () =>
     WriterLink.connect(connect(), hello, {
       onEvents: (shared) => events.push(...shared),

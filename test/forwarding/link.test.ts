@@ -166,18 +166,18 @@ test('a command that was done already is answered once this instance has applied
   const order: string[] = []
   await loseAnswer(
     t,
-    async (command) => ({ ...resultOf(command, 7), replayed: true }),
+    async (command) => ({ ...resultOf(command, 7), isRepeat: true }),
     async (position) => {
       order.push(`applied ${position}`)
       return true
     },
   ).then(() => order.push('answered'))
   t.same([order[0], order.at(-1)], ['applied 7', 'answered'])
-  const replayed = async (command: Command) => ({ ...resultOf(command, 7), replayed: true })
-  const behind = loseAnswer(t, replayed, async () => false)
+  const repeat = async (command: Command) => ({ ...resultOf(command, 7), isRepeat: true })
+  const behind = loseAnswer(t, repeat, async () => false)
   t.ok((await rejection(behind)) instanceof Unavailable)
   const positions: number[] = []
-  const retried = await openLink(t, executorOf(replayed), neverHere, {
+  const retried = await openLink(t, executorOf(repeat), neverHere, {
     catchUp: async (position) => {
       positions.push(position)
       return false

@@ -48,7 +48,7 @@ function candidate(
     network,
     router,
     serve: { executor, version, verbsFor: () => new Map([[echo.name, echo]]), presentRefusal },
-    terms: () => null,
+    settings: () => null,
     onEvents: (shared) => events.push(...shared.map(({ type }) => type)),
     log: { info: (_fields, message) => notes.push(message), warn: (_fields, message) => warnings.push(message) },
     failureLog: { failed: (error) => failures.push(String(error)), succeeded: () => failures.push('none') },

@@ -5,10 +5,11 @@ export const DEADLINE_MS = 60_000
 const INTERVAL_MS = 5
 
 /** Waits for a condition. */
-export async function until(holds: () => boolean | Promise<boolean>, deadlineMs = DEADLINE_MS): Promise<void> {
+export async function until(hasHappened: () => boolean | Promise<boolean>, deadlineMs = DEADLINE_MS): Promise<void> {
   const deadline = performance.now() + deadlineMs
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Did not happen in ${deadlineMs / 1000} s: ${String(holds)}`)
+  while (!(await hasHappened())) {
+    if (performance.now() > deadline)
+      throw new Error(`Did not happen in ${deadlineMs / 1000} s: ${String(hasHappened)}`)
     await pause(INTERVAL_MS)
   }
 }

@@ -37,7 +37,7 @@ test('a page has a cursor unless it is the last one', async (t) => {
   t.same(toPage([], 2, place), { data: [], meta: { next_cursor: null } })
 })
 
-test('pages of large rows end early, and together hold every row once', async () => {
+test('pages of large rows end early, and together have every row once', async () => {
   const unit = fc.constantFrom('x', 'é', '😀')
   const row = fc.tuple(unit, fc.oneof(fc.nat(100), fc.nat(200_000))).map(([sign, length]) => sign.repeat(length))
   fc.assert(

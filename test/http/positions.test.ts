@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { test } from 'tap'
-import { positionHook, replayHook, requestedPosition } from '../../src/http/positions.ts'
+import { positionHook, requestedPosition, standbyHook } from '../../src/http/positions.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { currentIncarnation, testIncarnation } from '../harness/ledger/given-when.ts'
 
@@ -56,7 +56,7 @@ test('where the database is a standby, a read waits for the position that it sen
   app.addHook('onRequest', positionHook(applied))
   app.addHook(
     'onRequest',
-    replayHook(applied, async (position) => {
+    standbyHook(applied, async (position) => {
       waited.push(position)
       return position < 8
     }),

@@ -89,7 +89,7 @@ const Messages = Type.Record(
 const messages = (): Static<typeof Messages> =>
   Value.Parse(Type.Object({ components: Type.Object({ messages: Messages }) }), asyncapi).components.messages
 
-/** Frames that were seen, beside those that only hand-written examples show. */
+/** Frames that were seen, besides those that only hand-written examples show. */
 function record(seen: ReadonlyMap<string, object>): void {
   const known = Object.entries(messages()).flatMap(([id, { examples = [] }]) =>
     examples.map(({ payload }) => [id, payload] as const),

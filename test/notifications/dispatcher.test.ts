@@ -146,7 +146,7 @@ test('notifications of devices that were moved or removed, and old ones, are not
   t.equal((await queryRows(push.database, 'select 1 from devices')).length, 3)
 })
 
-test('the dispatcher goes on after database errors', async (t) => {
+test('the dispatcher continues after database errors', async (t) => {
   const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')

@@ -69,7 +69,12 @@ test('outcomes by FCM response', async (t) => {
       },
     },
   }
-  const later = (why: string, afterMs = 0, deviceOnly = false): Outcome => ({ kind: 'later', why, deviceOnly, afterMs })
+  const later = (why: string, afterMs = 0, isDeviceOnly = false): Outcome => ({
+    kind: 'later',
+    why,
+    isDeviceOnly,
+    afterMs,
+  })
   const gone: Outcome = { kind: 'gone' }
   const rows: readonly (readonly [string, Reply, Outcome])[] = [
     ['accepted', 'accept', { kind: 'delivered' }],
@@ -106,7 +111,7 @@ test('a refused access token is replaced', async (t) => {
   const send = sender(fcm)
   t.same(await send(delivery), { kind: 'delivered' })
   fcm.revoke()
-  t.match(await send(delivery), { kind: 'later', why: '401 UNAUTHENTICATED', deviceOnly: false })
+  t.match(await send(delivery), { kind: 'later', why: '401 UNAUTHENTICATED', isDeviceOnly: false })
   t.same(await send(delivery), { kind: 'delivered' })
   t.same(fcm.tokens, ['access-1', 'access-2'])
 })
@@ -121,7 +126,7 @@ test('failures to get an access token', async (t) => {
   )
   const whys = [await send(delivery), await send(delivery), await send(delivery)]
   t.match(whys, [
-    { kind: 'later', why: 'no access token: 400', deviceOnly: false, afterMs: 0 },
+    { kind: 'later', why: 'no access token: 400', isDeviceOnly: false, afterMs: 0 },
     { why: 'no access token: 503', afterMs: 2_000 },
     { why: 'no access token: 200' },
   ])

@@ -51,7 +51,7 @@ test('a leased row is not leased again until the lease expires', async (t) => {
     token: 'a',
     user_id: 1,
     attempts: 1,
-    stale: false,
+    is_stale: false,
     notification: notificationTo(1, 1).notification.en,
   })
   t.same(await outbox.lease(9), [])

@@ -59,7 +59,7 @@ test('a device is notified of each transfer: when an instance dies, FCM is down,
   first.kill('SIGKILL')
   await first.exited
   t.equal(await waiting(), 1)
-  // A start may take longer than the dead one's lease, whose length other tests hold.
+  // A start may take longer than the dead one's lease, whose length other tests check.
   await queryRows(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
 
   // And as if it had died after the outbox was filled and before the cursor was stored.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { forgetUser } from '../../src/erasure/forget-user.ts'
+import { eraseProfile } from '../../src/erasure/erase-profile.ts'
 import { coveredAgencyVerbs, namedDepositSalaries } from '../../src/features/agency/verbs.ts'
 import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
 import { coveredGiftVerbs } from '../../src/features/gifts/verbs.ts'
@@ -12,7 +12,7 @@ import { limited } from '../../src/features/proposals/make.ts'
 import { findCallsOf, type NamedCoveredVerb } from '../../src/features/proposals/register-covered.ts'
 import { setApprovals } from '../../src/features/proposals/set-approvals.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
-import { forgottenUid } from '../../src/features/users/user.ts'
+import { erasedUid } from '../../src/features/users/user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { coveredWalletVerbs } from '../../src/features/wallet/verbs.ts'
@@ -139,8 +139,8 @@ async function run({ run: send }: TestExecutor, one: Step, proposals: readonly S
       await send(defineUsers, { users: [{ id: one.user_id }], listed: true })
       break
     case 'erase': {
-      const new_uid = forgottenUid(String(one.user_id).repeat(32))
-      await send(forgetUser, { user_id: one.user_id, new_uid, withdrawal_ids: [], devices: [] })
+      const new_uid = erasedUid(String(one.user_id).repeat(32))
+      await send(eraseProfile, { user_id: one.user_id, new_uid, withdrawal_ids: [], devices: [] })
       break
     }
     case 'package':
@@ -315,7 +315,7 @@ test('with approvals two instances keep the books and the limits, and do what wa
         await second.runOk(setApprovals, { limits: { coins: LIMIT } })
         const seen = new Map<string, Shown>()
         for (const { steps, wait, restarts } of story) {
-          // Counts as a batch of its own, so that the executors see that time went on.
+          // Counts as a batch of its own, so that the executors see that time passed.
           await queryRows(
             database,
             `update ledger_head set at = greatest(at, clock_timestamp()) + ${wait} * interval '1 microsecond', batch = gen_random_uuid()`,

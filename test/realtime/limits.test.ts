@@ -172,7 +172,7 @@ test('the frames of a client, and its limits', async (all) => {
     await back.waitFor((c) => c.eventsOf('user:4').at(0))
   })
 
-  await all.test('a client with a long replay is not closed as too slow', async (t) => {
+  await all.test('a client with a long backlog is not closed as too slow', async (t) => {
     const first = await postToRoom(instance, 54)
     for (let i = 0; i < 20; i += 1) {
       await Promise.all(Array.from({ length: 10 }, (_, n) => postToRoom(instance, 54, 3_000_001 + n)))

@@ -120,7 +120,7 @@ async function keepFromIndexing({ serviceUrl }: TestDatabase): Promise<Client> {
   const sleeper = new Client({ connectionString: serviceUrl, pipeline: true })
   const other = new Client({ connectionString: serviceUrl })
   await Promise.all([sleeper.connect(), other.connect()])
-  // Waits until the present holder is terminated.
+  // Waits until the current owner of the lock is terminated.
   const asleep = sleeper.query('select pg_advisory_lock(hashtextextended($1, 0))', [
     lockName(serviceUrl, 'ledger follower live'),
   ])

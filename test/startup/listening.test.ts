@@ -95,7 +95,7 @@ const UPGRADE = [
   '\r\n',
 ].join('\r\n')
 
-test('a stop answers whoever is connected by then, accepted or not, and what kept connections have sent', async (t) => {
+test('a stop answers all that are connected, accepted or not, and what kept connections have sent', async (t) => {
   const { port, stop } = await listening(t)
   const kept = Array.from({ length: 20 }, () => openConnection(port))
   for (const { socket } of kept) socket.write(REQUEST)

@@ -9,7 +9,7 @@ import { production } from '../harness/process/start-options.ts'
 
 const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
 
-/** Of a shell that is set up for psql and another database. */
+/** The environment of a shell that is set up for psql and another database. */
 const psqls = {
   PGHOST: '127.0.0.2',
   PGPORT: '1',

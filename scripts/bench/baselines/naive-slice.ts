@@ -80,7 +80,7 @@ const walletRow = prepared<WalletRow>(
    where u.user_id = $1`,
 )
 
-/** All that a user holds. */
+/** All that a user has. */
 async function readWallet(pool: Pool, userId: number, assetBaseUrl: string) {
   const [row] = await walletRow(pool, userId)
   if (row === undefined) throw notFound()

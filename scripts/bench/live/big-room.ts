@@ -20,7 +20,7 @@ const UNMEASURED_MS = 1_000
 const TIMEOUT_MS = 10_000
 const RESOLUTION_MS = 5
 
-/** Small rooms and REST beside a big room with many events, compared with the same when the big room is quiet. */
+/** Small rooms and REST alongside a big room with many events, compared with the same when the big room is quiet. */
 export async function measureBigRoom(bench: Bench): Promise<string> {
   const sockets = bench.size(5_000, 400)
   const contenders: Contender[] = []

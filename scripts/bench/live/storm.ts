@@ -15,7 +15,7 @@ const PER_SECOND = 25
 const QUIET_MS = 5_000
 
 /**
- * Half of the sockets are in one room and the others in rooms of 100, beside gifts and wallets on kept connections and on
+ * Half of the sockets are in one room and the others in rooms of 100, while gifts and wallets use kept connections and
  * new ones. The service is killed, another one starts on its ports, and all sockets come back at once.
  */
 export async function measureStorm(bench: Bench): Promise<string> {

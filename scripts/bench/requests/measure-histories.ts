@@ -10,7 +10,7 @@ import { untilIndexed } from './measure-requests.ts'
 
 const READS_PER_SECOND = 2
 
-/** Histories of wallets, which need the indexes, beside so many gifts a second, and how far the indexes are behind then. */
+/** Histories of wallets, which need the indexes, at so many gifts a second, and how far the indexes are behind then. */
 export async function measureHistories(bench: Bench, ...rates: readonly number[]): Promise<string> {
   const seconds = bench.seconds(20)
   const servers = []

@@ -1,6 +1,6 @@
 import { fingerprint } from '../../config/keys.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
-import { isForgotten } from '../../features/users/user.ts'
+import { isErased } from '../../features/users/user.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { openStored } from '../../vault/reads.ts'
@@ -70,7 +70,7 @@ async function erasedAmong(snapshot: Snapshot, users: readonly number[]): Promis
   const profiles = await snapshot.query(text, [users])
   return new Set(
     profiles
-      .filter(({ name, avatar, uid }) => isForgotten({ name: String(name), avatar: String(avatar), uid: String(uid) }))
+      .filter(({ name, avatar, uid }) => isErased({ name: String(name), avatar: String(avatar), uid: String(uid) }))
       .map(({ user_id }) => Number(user_id)),
   )
 }

@@ -1,4 +1,4 @@
-import { isForgotten } from '../../features/users/user.ts'
+import { isErased } from '../../features/users/user.ts'
 
 /** What is shown of a person. */
 export interface Person {
@@ -7,9 +7,6 @@ export interface Person {
   readonly name: string
   readonly avatar: string
 }
-
-/** Whether the person asked to be forgotten: profile and bank details are gone. */
-export const isErased = (person: Person): boolean => isForgotten(person)
 
 /** How a page calls somebody; of an erased person only the id is left. */
 export function personName(person: Person): string {

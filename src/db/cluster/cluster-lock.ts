@@ -25,7 +25,7 @@ const OWNER_LOCK_ID = 5_202_611_210_002
 
 /**
  * Takes the lock that makes this session the cluster's owner, which alone may stop PostgreSQL; false when another session
- * holds it. PostgreSQL releases the lock when the session ends, however it ends.
+ * owns it. PostgreSQL releases the lock when the session ends, however it ends.
  */
 export async function tryLockCluster(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ kept: boolean }>('select pg_try_advisory_lock($1) as kept', [OWNER_LOCK_ID])

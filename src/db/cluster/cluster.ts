@@ -14,7 +14,7 @@ export interface Cluster {
   readonly dataDir: string
   /** Its log, a file. */
   readonly log: string
-  /** The running PostgreSQL of this cluster, whoever started it; null when there is none. */
+  /** The running PostgreSQL of this cluster, no matter who started it; null when there is none. */
   running(): Postmaster | null
   /**
    * Starts it on 127.0.0.1 and waits until it takes connections, but not for long: one that recovers continues by itself.
@@ -38,7 +38,7 @@ export class StartError extends Error {
 }
 
 /**
- * More frequent checkpoints than by default: recovery from a crash replays everything after the last one, and took 11 s
+ * More frequent checkpoints than by default: recovery from a crash repeats everything after the last one, and took 11 s
  * for the 600 MB of WAL that the defaults allow.
  */
 const CHECKPOINT_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'

@@ -48,7 +48,7 @@ function hasCluster(dataDir: string): boolean {
 }
 
 /**
- * Holding the owner's lock while it stops makes a service that starts meanwhile wait and then start PostgreSQL again.
+ * Keeping the owner's lock while it stops makes a service that starts meanwhile wait and then start PostgreSQL again.
  * Taken late, so that such a service does not wait for nothing.
  */
 async function stopIfUnused(cluster: Cluster, client: Client): Promise<void> {

@@ -49,7 +49,7 @@ export function childrenOf(parent: number): number[] {
 /** Null when the process has just ended. */
 function parentOf(pid: number): number | null {
   try {
-    // `pid (name) state parent …`, where a name may hold anything.
+    // `pid (name) state parent …`, where a name may contain anything.
     return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
   } catch {
     return null

@@ -75,7 +75,7 @@ function unprivilegedAccount(): Account {
   throw new Error('PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody')
 }
 
-/** Not the service's own environment: it holds keys, and PG… variables that would change what the programs do. */
+/** Not the service's own environment: it has keys, and PG… variables that would change what the programs do. */
 const environment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 function run(program: string, args: readonly string[], as: { uid?: number; gid?: number }): Promise<string> {

@@ -1,4 +1,4 @@
-/** Of everything in SQL that can hold a semicolon which ends no statement; and of the semicolon itself. */
+/** Everything in SQL that can contain a semicolon which ends no statement; and the semicolon itself. */
 const PARTS = /--[^\n]*|\/\*[\s\S]*?\*\/|\$(?<tag>\w*)\$[\s\S]*?\$\k<tag>\$|'(?:[^']|'')*'|"(?:[^"]|"")*"|;/g
 
 /**

@@ -107,7 +107,7 @@ form.addEventListener('submit', (event) => {
 })
 form.hidden = false
 
-/** A link may have what is to be checked behind its `#`, which browsers do not send. */
+/** A link may have what it wants checked behind its `#`, which browsers do not send. */
 function checkLinked() {
   const text = decoded(location.hash.slice(1))
   // Other names are of headings.

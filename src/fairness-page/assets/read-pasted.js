@@ -37,7 +37,7 @@ import { InexactNumber, parseExact } from './exact-json.js'
 /** @typedef {{ readonly entry: string, readonly userId: string, readonly stake: bigint, readonly clientSeed: string }} SpinEntry */
 
 /**
- * @typedef {object} GameClaims what a game says beside its spin; null where it does not
+ * @typedef {object} GameClaims what a game says besides its spin; null where it does not
  * @property {string | null} uid
  * @property {string | null} winnerId
  * @property {bigint | null} price

@@ -4,7 +4,7 @@ import { bytesOf, bytesOfHex, hexOf, sha256, uniform } from './hashes.js'
 /** @typedef {import('./sentences.js').Step} Step */
 
 /**
- * Checks a spin of the roulette, and what its game says beside it.
+ * Checks a spin of the roulette, and what else its game says.
  * @param {Spin} spin
  * @returns {Promise<Step[]>}
  */

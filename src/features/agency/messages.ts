@@ -25,7 +25,7 @@ export const agencyMessages = {
   },
   nothing_to_pay: { en: 'Both amounts are 0.', ar: 'كلا المبلغين يساوي 0.' },
   too_few_points: {
-    en: 'The user has fewer points than are to be taken.',
+    en: 'The user has fewer points than would be taken.',
     ar: 'نقاط المستخدم أقل من النقاط المطلوب خصمها.',
   },
 } satisfies Messages

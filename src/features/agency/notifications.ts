@@ -9,8 +9,8 @@ type StatusChange = EventData<'withdrawal-status-changed'>
 type NewStatus = Exclude<StatusChange['to'], 'pending'>
 
 /**
- * Whoever a withdrawal request is addressed to is notified of it, and of each change of its status whoever of the two
- * parties did not make it; the receiver is notified of an instant transfer. What a user does alone notifies nobody.
+ * A withdrawal request notifies the user it is addressed to, and each change of its status the party that did not make
+ * it; an instant transfer notifies its receiver. What a user does alone notifies nobody.
  * Nothing that people wrote about a request is in here.
  */
 export const agencyNotifications: NotificationMapper = {
@@ -44,7 +44,7 @@ export const agencyNotifications: NotificationMapper = {
         ],
 }
 
-/** `text` gets the name of the other party; empty when it is unknown or was redacted. */
+/** `text` gets the name of the other party; empty when it is unknown or was erased. */
 const aboutWithdrawal = (
   withdrawal_id: number,
   user_id: number,

@@ -11,7 +11,7 @@ import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.t
 import type { Tables } from '../../db/tables.ts'
 import type { StoredRecord } from '../../vault/reads.ts'
 import { unnamedPerson } from './names.ts'
-import { type PresentationTerms, type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
+import { type PresentationOptions, type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
 import type { WithdrawalFilter } from './reads.ts'
 
 type Db = Kysely<Tables>
@@ -147,8 +147,8 @@ export function withdrawalLookup(
   const received = lookupWith(receivedPages)
   return async (page, language) => {
     const rows = await (page.received ? received : sent).load(page)
-    const terms = { assetBaseUrl: assetBaseUrl(), language }
-    return rows.map((row) => ({ withdrawal: toWithdrawal(row, terms), records: recordsOf(row) }))
+    const options = { assetBaseUrl: assetBaseUrl(), language }
+    return rows.map((row) => ({ withdrawal: toWithdrawal(row, options), records: recordsOf(row) }))
   }
 }
 
@@ -167,7 +167,7 @@ const StoredWithdrawal = TypeCompiler.Compile(
   Type.Object({ type: WithdrawalType, status: WithdrawalStatus, wallet: DollarWallet }),
 )
 
-function toWithdrawal(row: WithdrawalRow, terms: PresentationTerms): SealedWithdrawal {
+function toWithdrawal(row: WithdrawalRow, options: PresentationOptions): SealedWithdrawal {
   if (!StoredWithdrawal.Check(row)) throw new Error(`the stored withdrawal ${row.withdrawal_id} is malformed`)
   const { user_id, target_id, beneficiary_id, country_id } = row
   return sealedRecord(
@@ -181,7 +181,7 @@ function toWithdrawal(row: WithdrawalRow, terms: PresentationTerms): SealedWithd
           : personOf(beneficiary_id, row.beneficiary_name, row.beneficiary_uid, row.beneficiary_avatar),
       country: { id: country_id, name: row.country_name ?? '', name_ar: row.country_name_ar },
     },
-    terms,
+    options,
   )
 }
 

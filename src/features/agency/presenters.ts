@@ -10,13 +10,13 @@ import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salar
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
 /** Where the addresses of pictures begin, and the language of names. */
-export interface PresentationTerms {
+export interface PresentationOptions {
   readonly assetBaseUrl: string
   readonly language: Language
 }
 
 /** A request as responses show it, without the fields in the vault. */
-function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: PresentationTerms) {
+function openRecord(named: NamedWithdrawal, { assetBaseUrl, language }: PresentationOptions) {
   const { withdrawal, user, target, beneficiary, country } = named
   const { type } = withdrawal
   const addressee = withAvatarUrl(target, assetBaseUrl)
@@ -44,14 +44,14 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (named: NamedWithdrawal, terms: PresentationTerms): SealedWithdrawal => ({
-  ...openRecord(named, terms),
+export const sealedRecord = (named: NamedWithdrawal, options: PresentationOptions): SealedWithdrawal => ({
+  ...openRecord(named, options),
   sealed: { details: named.withdrawal.details, note: named.withdrawal.note },
 })
 
 /** The body of a reply about one request, as stored; its sealed fields are filled in whenever it is sent. */
-export const withdrawalBody = (named: NamedWithdrawal, terms: PresentationTerms) => ({
-  data: sealedRecord(named, terms),
+export const withdrawalBody = (named: NamedWithdrawal, options: PresentationOptions) => ({
+  data: sealedRecord(named, options),
 })
 
 export const transferRecord = ({ transfer, user, receiver }: NamedTransfer, assetBaseUrl: string) => ({

@@ -16,7 +16,7 @@ import type { StoredName } from '../../language/names.ts'
 import { nameIn } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
-import { type PresentationTerms, type SealedWithdrawal, sealedRecord } from './presenters.ts'
+import { type PresentationOptions, type SealedWithdrawal, sealedRecord } from './presenters.ts'
 import { type NamedWithdrawal, nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
@@ -34,7 +34,7 @@ export async function findWithdrawals(
   filter: WithdrawalFilter,
   limit: number,
   before: number | null,
-  terms: PresentationTerms,
+  options: PresentationOptions,
 ): Promise<SealedWithdrawal[]> {
   const conditions = [
     ['w.type', filter.type],
@@ -51,7 +51,7 @@ export async function findWithdrawals(
     .orderBy('w.withdrawal_id', 'desc')
     .limit(limit)
     .execute()
-  return (await nameRows(db, rows)).map((named) => sealedRecord(named, terms))
+  return (await nameRows(db, rows)).map((named) => sealedRecord(named, options))
 }
 
 /** A request with the names of those it is about; undefined when there is none with this id. */
@@ -103,7 +103,10 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
  * All charging agents who accept requests, newest first, with the countries they serve. Their number is limited when users
  * are defined (`../users/listed-roles.ts`).
  */
-export async function chargingAgents(db: Db, { assetBaseUrl, language }: PresentationTerms): Promise<ChargingAgent[]> {
+export async function chargingAgents(
+  db: Db,
+  { assetBaseUrl, language }: PresentationOptions,
+): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
       .selectFrom('users as u')

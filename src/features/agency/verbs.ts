@@ -72,7 +72,7 @@ interface PreparedNote {
 }
 
 export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositSalaries, {
-  // Of a file with approvals on, whose sum may be beyond 2^53-1.
+  // With approvals on, the sum of a file may be beyond 2^53-1.
   verb: { ...depositSalaries, refusals: ['balance_limit'] },
   describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
   movements: fileMovements,

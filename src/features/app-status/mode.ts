@@ -29,7 +29,7 @@ export const defaultMode: Omit<Mode, 'scope' | 'updated_at'> = {
   block_unidentified: null,
 }
 
-/** Of what setting the mode sets. */
+/** The version of what setting the mode sets. */
 export const modeVersion = ({ maintenance, title, message, block_unidentified }: typeof defaultMode): string =>
   versionOfValues({ maintenance, title, message, block_unidentified })
 

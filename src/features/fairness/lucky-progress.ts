@@ -60,7 +60,7 @@ const publish = (state: WritableState, row: RowOf<typeof publishedLuckyChains>):
 /** The rows that say where a user's draws stand. */
 export const luckyKeys = (userId: number): readonly Key[] => [keyOf(luckyProgress, userId), incarnationKey]
 
-/** The user's chains of the present incarnation; a chain of an earlier one draws nothing any more. */
+/** The user's chains of the current incarnation; a chain of an earlier one draws nothing any more. */
 export function runningChain(state: State, userId: number): LuckyProgress | undefined {
   const progress = state.get(luckyProgress, String(userId))
   return progress?.incarnation === incarnationIn(state) ? progress : undefined

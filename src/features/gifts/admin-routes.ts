@@ -118,7 +118,7 @@ export function giftAdminRoutes(app: App, services: Services, verbs: GiftVerbs):
 
 /** Validates the decimals of multipliers, which the schema cannot express, and drops unknown fields. */
 function validateOdds(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
-  const held = parseOdds(odds)
-  if ('errors' in held) throw validationFailed(held.errors)
+  const parsed = parseOdds(odds)
+  if ('errors' in parsed) throw validationFailed(parsed.errors)
   return odds.map(({ multiplier, weight }) => ({ multiplier, weight }))
 }

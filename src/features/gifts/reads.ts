@@ -110,7 +110,7 @@ async function findCommitments(
   return rows.map(({ commitment }) => commitment)
 }
 
-/** Those of the present incarnation. */
+/** Chains of the current incarnation. */
 const progressRows = new PreparedStatement<LuckyProgress>(
   'lucky chains of users',
   `select user_id, incarnation, number, used, client_seed, commitment, next_commitment
@@ -141,7 +141,7 @@ interface PositionedDraw {
 export interface DrawPage {
   readonly draws: readonly PositionedDraw[]
   /** Whether there are older sends. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
 /**
@@ -210,7 +210,7 @@ export function drawLookup(db: Kysely<Tables>): (page: RequestedDraws) => Promis
   )
   return async (page) => {
     const rows = await pages.load(page)
-    return { draws: rows.map(positionedDraw), more: (rows.at(-1)?.next ?? null) !== null }
+    return { draws: rows.map(positionedDraw), hasMore: (rows.at(-1)?.next ?? null) !== null }
   }
 }
 

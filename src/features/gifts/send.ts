@@ -48,7 +48,7 @@ export interface SentGift {
 }
 
 /** Configuration of sending. */
-export interface GiftTerms {
+export interface GiftSettings {
   readonly chains: LuckyChains
   /** The room owner's commission on standard gifts, in per cent. */
   readonly ownerPercent: number
@@ -70,11 +70,11 @@ const refusals = [
  * at once. Refusals, in this order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
  * `insufficient_balance`; `balance_limit`, also when only the highest possible rewards would exceed a balance.
  */
-export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift, typeof refusals> {
+export function sendGift(settings: GiftSettings): Verb<SendGift, SentGift, typeof refusals> {
   return {
     refusals,
     reads: (input) => reads(input),
-    dependentReads: (state, input) => dependentKeys(state, input, terms),
+    dependentReads: (state, input) => dependentKeys(state, input, settings),
     decide: (state, input, { now }) => {
       if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
 
@@ -101,7 +101,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift, typeof refu
       }
       if (stake === null || value === null) return refuse('balance_limit')
 
-      const shares = sharesOf(decoration.kind, terms.ownerPercent)
+      const shares = sharesOf(decoration.kind, settings.ownerPercent)
       const cost = input.from_bag ? 0 : value
       const ownerShare = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
       const trophyPoints = shares.trophies ? value : 0
@@ -143,7 +143,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift, typeof refu
         trophy_points: trophyPoints,
       }
       if (!hasOdds) return [{ type: 'gift-sent', data: gift, movements: maxMovements }]
-      const { opening, drawData, reward } = drawOrders(state, terms.chains, input, decoration, streak, stake, now)
+      const { opening, drawData, reward } = drawOrders(state, settings.chains, input, decoration, streak, stake, now)
       return [...opening, { type: 'gift-drawn', data: { ...gift, ...drawData }, movements: movementsFor(reward) }]
     },
     result: (state, input, events) => sentGift(state, input, events),
@@ -174,7 +174,7 @@ const roomKeys = (roomId: number): readonly Key[] => [
   keyOf(balances, account('room', roomId, 'target')),
 ]
 
-function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
+function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftSettings): readonly Key[] {
   const { sender_id, decoration_id, room } = input
   const roomId = resolveRoomRef(state, room)
   if (roomId === undefined) return dependentRoomRefKeys(state, room)

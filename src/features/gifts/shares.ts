@@ -2,11 +2,11 @@ import type { GiftKind } from '../../../schema/events.ts'
 
 /** Who receives a share of a gift's value, in per cent. */
 export interface Shares {
-  /** Of each order, to the receiver's target balance. */
+  /** A share of each order, to the receiver's target balance. */
   readonly receiver: number
-  /** Of the whole send, to the room's target balance. */
+  /** A share of the whole send, to the room's target balance. */
   readonly room: number
-  /** Of the whole send, to the room owner's target balance; not on the owner's own sends. */
+  /** A share of the whole send, to the room owner's target balance; not on the owner's own sends. */
   readonly owner: number
   /** Whether the room gets one trophy point per diamond. */
   readonly trophies: boolean

@@ -23,7 +23,7 @@ export interface InboxEntry {
 
 export interface InboxPage {
   readonly entries: readonly InboxEntry[]
-  /** Of all the user's notifications. */
+  /** How many of all the user's notifications are unread. */
   readonly unread: number
 }
 

@@ -28,8 +28,8 @@ export function notificationRoutes(
         operationId: 'pageNotifications',
         summary: "The caller's notifications, newest first, and how many are unread",
         description:
-          'All that was pushed to the devices of the caller, in the language of the request and with the present names ' +
-          'of those whom it names. Read ones stay.',
+          'All that was pushed to the devices of the caller, in the language of the request and with the names that people ' +
+          'have now. Read ones stay.',
         tags,
         querystring: PageQuery,
         response: { 200: InboxPage },

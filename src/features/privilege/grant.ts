@@ -18,7 +18,7 @@ const refusals = ['not_found', 'validation_failed', 'holding_limit'] as const
 
 /**
  * Adds cards to a user's wallet, one event per card. Returns them newest first, as the wallet lists them.
- * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (the wallet would hold too many cards).
+ * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (the wallet would have too many cards).
  */
 export const grantCards: Verb<GrantCards, readonly NamedCard[], typeof refusals> = {
   refusals,

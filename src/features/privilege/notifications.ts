@@ -19,7 +19,7 @@ export const privilegeNotifications: NotificationMapper = {
 
 const unnamed: StoredName = { name: '', name_ar: null }
 
-/** Names that are unknown or redacted are empty. */
+/** Names that are unknown or were erased are empty. */
 function cardReceived(sender: string, given: StoredName): NotificationText {
   const arabicName = nameIn(given, 'ar')
   const privilege = arabicName === '' ? 'امتياز' : `امتياز ${isolated(arabicName)}`

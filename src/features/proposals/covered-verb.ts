@@ -38,9 +38,9 @@ export type UnpaidRow = EventData<'proposal-decided'>['not_paid'][number]
 
 /** What a command would do now, as it is proposed. */
 export interface Proposable<Input> {
-  /** Of a file: with the rows that can be paid. */
+  /** A file has only the rows that can be paid. */
   readonly input: Input
-  /** Of a file: the rows that cannot. */
+  /** The rows of a file that cannot. */
   readonly notPaid: readonly UnpaidRow[]
   /** How many rows were given; 1 where there is no file. */
   readonly rowCount: number

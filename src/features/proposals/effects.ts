@@ -5,7 +5,7 @@ import { serializeBalance } from '../../ledger/rules/money.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import { type Context, isRefusal, type Refusal, refuse } from '../../ledger/rules/verb.ts'
-import { isForgotten, userProfiles } from '../users/user.ts'
+import { isErased, userProfiles } from '../users/user.ts'
 import type { CoveredCall, Grant, LimitedAmount, LimitName, Terms, UnpaidRow } from './covered-verb.ts'
 import type { Effect, Proposal, ProposalContents } from './proposal.ts'
 
@@ -19,12 +19,12 @@ export interface Plan {
 
 /**
  * `state` is that before the plan. Refusals: `user_forgotten` (the person whom it is about was erased), those of the verb,
- * `nothing_to_do`, `balance_limit` (a sum is beyond 2^53-1, which no event can hold).
+ * `nothing_to_do`, `balance_limit` (a sum is beyond 2^53-1, which no event can express).
  */
 export function planOf(call: CoveredCall, state: State, context: Context): Plan | Refusal {
   const person = personIn(call.description.subject)
   const profile = person === null ? undefined : state.get(userProfiles, person)
-  if (profile !== undefined && isForgotten(profile)) return refuse('user_forgotten')
+  if (profile !== undefined && isErased(profile)) return refuse('user_forgotten')
   const events = call.decide(state, context)
   if (isRefusal(events)) return events
   if (events.length === 0) return refuse('nothing_to_do')
@@ -53,7 +53,7 @@ export interface Preview {
   readonly notPaid: readonly UnpaidRow[]
 }
 
-/** Of an open proposal. `call` is null where no verb accepts what was proposed any more. */
+/** For an open proposal. `call` is null where no verb accepts what was proposed any more. */
 export function previewOf(proposal: Proposal, call: CoveredCall | null, state: State, context: Context): Preview {
   if (call === null) return { effects: [], refusal: 'validation_failed', notPaid: proposal.not_paid }
   const plan = planOf(call, state, context)

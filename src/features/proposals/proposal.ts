@@ -18,7 +18,7 @@ export type Effect = Decided['effects'][number]
 export const proposals = projection('proposals', {
   /** Position of the event that made it. */
   proposal_id: integer(),
-  /** Of what it moves and grants. */
+  /** The version of what it moves and grants. */
   version: text(),
   status: text<ProposalStatus>(),
   action: text<Made['action']>(),
@@ -48,7 +48,7 @@ export type Proposal = RowOf<typeof proposals>
 /** What is long of a long proposal, so that lists need not read it. */
 export const proposalContents = projection('proposal_contents', {
   proposal_id: integer(),
-  /** Of its verb. */
+  /** The input of its verb. */
   input: json<unknown>(),
   /** Null unless it was approved or rejected. */
   effects: nullable(json<readonly Effect[]>()),

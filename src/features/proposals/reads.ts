@@ -205,7 +205,7 @@ interface Loaded {
   readonly time: Micros
 }
 
-/** Those that exist, in the order of `ids`; what is long only of those in `whole`. */
+/** The proposals that exist, in the order of `ids`; their long contents only for those in `whole`. */
 async function loadProposals(
   db: Db,
   { tables }: PreviewParts,
@@ -225,7 +225,7 @@ async function loadProposals(
   return { state, context: { now, position: position + 1 }, time, found }
 }
 
-/** Those that exist, in the order of `ids`; of salary files that are not in `whole` what is kept for lists. */
+/** The proposals that exist, in the order of `ids`; salary files that are not in `whole` as they are kept for lists. */
 async function readProposals(
   db: Db,
   parts: PreviewParts,

@@ -16,7 +16,7 @@ export const setApprovals: Verb<SetApprovals, null> = {
   result: () => null,
 }
 
-/** As `setApprovals`, on a ledger that holds nothing but its first event; any other one is left as it is. */
+/** As `setApprovals`, on a ledger that has nothing but its first event; any other one is left as it is. */
 export const openApprovals: Verb<SetApprovals, null> = {
   ...setApprovals,
   decide: (state, input, context) => (context.position === 2 ? setApprovals.decide(state, input, context) : []),

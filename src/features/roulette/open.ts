@@ -29,7 +29,7 @@ export interface OpenGame extends RoomRequest {
 }
 
 /** Configuration of new games. */
-export interface RouletteTerms {
+export interface RouletteSettings {
   readonly spins: SpinSeeds
   /** The house's fee on the pot, in per cent. */
   readonly feePercent: number
@@ -41,7 +41,7 @@ const refusals = ['not_found', 'not_room_member', 'game_already_open', 'insuffic
  * Opens a game in a room and commits to its spin. Refusals, in this order: `not_found` (room), `not_room_member`,
  * `game_already_open`, `insufficient_balance` (of a creator who joins; no game is opened then).
  */
-export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof refusals> => ({
+export const openGame = (settings: RouletteSettings): Verb<OpenGame, NamedGame, typeof refusals> => ({
   refusals,
   reads: (input) => [...roomRequestKeys(input), incarnationKey],
   dependentReads: (state, input) => {
@@ -66,11 +66,11 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame, typeof
         creator_id: caller_id,
         game_price,
         max_players,
-        fee_percent: terms.feePercent,
-        prize: prizeOf(game_price * max_players, terms.feePercent),
+        fee_percent: settings.feePercent,
+        prize: prizeOf(game_price * max_players, settings.feePercent),
         incarnation,
-        commitment: spinCommitment(game_uid, terms.spins.seed({ incarnation, uid: game_uid })),
-        fairness_key: terms.spins.keyHash,
+        commitment: spinCommitment(game_uid, settings.spins.seed({ incarnation, uid: game_uid })),
+        fairness_key: settings.spins.keyHash,
       },
       movements: [],
     }

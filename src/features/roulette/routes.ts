@@ -99,7 +99,7 @@ export function rouletteRoutes(app: App, services: Services, verbs: RouletteVerb
       schema: {
         operationId: 'joinRoulette',
         summary: 'Pay the price and join a game',
-        description: 'For members of the room. The price is taken in coins and paid back to whoever leaves.',
+        description: 'For members of the room. The price is taken in coins and paid back to those who leave.',
         tags,
         params: GameParams,
         body: JoinGame,

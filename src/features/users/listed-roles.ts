@@ -19,10 +19,10 @@ type ListedRole = keyof typeof listedRoles
 
 const roleNames: readonly ListedRole[] = ['charging_agents', 'business_managers']
 
-/** Users who hold a listed role. Limited because they are answered without paging. */
+/** Users who have a listed role. Limited because they are answered without paging. */
 export const MAX_USERS_OF_ROLE = 2_000
 
-/** How many users hold a listed role; no row where nobody does. */
+/** How many users have a listed role; no row where nobody does. */
 export const roleCounts = projection('role_counts', {
   role: text<ListedRole>(),
   users: integer(),
@@ -37,8 +37,8 @@ const countOf = (state: State, role: ListedRole): number => state.get(roleCounts
 export type RoleChange = readonly [before: RoleFlags | undefined, after: RoleFlags]
 
 function changeOf(role: ListedRole, [before, after]: RoleChange): number {
-  const holds = listedRoles[role]
-  return Number(holds(after)) - Number(before !== undefined && holds(before))
+  const hasRole = listedRoles[role]
+  return Number(hasRole(after)) - Number(before !== undefined && hasRole(before))
 }
 
 /** Whether users of different ids can change like this. Who only leaves a role always can, also beyond the limit. */

@@ -10,7 +10,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { StoredName } from '../../language/names.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
-import { isForgotten } from './user.ts'
+import { isErased } from './user.ts'
 
 type Db = Kysely<Tables>
 
@@ -71,15 +71,15 @@ const MAX_FOUND = 20
 
 const people = (db: Db) => db.selectFrom('user_profiles').select(['user_id as id', 'name', 'uid', 'avatar'])
 
-/** A person as other users see one; undefined for someone who is unknown or forgotten. */
+/** A person as other users see one; undefined for someone who is unknown or erased. */
 export async function personById(db: Db, id: number): Promise<Person | undefined> {
   const person = await people(db).where('user_id', '=', id).executeTakeFirst()
-  return person === undefined || isForgotten(person) ? undefined : person
+  return person === undefined || isErased(person) ? undefined : person
 }
 
 /**
  * People with this uid, then those whose name begins with the word, by name and id, all by folded letters; at most 20, and
- * nobody who is forgotten.
+ * nobody who was erased.
  */
 export async function findPeople(db: Db, word: string): Promise<Person[]> {
   const [byUid, byName] = await Promise.all([
@@ -100,7 +100,7 @@ export async function findPeople(db: Db, word: string): Promise<Person[]> {
       : [],
   ])
   const found = new Map([...byUid, ...byName].map((person) => [person.id, person]))
-  return [...found.values()].filter((person) => !isForgotten(person)).slice(0, MAX_FOUND)
+  return [...found.values()].filter((person) => !isErased(person)).slice(0, MAX_FOUND)
 }
 
 export interface CountryRow extends StoredName {

@@ -33,19 +33,19 @@ export const userProfiles = projection('user_profiles', {
 
 export type UserProfile = RowOf<typeof userProfiles>
 
-const FORGOTTEN_UID_PREFIX = 'forgotten-'
+const ERASED_UID_PREFIX = 'forgotten-'
 
 /** A neutral uid. Random, so that it cannot be taken in advance; `random` is 32 hex digits. */
-export const forgottenUid = (random: string): string => `${FORGOTTEN_UID_PREFIX}${random}`
+export const erasedUid = (random: string): string => `${ERASED_UID_PREFIX}${random}`
 
-const isForgottenUid = (uid: string): boolean =>
-  uid.startsWith(FORGOTTEN_UID_PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(FORGOTTEN_UID_PREFIX.length))
+const isErasedUid = (uid: string): boolean =>
+  uid.startsWith(ERASED_UID_PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(ERASED_UID_PREFIX.length))
 
 /** Whether nothing of a profile identifies a person any more. */
-export const isForgotten = ({ name, avatar, uid }: Pick<UserProfile, 'name' | 'avatar' | 'uid'>): boolean =>
-  name === '' && avatar === '' && isForgottenUid(uid)
+export const isErased = ({ name, avatar, uid }: Pick<UserProfile, 'name' | 'avatar' | 'uid'>): boolean =>
+  name === '' && avatar === '' && isErasedUid(uid)
 
-/** Of what defining a user sets. */
+/** The version of what defining a user sets. */
 export const userVersion = ({
   uid,
   name,

@@ -5,7 +5,7 @@ import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticate
 import { mediaTypeOf } from './asset-types.ts'
 import { openAsset } from './open-asset.ts'
 
-/** Whoever opens a file as a page gets a picture, and no script of it runs. */
+/** A file that is opened as a page shows its picture, and runs no script. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 /** A picture that was replaced shows everywhere after as long. */

@@ -15,7 +15,7 @@ export interface OpenAsset {
   readonly headers: Readonly<Record<string, string>>
   /** An open file, or empty for HEAD and 304. */
   readonly body: Readable
-  /** Of the body, in bytes. */
+  /** The bytes of the body. */
   readonly length: number
 }
 

@@ -5,7 +5,7 @@ import { sha256 } from '../../ledger/rules/hash.ts'
 /** The keys under which the client type and version of a token are stored. Hashes: tokens must not be stored. */
 export interface ClientKeys {
   readonly token: string
-  /** Of the token's user, whose other tokens tell, too; null for staff. */
+  /** The key of the token's user, whose other tokens tell, too; null for staff. */
   readonly user: string | null
 }
 

@@ -132,7 +132,7 @@ export const asyncapi: Json = {
     room: channel(
       'one-to-room:{room_uid}',
       'Events of a room, for its members; subscribed with a sub frame. The room may be named by its uid or by its id: it is ' +
-        'one channel, and its frames carry the name of the latest sub. Whoever joins or leaves the room is not announced: ' +
+        'one channel, and its frames carry the name of the latest sub. Nobody is told who joins or leaves the room: ' +
         'getRoom answers how many members there are, and listRoomMembers who. The service has no list of the rooms of a ' +
         'user: a client joins the room that it shows (joinRoom, harmless for a member) and then subscribes.',
       roomMessages,

@@ -64,7 +64,7 @@ export const httpCodes: CodeMeanings = {
     show: 'the proposal in `data`, as it would be now',
   },
   proposal_closed: { means: 'it is decided, or its 7 days are over', show: 'message, and read the proposal again' },
-  rate_limited: { means: 'the allowance is used up', show: 'a spinner, and retry after `Retry-After`' },
+  rate_limited: { means: 'a rate limit or allowance is used up', show: 'a spinner, and retry after `Retry-After`' },
   room_owner: { means: 'an owner cannot leave or be removed', show: 'message' },
   same_user: { means: 'a card to oneself', show: 'message' },
   session_expired: { means: 'the token is over', show: 'the login' },
@@ -81,7 +81,7 @@ export const httpCodes: CodeMeanings = {
   version_required: { means: 'neither `version` nor `If-Match`', show: 'nothing; a fault of the client' },
 }
 
-/** Codes of the refusals of a websocket's upgrade, beside those of tokens, of limits and of the app's state. */
+/** Codes of the refusals of a websocket's upgrade, besides those of tokens, of limits and of the app's state. */
 export const upgradeCodes: CodeMeanings = {
   bad_handshake: {
     means: 'the upgrade request is not one of WebSocket version 13',

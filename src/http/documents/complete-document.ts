@@ -167,7 +167,7 @@ function relaxBody(operation: MutableJson, schemas: DocumentSchemas): void {
   body['required'] = schemas.requiresFields(media['schema'])
 }
 
-/** What a successful response holds, in words; null when its schema does not say it. */
+/** What a successful response contains, in words; null when its schema does not say it. */
 function describeSuccess(schema: unknown, schemas: DocumentSchemas): string | null {
   if (!isJson(schema)) return null
   const whole = descriptionOf(schema, schemas)

@@ -38,7 +38,7 @@ export class DocumentSchemas {
     const { description } = schema
     const reference = { [this.#keyword]: `${this.#prefix}${mark.name}` }
     if (description === undefined || Reflect.get(mark.schema, 'description') === description) return reference
-    // AsyncAPI takes no description beside a reference.
+    // AsyncAPI takes no description next to a reference.
     return this.#keyword === '$ref' ? { allOf: [reference], description } : { ...reference, description }
   }
 

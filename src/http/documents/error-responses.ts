@@ -36,8 +36,8 @@ const always = {
   TooManyRequests: {
     status: 429,
     description:
-      'The allowance of the user or the address is used up, or the server is overloaded. Nothing was done: send the ' +
-      'same request again after the time in Retry-After.',
+      'A rate limit or the daily allowance of the user is used up, or the server is overloaded. Nothing was done: send ' +
+      'the same request again after the time in Retry-After.',
     codes: ['rate_limited', 'overloaded'],
     headers: RETRY_AFTER,
   },

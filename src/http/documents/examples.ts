@@ -19,7 +19,7 @@ const StoredExample = Type.Object({
   params: Type.Optional(GivenParameters),
   query: Type.Optional(Parameters),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-  /** May hold references. */
+  /** May contain references. */
   body: Type.Optional(Type.Unknown()),
   status: Type.Integer(),
   /** Absent where the answer is no JSON. */

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the document says of an operation beside its schema. */
+/** What the document says of an operation besides its schema. */
 export interface OperationDetails {
   readonly operationId: string
   /** Null for routes that declare their own security: none of the common checks run before them. */

@@ -1,6 +1,6 @@
 const list = (...items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n')
 
-/** What a client has to know of the websocket beside its frames; paragraphs and lists apart by empty lines. */
+/** What a client has to know of the websocket besides its frames; paragraphs and lists apart by empty lines. */
 export const socketGuide = [
   'One websocket per client: plain JSON text frames, one object each. Frames name their channel in `ch`, so one socket ' +
     'serves all subscriptions of a client. Clients act over HTTP; no frame moves value, and the frames of a request come ' +
@@ -41,7 +41,7 @@ export const socketGuide = [
     '**Answer.** `subbed` comes first, with `position` as in `since`; then what was missed, then what is new, without a mark ' +
       'in between. Events can be replayed for 10 minutes, and the newest 1,000 of a channel. With `"resumed":false` ' +
       'something was missed that is older: nothing is replayed. Read the room, or the wallet and the notifications, by ' +
-      'REST, and go on from the `position` of `subbed`.',
+      'REST, and continue from the `position` of `subbed`.',
     '**State.** `wallet-changed` and `app-status` are the state as it is now. They are not sent on connecting and, like ' +
       '`lucky-big-win-all`, never replayed: read `GET /wallet` after each reconnect.',
   ),

@@ -23,12 +23,12 @@ export function handleErrors(
 const SERVICE_PATHS: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics']
 
 /**
- * While `holds`, every request but those of operators is answered with 500 `unavailable`, without a line in the log, which
- * pages of these origins may read.
+ * While `isVoid`, every request but those of operators is answered with 500 `unavailable`, without a line in the log,
+ * which pages of these origins may read.
  */
-export function refuseAll(app: FastifyInstance, holds: () => boolean, origins: readonly string[]): void {
+export function refuseAll(app: FastifyInstance, isVoid: () => boolean, origins: readonly string[]): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (!holds() || SERVICE_PATHS.includes(request.routeOptions.url) || isPreflight(request, origins)) return done()
+    if (!isVoid() || SERVICE_PATHS.includes(request.routeOptions.url) || isPreflight(request, origins)) return done()
     skipRequestLog(request)
     sendError(request, reply, unavailable())
   })
@@ -65,7 +65,7 @@ export function routedUrl(raw: { readonly url?: string | undefined }): string {
   return ENCODED_PREFIX.test(withoutOrigin(url)) ? unmatched(url) : url
 }
 
-/** An address below the same prefix that no route matches. The query is kept: it may hold the client's hints. */
+/** An address below the same prefix that no route matches. The query is kept: it may have the client's hints. */
 function unmatched(url: string): string {
   // As the router reads it: without an origin, and percent-encoded letters decoded.
   const [address = '', ...query] = url.split('?')

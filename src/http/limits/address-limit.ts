@@ -16,8 +16,8 @@ interface Entry {
 
 /**
  * Limits what an address may ask for within a minute without a valid token, counted by window. An entry is evicted only
- * once an even refill would have returned all that it took, so that flooding the table with addresses does not reset an
- * allowance. When no entry can be evicted, new addresses share one allowance.
+ * once an even refill would have returned all that it took, so that flooding the table with addresses does not reset a
+ * limit. When no entry can be evicted, new addresses share one limit.
  */
 export class AddressLimit {
   readonly #perMinute: number | null
@@ -37,8 +37,8 @@ export class AddressLimit {
   }
 
   /**
-   * Takes `cost` from the address's allowance; false, and nothing is taken, when too little is left. The cost is capped at
-   * the whole allowance: otherwise such a request could never succeed.
+   * Takes `cost` from the address's limit; false, and nothing is taken, when too little is left. The cost is capped at
+   * the whole limit: otherwise such a request could never succeed.
    */
   take(ip: string, cost = 1): boolean {
     if (this.#perMinute === null) return true

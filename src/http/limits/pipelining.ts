@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { acquire, release, type Semaphore } from './semaphore.ts'
 
 /** Requests of one connection that run at a time; their responses go out in order anyway. */
-const CONCURRENCY = { running: 8, waiting: Number.POSITIVE_INFINITY }
+const MAX_CONCURRENT = { running: 8, waiting: Number.POSITIVE_INFINITY }
 /** Requests of one connection beyond which it is not read. Those already read wait. */
 const MAX_OUTSTANDING = 32
 
@@ -30,7 +30,7 @@ export function limitPipelining(app: FastifyInstance): void {
     })
     connection.outstanding += 1
     if (connection.outstanding === MAX_OUTSTANDING) stopReading(socket)
-    acquire(connection, CONCURRENCY, () => {
+    acquire(connection, MAX_CONCURRENT, () => {
       if (raw.destroyed) return false
       started = true
       done()

@@ -11,27 +11,27 @@ import { acquire, release } from './semaphore.ts'
  * Requests of one caller that run at a time, so that only the caller waits for them, and requests that may wait: more
  * than the default limit accepts in a minute.
  */
-const CONCURRENCY = { running: 4, waiting: 2_000 }
+const MAX_CONCURRENT = { running: 4, waiting: 2_000 }
 /** Pause between two expensive requests of a caller, for each unit of cost above 1. */
 const PAUSE_MS_PER_COST = 25
 const MAX_REFUSAL_DELAY_MS = 5_000
 
-const allowance = Symbol('allowance')
+const rateLimitEntry = Symbol('rate limit entry')
 
 declare module 'fastify' {
   interface FastifyRequest {
-    [allowance]: RateLimitEntry | null
+    [rateLimitEntry]: RateLimitEntry | null
   }
 }
 
 /** Charges a request for work that only its body reveals; the requests after it may be refused. */
 export function charge(request: FastifyRequest, cost: number): void {
-  const entry = request[allowance]
+  const entry = request[rateLimitEntry]
   if (entry !== null) entry.taken += cost
 }
 
 /** Adds to requests what `charge` needs. */
-export const decorateAllowance = (app: FastifyInstance): void => void app.decorateRequest(allowance, null)
+export const decorateRateLimit = (app: FastifyInstance): void => void app.decorateRequest(rateLimitEntry, null)
 
 /**
  * Limits the cost of a caller's requests a minute on this instance; it runs after the token check. An ordinary request
@@ -45,14 +45,14 @@ export function rateLimitCheck(
 ): onRequestHookHandler {
   const store = new RateLimitStore()
   /** Connections with a delayed refusal, and the function that sends it. */
-  const held = new Map<Socket, () => void>()
+  const delayed = new Map<Socket, () => void>()
   /** Starts the expensive requests that wait for the pause after the one before. */
   const paused = new Set<() => void>()
   let closing = false
   // A shutdown does not wait for delayed refusals.
   app.addHook('preClose', (done) => {
     closing = true
-    for (const release of held.values()) release()
+    for (const release of delayed.values()) release()
     for (const resume of paused) resume()
     done()
   })
@@ -61,7 +61,7 @@ export function rateLimitCheck(
     const { caller } = request
     const entry = store.entryFor(keyOf(caller), now)
     // Staff define users and pay salaries by the thousand, so only their requests are counted. The cost is capped at
-    // the whole allowance: otherwise such a request could never succeed.
+    // the whole limit: otherwise such a request could never succeed.
     const cost = caller.kind === 'user' ? Math.min(costOf(request), perMinute) : 1
     if (entry.taken + cost > perMinute) {
       entry.refused += 1
@@ -71,18 +71,18 @@ export function rateLimitCheck(
       const refusal = rateLimited(secondsUntilEndOf(entry, now))
       const { socket } = request.raw
       // One delay per connection: later responses wait for it anyway, and Node stops reading when they are many.
-      if (closing || held.has(socket)) return done(refusal)
+      if (closing || delayed.has(socket)) return done(refusal)
       const release = (): void => {
         clearTimeout(timer)
-        held.delete(socket)
+        delayed.delete(socket)
         done(refusal)
       }
       const timer = setTimeout(release, Math.min(entry.refused, MAX_REFUSAL_DELAY_MS))
-      held.set(socket, release)
+      delayed.set(socket, release)
       return
     }
     entry.taken += cost
-    if (caller.kind === 'user') request[allowance] = entry
+    if (caller.kind === 'user') request[rateLimitEntry] = entry
     // An upgrade has no response that ends.
     if (Reflect.get(request.raw, 'upgrade') === true) return done()
     const { raw } = reply
@@ -93,7 +93,7 @@ export function rateLimitCheck(
       return true
     }
     const enter = (): void => {
-      if (!acquire(entry, CONCURRENCY, start)) done(overloaded())
+      if (!acquire(entry, MAX_CONCURRENT, start)) done(overloaded())
     }
     const pause = cost > 1 && !closing ? pauseBefore(entry, cost, now) : 0
     if (pause === 0) return enter()
@@ -108,7 +108,7 @@ export function rateLimitCheck(
 }
 
 /**
- * How long an expensive request waits, so that a caller cannot spend the whole allowance at once and occupy the event
+ * How long an expensive request waits, so that a caller cannot use the whole limit at once and occupy the event
  * loop.
  */
 function pauseBefore(entry: RateLimitEntry, cost: number, now: number): number {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 const MIN_BYTES_PER_SECOND = 16_384
 /** What a client that was slow, or gone for a moment, may be behind by. */
 const PATIENCE_MS = 10_000
-/** Of each wait for the client: an answer that is written in larger pieces is not seen to be taken until all of one is. */
+/** Characters written before each wait for the client: a piece is seen to be taken only once all of it is. */
 const PIECE_LENGTH = 16_384
 
 /**

@@ -39,19 +39,19 @@ export const skipRequestLog = (request: FastifyRequest): void => void skipped.ad
 
 /** One line for each failed request, at its end; only server errors have a stack. */
 export class RequestLog extends LogController {
-  readonly #all: boolean
+  readonly #logsAll: boolean
 
-  /** `all`: also logs successful requests. */
-  constructor(all: boolean) {
+  /** `logsAll`: also logs successful requests. */
+  constructor(logsAll: boolean) {
     super()
-    this.#all = all
+    this.#logsAll = logsAll
   }
 
   override incomingRequest(): void {}
 
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const status = reply.statusCode
-    if ((status < 400 && !this.#all) || skipped.has(request)) return
+    if ((status < 400 && !this.#logsAll) || skipped.has(request)) return
     logRequest(request.log, status < 400 ? 'debug' : 'info', {
       ...describe(request),
       status,
@@ -71,7 +71,7 @@ const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: objec
 /** No id is as long: a token that was put where no route expects one. */
 const LONG_SEGMENT = /[^/]{65,}/g
 
-/** Route and path; no query, no headers, and no path that holds a token. */
+/** Route and path; no query, no headers, and no path that contains a token. */
 function describe({ id, method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { request_id: id, method, route: route ?? null }

@@ -44,7 +44,7 @@ export class Metrics {
     registers: [this.registry],
   })
   readonly #failedBatches = new Counter({
-    name: 'ledger_batch_troubles_total',
+    name: 'ledger_batch_failures_total',
     help: 'Transactions that the database did not accept',
     registers: [this.registry],
   })

@@ -15,8 +15,8 @@ import { validationFailed } from './validation.ts'
 import { markLarge } from './validators.ts'
 
 /** Largest bodies in bytes: of clients and under /admin/v1. */
-export const CLIENT_BODY_LIMIT = 64 * 1024
-export const OPERATOR_BODY_LIMIT = 1024 * 1024
+export const MAX_CLIENT_BODY_BYTES = 64 * 1024
+export const MAX_OPERATOR_BODY_BYTES = 1024 * 1024
 
 /** Bodies up to this size have all their faults reported. */
 const SMALL_BODY_BYTES = 16 * 1024
@@ -54,7 +54,7 @@ export function parseBodies(app: FastifyInstance): void {
         done(error, value)
       })
     }
-    if (body.length <= CLIENT_BODY_LIMIT) return parse()
+    if (body.length <= MAX_CLIENT_BODY_BYTES) return parse()
     const parseLarge = async (): Promise<void> => {
       // Parsing takes some tens of milliseconds: bodies that arrive together must not block the event loop in a row.
       await yieldToEventLoop()

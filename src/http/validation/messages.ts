@@ -25,7 +25,7 @@ export function expectedForm(schema: AnnotatedSchema = {}): LocalizedText | unde
 export interface Violation extends FastifySchemaValidationError {
   readonly data?: unknown
   readonly parentSchema?: AnnotatedSchema
-  /** Of a union that nothing matches: what would. */
+  /** What would match, where no branch of a union does. */
   readonly alternatives?: readonly LocalizedText[]
 }
 

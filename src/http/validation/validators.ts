@@ -63,7 +63,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** Whether a value holds at most so many values, itself included. Stops at the limit. */
+/** Whether a value contains at most so many values, itself included. Stops at the limit. */
 export function hasAtMostValues(value: unknown, most: number): boolean {
   if (typeof value === 'object' && value !== null && largeBodies.has(value)) return false
   const left = [value]

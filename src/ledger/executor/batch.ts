@@ -13,7 +13,8 @@ import { type RowCache, UndeclaredRead } from './row-cache.ts'
 export type Outcome =
   | {
       readonly reply: Reply
-      readonly replayed: boolean
+      /** The command was done before, and this is its stored reply. */
+      readonly isRepeat: boolean
       /** About how many bytes the command added to the database. */
       readonly storedBytes: number
       /** The ledger's last position that the reply takes into account, the command's own events included. */
@@ -32,7 +33,7 @@ export interface Batch {
   readonly head: Head
 }
 
-/** Unambiguous, as neither part can hold a line break. */
+/** Unambiguous, as neither part can contain a line break. */
 export const replyKey = (actor: string, key: string): string => `${actor}\n${key}`
 
 /**
@@ -61,10 +62,10 @@ export function decideBatch(
       if (stored !== undefined) {
         outcomes.push(
           idempotency?.requestHash === stored.requestHash
-            ? { reply: { status: stored.status, body: stored.body }, replayed: true, storedBytes: 0, position }
+            ? { reply: { status: stored.status, body: stored.body }, isRepeat: true, storedBytes: 0, position }
             : {
                 reply: command.refusalReply(refuse('idempotency_key_reused')),
-                replayed: false,
+                isRepeat: false,
                 storedBytes: 0,
                 position,
               },
@@ -113,7 +114,7 @@ export function decideBatch(
         newReplies.push(storedReply)
       }
       const storedBytes = estimateStoredBytes(hashed, rows.added(), storedReply)
-      outcomes.push({ reply, replayed: false, storedBytes, position })
+      outcomes.push({ reply, isRepeat: false, storedBytes, position })
     } catch (bug) {
       rows.rollback()
       if (bug instanceof UndeclaredRead && outcomes.length > 0) break

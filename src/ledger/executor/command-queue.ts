@@ -4,7 +4,8 @@ import type { Command } from './command.ts'
 
 export interface CommandResult {
   readonly reply: Reply
-  readonly replayed: boolean
+  /** The command was done before, and this is its stored reply. */
+  readonly isRepeat: boolean
   /** About how many bytes the command added to the database. */
   readonly storedBytes: number
   /** The ledger's last position that the reply takes into account, the command's own events included. */
@@ -17,7 +18,7 @@ export interface PendingCommand {
   readonly resolve: (result: CommandResult) => void
   readonly reject: (error: Error) => void
   /** It was in a batch that PostgreSQL rejected: run alone, a faulty command fails alone. */
-  readonly runAlone: boolean
+  readonly mustRunAlone: boolean
 }
 
 const SHARES = 3
@@ -25,7 +26,7 @@ const SHARES = 3
 const MIN_SHARE = 32
 
 /**
- * How many commands the next batch may hold: a third of all that are queued or in flight. While one third is in flight
+ * How many commands the next batch may have: a third of all that are queued or in flight. While one third is in flight
  * and the next is being decided, the last gathers; with larger shares this process and the database would wait for each
  * other.
  */
@@ -50,11 +51,11 @@ export class CommandQueue {
   take(limits: { readonly commands: number; readonly rows: number }): readonly PendingCommand[] {
     let count = 0
     let rows = 0
-    for (const { command, runAlone } of this.#pending) {
+    for (const { command, mustRunAlone } of this.#pending) {
       rows += command.reads.length
-      if (count > 0 && (runAlone || count >= limits.commands || rows > limits.rows)) break
+      if (count > 0 && (mustRunAlone || count >= limits.commands || rows > limits.rows)) break
       count += 1
-      if (runAlone) break
+      if (mustRunAlone) break
     }
     return this.#pending.splice(0, count)
   }

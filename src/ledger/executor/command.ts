@@ -10,7 +10,7 @@ export interface Cause {
   /** `user:7`, `staff:ann` or `system`. One line of text. */
   readonly actor: string
   readonly requestId: string
-  /** Of the sentences in its reply; English where nobody reads them. */
+  /** The language of the sentences in its reply; English where nobody reads them. */
   readonly language?: Language | undefined
   readonly idempotency: {
     readonly key: string

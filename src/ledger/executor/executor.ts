@@ -148,7 +148,7 @@ export class Executor {
     if (this.#closing !== undefined) return Promise.reject(new Closed('shutting down'))
     if (this.#queue.length >= this.#limits.maxQueued) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, resolve, reject, runAlone: false })
+      this.#queue.push({ command, resolve, reject, mustRunAlone: false })
       this.#stall.waiting()
       this.#step()
     })
@@ -214,7 +214,7 @@ export class Executor {
     return this.#queue.length >= Math.min(this.#nextBatchSize(), last.commands.length)
   }
 
-  /** How many commands the next batch may hold. */
+  /** How many commands the next batch may have. */
   #nextBatchSize(): number {
     return Math.min(this.#limits.maxBatchCommands, batchShare(this.#queue.length, this.#inFlight))
   }
@@ -289,7 +289,7 @@ export class Executor {
     batch.settle()
   }
 
-  /** Finds out what became of each batch in flight, and starts again from what the database holds. */
+  /** Finds out what became of each batch in flight, and starts again from what the database has. */
   async #recover(): Promise<void> {
     await this.waitForInFlight()
     const store = this.#store
@@ -310,7 +310,7 @@ export class Executor {
   }
 
   /**
-   * Settles or rejects the callers of a failed batch; returns the commands that are to be tried again. A batch that
+   * Settles or rejects the callers of a failed batch; returns the commands to try again. A batch that
    * follows the one that failed, on a connection that was lost, has done nothing wrong itself.
    */
   async #resolveFailure(
@@ -342,7 +342,7 @@ export class Executor {
       rejectAll(commands, error instanceof Unavailable ? error : unavailable)
       return []
     }
-    if (commands.length > 1) return commands.map((pending): PendingCommand => ({ ...pending, runAlone: true }))
+    if (commands.length > 1) return commands.map((pending): PendingCommand => ({ ...pending, mustRunAlone: true }))
     this.#stall.progressed(this.#hasCommands())
     settleAll(commands, [{ bug: error }], this.#reportBug)
     return []

@@ -9,11 +9,11 @@ export type StatementResult = QueryResult<TextRow>
 
 /** Whatever the defaults of the database and of the connection string are. */
 const sessionSettings = `
-  -- A writer that vanished while it held the head must release it soon.
+  -- A writer that vanished while it had the head locked must release it soon.
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
   -- Durable, whatever the role or the database were set to.
   set synchronous_commit = on;
-  -- All lookups are by primary key, whatever the tables held when the plan was made. Citus cannot plan a statement that
+  -- All lookups are by primary key, whatever was in the tables when the plan was made. Citus cannot plan a statement that
   -- writes in a WITH without its parameters.
   select set_config('plan_cache_mode',
                     case when ${IS_CITUS} then 'force_custom_plan' else 'force_generic_plan' end, false);

@@ -19,7 +19,7 @@ export function inputSchema<Schema extends TSchema>(schema: Schema): InputSchema
   }
 }
 
-/** Of `expected` in the input of a verb that looks at the version of what it changes. */
+/** The schema of `expected` in the input of a verb that looks at the version of what it changes. */
 export const ExpectedVersion = Type.Optional(Type.Union([Type.Null(), Type.String()]))
 
 type SuccessStatus = 200 | 201 | 202
@@ -104,7 +104,7 @@ function presentResult<Answer>(
   return { status, body: JSON.stringify(body?.(answer, language) ?? { data: answer, ...meta }) }
 }
 
-/** A verb that is made anew for each command, from what its route has prepared in addition to what the client sent. */
+/** A verb that is made for each command, from what its route has prepared in addition to what the client sent. */
 export function preparedVerb<Prepared, Input, Answer, Codes extends readonly string[]>(
   refusals: Codes,
   create: (prepared: Prepared) => Verb<Input, Answer, Codes>,

@@ -34,7 +34,7 @@ export interface KeptProjection {
   readonly weight: number
 }
 
-/** A row that was set; undefined when it is to be deleted. */
+/** A row that was set; undefined when it will be deleted. */
 export type ChangedRow = Pick<Cell, 'id' | 'row'>
 
 /** A verb read a row that it did not declare in `reads` or `dependentReads`. */
@@ -117,7 +117,7 @@ export class RowCache implements WritableState {
 
   /**
    * Everything set has been sent. Rows of the projections `kept` stay cached, all others are dropped. Apart from what
-   * one batch works on, the cache never holds more than `maxWeight`: once half of that was used since the last
+   * one batch works on, the cache never has more than `maxWeight`: once half of that was used since the last
    * generation began, a new one begins and the rows used before that are dropped.
    */
   markClean(kept: readonly KeptProjection[], maxWeight: number): void {

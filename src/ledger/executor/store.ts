@@ -40,7 +40,7 @@ const transitions: Transitions<StoreState> = {
   deciding: ['cached', 'unknown'],
 }
 
-/** Whether the batch holds a lock on the head, or assumes where the head is. */
+/** Whether the batch owns a lock on the head, or assumes where the head is. */
 type Mode = 'pessimistic' | 'optimistic'
 
 /** What a batch is decided on. */
@@ -63,8 +63,8 @@ export type AssertLedger = (query: Query) => Promise<void>
 
 interface LoadRequest {
   readonly commands: readonly Command[]
-  /** Those whose replies are looked up. */
-  readonly possibleReplays: readonly Command[]
+  /** Commands whose replies are looked up. */
+  readonly possibleRepeats: readonly Command[]
   readonly rows: RowCache
   readonly storedReplies: Map<string, StoredReply>
   /** Statements to send ahead of the loads. */
@@ -171,7 +171,7 @@ export class Store {
     // error in place of its answer would then not tell whether it was committed.
     const statements = [
       ...(mode === 'pessimistic' ? [] : [sql.begin]),
-      // The head is locked first in every transaction: to hold a row that the head's holder waits for is a deadlock.
+      // The head is locked first in every transaction: to lock a row that the head's owner waits for is a deadlock.
       ...(mode === 'pessimistic' || removals.length === 0 ? [] : [sql.lockHead]),
       // Removals come first: a unique value may pass from a row that goes to one that comes.
       ...removals,
@@ -228,7 +228,7 @@ export class Store {
     this.#clock.set(Number(found['now']))
   }
 
-  /** After a failure, once nothing is in flight: forgets the head and closes any open transaction. */
+  /** After a failure, once nothing is in flight: drops the head and closes any open transaction. */
   async reset(): Promise<void> {
     if (this.#inFlight > 0) throw new Error(`cannot reset with batches in flight: ${this.#inFlight}`)
     this.#settle(undefined)
@@ -238,8 +238,8 @@ export class Store {
 
   /**
    * Whether the batch was committed; if not, it never will be. Locks the head first: the lost connection may still be
-   * committing, and holds the head until that is over. Then changes the head's batch id, so that whatever the server has
-   * yet to read from that connection fails with a conflict.
+   * committing, and keeps the head locked until that is over. Then changes the head's batch id, so that whatever the server
+   * has yet to read from that connection fails with a conflict.
    */
   async isCommitted(id: string): Promise<boolean> {
     if (this.#state !== 'unknown') throw new Error(`the outcome of a batch cannot be read in state ${this.#state}`)
@@ -286,7 +286,7 @@ export class Store {
     const storedReplies = new Map<string, StoredReply>()
     this.#recentKeys.mayExist(commands, performance.now())
     const before = [sql.begin, sql.lockHead]
-    const request = { commands, possibleReplays: commands, rows, storedReplies, before }
+    const request = { commands, possibleRepeats: commands, rows, storedReplies, before }
     const [, locked] = await this.#load(request, this.#writer)
     const row = locked?.rows[0]
     if (row === undefined) throw new Error('the ledger has no head')
@@ -304,8 +304,8 @@ export class Store {
     const storedReplies = new Map<string, StoredReply>()
     // Before the reader is asked: it may see the database as it was before a batch that commits meanwhile.
     for (const replies of this.#inFlightReplies) addReplies(replies, storedReplies)
-    const possibleReplays = this.#recentKeys.mayExist(commands, performance.now())
-    await this.#load({ commands, possibleReplays, rows, storedReplies, before: [] }, this.#reader)
+    const possibleRepeats = this.#recentKeys.mayExist(commands, performance.now())
+    await this.#load({ commands, possibleRepeats, rows, storedReplies, before: [] }, this.#reader)
     return { mode: 'optimistic', head, lastBatch, now, rows, storedReplies }
   }
 
@@ -314,14 +314,14 @@ export class Store {
    * `before`. Cached rows mostly show at once what a command's dependent reads are; else that is another round trip.
    */
   async #load(
-    { commands, possibleReplays, rows, storedReplies, before }: LoadRequest,
+    { commands, possibleRepeats, rows, storedReplies, before }: LoadRequest,
     connection: PipelinedConnection,
   ): Promise<readonly StatementResult[]> {
     const loads = new PendingLoads(this.#tables, rows)
     const isIncomplete = (command: Command): boolean =>
       !(loads.request(command.reads) && loads.request(command.dependentReads(rows)))
     let incomplete = commands.filter(isIncomplete)
-    const replyLoads = sql.loadReplies(possibleReplays)
+    const replyLoads = sql.loadReplies(possibleRepeats)
     const statements = [...before, ...replyLoads, ...loads.statements]
     const results = statements.length === 0 ? [] : await connection.query(statements)
     const [replies] = results.slice(before.length, before.length + replyLoads.length)

@@ -7,7 +7,7 @@ export const INDEX_CURSOR = 'indexes'
 /** Positions of a block; offsets in it are smallint. */
 export const BLOCK_EVENTS = 500
 
-/** The position before the block that holds this one. */
+/** The position before the block that contains this one. */
 export const baseOf = (position: number): number => position - 1 - ((position - 1) % BLOCK_EVENTS)
 
 /** As `baseOf`, of an SQL expression. */

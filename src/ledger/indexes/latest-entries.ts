@@ -20,7 +20,7 @@ export interface Place {
 }
 
 export interface NumberedEntry extends AccountEntry, Place {
-  /** Of the account after it. */
+  /** The balance of the account after it. */
   readonly balance: bigint
 }
 
@@ -118,7 +118,7 @@ function latestPositions(blocks: readonly Block[], end: number, limit: number): 
     for (const offset of offsets.toReversed()) {
       if (count >= limit && positions.at(-1) !== base + offset) return positions
       positions.push(base + offset)
-      // Those after the page are needed too: the balance of the block is after them.
+      // Positions after the page are needed too: the balance of the block is after them.
       if (base + offset < end) count += 1
     }
   }

@@ -48,7 +48,7 @@ export class Snapshot {
   async head(): Promise<Head> {
     const [head] = await this.query(`select position, hash, ${microsOf('at')} as at from ledger_head`)
     if (head === undefined) throw new Error('the ledger has no head')
-    // A tampered head may hold any number; there are no events beyond what is exact.
+    // A tampered head may have any number; there are no events beyond what is exact.
     const position = Math.min(Number(head['position']), Number.MAX_SAFE_INTEGER)
     return { position, hash: String(head['hash']), at: Number(head['at']) }
   }

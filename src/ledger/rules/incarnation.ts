@@ -13,7 +13,7 @@ export const incarnations = projection('ledger_incarnation', {
   one: integer(),
   /** 16 random bytes as lower-case hex. */
   incarnation: text(),
-  /** Of the event that it began with: 1, unless commits were lost. */
+  /** The position of the event that it began with: 1, unless commits were lost. */
   position: integer(),
   /** The time of that event. */
   began_at: micros(),

@@ -1,6 +1,6 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 
-/** The product of whole numbers, or null above 2^53-1, which no balance can hold (`balance_limit`). */
+/** The product of whole numbers, or null above 2^53-1, which no balance can reach (`balance_limit`). */
 export function product(...factors: readonly number[]): number | null {
   let result = 1
   for (const factor of factors) {

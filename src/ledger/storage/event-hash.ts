@@ -33,7 +33,7 @@ export const GENESIS_HASH = '0'.repeat(64)
 export const LINE_BREAK = 10
 
 /**
- * The text that an event's hash covers: lines, none of which can hold a line break, so that no two events share it and
+ * The text that an event's hash covers: lines, none of which has a line break, so that no two events share it and
  * the chain can be followed in any language, SQL included (sql/audit/chain.sql).
  */
 export function canonicalText(entry: HashInput, previous: string): string {

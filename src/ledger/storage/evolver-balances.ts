@@ -5,7 +5,7 @@ const DOLLAR_SUFFIX = 'dollars'
 const GAME_PREFIX = 'game:'
 
 /**
- * Whether evolvers may read the balance of an account: dollars may have holds, and a game holds its players' stakes. A
+ * Whether evolvers may read the balance of an account: dollars may have holds, and a game has its players' stakes. A
  * replay may keep all other balances outside its state, where they are cheaper.
  */
 export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)

@@ -105,7 +105,7 @@ export async function saveHome(query: Query): Promise<void> {
 export type Comparison =
   /** What was seen is there. `hasMoved`: its database is another now, or none was recorded yet. */
   | { readonly is: 'here'; readonly hasMoved: boolean }
-  /** A standby may yet replay what it lacks. */
+  /** A standby may yet receive what it lacks. */
   | { readonly is: 'unknown' }
   /** An incarnation has begun since that was seen: commits were lost, and that is dealt with. */
   | { readonly is: 'restored' }

@@ -23,12 +23,12 @@ export interface OwnerOptions {
 export const connectFollower = (url: string, name: string): Promise<Client> =>
   connect(url, name, { pipeline: true, query_timeout: 11_000, settings: 'set synchronous_commit = off' })
 
-/** What the owner does, on the session that holds its lock. It returns once it is to stop, or the session is broken. */
+/** What the owner does, on the session that owns its lock. It returns once it is to stop, or the session is broken. */
 export type OwnerWork = (client: Client, isBroken: () => boolean) => Promise<void>
 
 /**
  * Runs `work` on one instance at a time, until `isStopped`; another takes over when that one stops or dies. The session
- * of `work` holds an advisory lock, so that nobody who lost the lock can still write through it.
+ * of `work` owns an advisory lock, so that nobody who lost the lock can still write through it.
  */
 export async function runOnOneInstance(name: string, options: OwnerOptions, work: OwnerWork): Promise<void> {
   const { url, isStopped, pause } = options

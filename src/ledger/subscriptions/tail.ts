@@ -8,7 +8,7 @@ import { CommitNotifier } from './commit-notifier.ts'
 import { EventBuffer } from './event-buffer.ts'
 import { runOnOneInstance } from './single-owner.ts'
 
-/** Handles events in order; the next ones come when it is done. When it throws or rejects, they come again later. */
+/** Handles events in order; the next ones come when it is done. When it throws or rejects, they are retried later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
 
 /**
@@ -132,7 +132,7 @@ export class Tail {
 
   /**
    * As `subscribe`, from the stored position of the subscriber of this name. At any time only one instance runs it;
-   * another takes over when that one stops or dies. At least once: what was handled just before a crash comes again.
+   * another takes over when that one stops or dies. What was handled just before a crash is handled again.
    */
   subscribeDurable(name: string, subscriber: DurableSubscriber): void {
     this.#track(this.#runDurable(name, subscriber))
@@ -241,7 +241,7 @@ export class Tail {
     return []
   }
 
-  /** The next events after a position; from the buffer when it holds them, so that subscribers share one read. */
+  /** The next events after a position; from the buffer when it has them, so that subscribers share one read. */
   async #after(position: number): Promise<readonly StoredEvent[]> {
     const buffered = this.#buffer.after(position)
     if (buffered !== undefined) return buffered

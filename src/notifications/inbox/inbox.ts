@@ -8,7 +8,7 @@ import { type NotificationMapper, notificationsOf } from '../event-notification.
 /** The notifications of a user: what they say is rendered from the event when they are read. */
 export const notifications = projection('notifications', {
   user_id: integer(),
-  /** Of the event. */
+  /** The event's position. */
   position: integer(),
   /** Its place among the user's notifications, from 1. */
   number: integer(),

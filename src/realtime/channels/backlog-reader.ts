@@ -8,14 +8,14 @@ import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MES
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
 
-/** Characters of one backlog: as much as may be unsent of a replay. */
+/** Characters of one backlog: as much as may be unsent of a backlog. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
 /** Characters of backlogs that are read together; beyond them no further one is begun. */
 const MAX_CHARACTERS_PER_READ = 2 * MAX_BACKLOG_CHARACTERS
 /** Events that are read, and taken from JSON, at a time. One may be a gift to a hundred receivers. */
 const PAGE_EVENTS = 25
 
-/** The messages of a channel that can be replayed. */
+/** The messages of a channel that can be sent again. */
 export interface Backlog {
   /** All messages after this position are included. */
   readonly from: number

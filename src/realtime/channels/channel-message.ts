@@ -51,7 +51,7 @@ export const frameTexts = (channelName: string, bodies: readonly FrameBody[], la
 export const frameText = (channelName: string, body: string): string =>
   `{"t":"ev","ch":${JSON.stringify(channelName)},${body}`
 
-/** The part of a replay that is sent at a time; it takes well under a millisecond. */
+/** The part of a backlog that is sent at a time; it takes well under a millisecond. */
 const MAX_SLICE_MESSAGES = 100
 const MAX_SLICE_CHARACTERS = 64 * 1024
 

@@ -15,7 +15,7 @@ export class Channel {
   /** The backlog: every message after `#from`, oldest first. */
   #messages: ChannelMessage[] = []
   #from: number
-  /** Whether nothing at or before `#from` can be replayed, so that the database need not be read. */
+  /** Whether everything at or before `#from` has expired, so that the database need not be read. */
   #isComplete = false
   #size = 0
 
@@ -44,11 +44,11 @@ export class Channel {
   }
 
   /**
-   * The messages after a position; `expired` when some of them can no longer be replayed, `not-loaded` when the
+   * The messages after a position; `expired` when some of them are too old, `not-loaded` when the
    * database has to be read.
    */
   messagesAfter(position: number, now = Date.now()): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
-    // Frames on `global` are never replayed.
+    // `global` has no backlog.
     if (this.key === 'global') return []
     const oldestValid = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)
     this.#dropOldest(oldestValid === -1 ? this.#messages.length : oldestValid)
@@ -58,10 +58,10 @@ export class Channel {
     return this.#messages.filter((message) => message.position > position)
   }
 
-  /** Puts what the database holds up to a position before the messages of this channel. */
+  /** Puts what the database has up to a position before the messages of this channel. */
   merge({ from, messages }: Backlog, upTo: number): void {
     if (this.#from > upTo) {
-      // More messages than are replayed came while the database was read: all older ones have expired.
+      // More messages than a backlog has came while the database was read: all older ones have expired.
       if (this.#messages.length >= MAX_BACKLOG_MESSAGES) this.#isComplete = true
       return
     }

@@ -4,7 +4,7 @@ import { type FrameBody, frameTexts } from './channel-message.ts'
 
 /** Receives a channel's frames. */
 export interface Listener {
-  /** Of the sentences in the frames. */
+  /** The language of the sentences in the frames. */
   readonly language: Language
   /** Sends whole frames. */
   push(frames: Buffer): void
@@ -87,7 +87,7 @@ export class FanOut {
   }
 
   /**
-   * Goes on with the round, or begins one, until it ends or until `deadline` by `performance.now()`; one listener is
+   * Continues the round, or begins one, until it ends or until `deadline` by `performance.now()`; one listener is
    * served in any case. Returns the number of frames, and whether the round has ended.
    */
   sendUntil(deadline: number): { readonly sent: number; readonly hasEnded: boolean } {
@@ -108,7 +108,7 @@ export class FanOut {
   #send(member: FanOutMember, end: number, encoded: Map<string, Buffer>): number {
     const { listener, name, next } = member
     if (next >= end) return 0
-    // Most frames hold no sentences: those are encoded once for all.
+    // Most frames have no sentences: those are encoded once for all.
     const language = next < this.#localizedEnd ? listener.language : ''
     const key = `${next} ${language} ${name}`
     let frames = encoded.get(key)

@@ -209,7 +209,7 @@ export class Hub {
   }
 
   /**
-   * Gets the messages of an acquired channel after a position into memory, as far as they can be replayed; channels that
+   * Gets the messages of an acquired channel after a position into memory, as far as the backlog reaches; channels that
    * are loaded together share their queries. Waits until the hub has reached the position. False when the position is
    * beyond the ledger's head.
    */

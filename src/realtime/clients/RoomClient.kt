@@ -12,8 +12,8 @@ import org.json.JSONObject
 
 /**
  * Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
- * Starts paused; made anew for another user. `token` answers a valid token, a new one if the last had expired, and throws
- * an IOException when it cannot.
+ * Starts paused; another user needs another one. `token` answers a valid token, a new one if the last had expired, and
+ * throws an IOException when it cannot.
  */
 class RoomClient(
   private val url: String,
@@ -51,7 +51,7 @@ class RoomClient(
   private val thread = Executors.newSingleThreadScheduledExecutor()
   private val channels = LinkedHashMap<String, Channel>()
 
-  /** Channels of the present socket whose `subbed` has come. */
+  /** Channels of the current socket whose `subbed` has come. */
   private val subscribed = HashSet<Channel>()
 
   /** Names that wait for a common frame. */
@@ -180,7 +180,7 @@ class RoomClient(
 
   private fun onHeartbeat() {
     failures = 0
-    // The newest event has come as a whole, so that it need not be replayed.
+    // The newest event has come as a whole, so that it need not be sent again.
     for (channel in subscribed) channel.since = channel.newest
   }
 

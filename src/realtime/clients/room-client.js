@@ -15,7 +15,7 @@ const GATHER_MS = 20
 
 /**
  * Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
- * For browsers and Node.js 22 or newer. Starts paused; made anew for another user.
+ * For browsers and Node.js 22 or newer. Starts paused; another user needs another one.
  */
 export class RoomClient {
   #url
@@ -26,14 +26,14 @@ export class RoomClient {
    * that these belong to.
    */
   #channels = new Map()
-  /** Channels of the present socket whose `subbed` has come. */
+  /** Channels of the current socket whose `subbed` has come. */
   #subscribed = new Set()
   /** Names that wait for a common frame. */
   #added = new Set()
   #socket
   /** What positions belong to: another one than before says that the service lost some of what was announced. */
   #ledger
-  /** Aborted when the present socket is given up. */
+  /** Aborted when the current socket is given up. */
   #listening
   #isReady = false
   #isPaused = true
@@ -156,7 +156,7 @@ export class RoomClient {
 
   #onHeartbeat() {
     this.#failures = 0
-    // The newest event has come as a whole, so that it need not be replayed.
+    // The newest event has come as a whole, so that it need not be sent again.
     for (const channel of this.#subscribed) channel.since = channel.newest
   }
 

@@ -40,7 +40,7 @@ class _Channel {
 }
 
 /// Receives the events of channels, each once and in order, over one websocket that it opens again whenever it is lost.
-/// Starts paused; made anew for another user. A channel is `one-to-room:{room_uid}`, `user:{id}` or `global`.
+/// Starts paused; another user needs another one. A channel is `one-to-room:{room_uid}`, `user:{id}` or `global`.
 class RoomClient {
   RoomClient(
     this.url, {
@@ -73,7 +73,7 @@ class RoomClient {
   final _random = Random();
   final _channels = <String, _Channel>{};
 
-  /// Channels of the present socket whose `subbed` has come.
+  /// Channels of the current socket whose `subbed` has come.
   final _subscribed = <_Channel>{};
 
   /// Names that wait for a common frame.
@@ -238,7 +238,7 @@ class RoomClient {
 
   void _onHeartbeat() {
     _failures = 0;
-    // The newest event has come as a whole, so that it need not be replayed.
+    // The newest event has come as a whole, so that it need not be sent again.
     for (final channel in _subscribed) {
       channel.since = channel.newest;
     }

@@ -6,8 +6,8 @@ import type { ChannelKey } from '../channels/channel-names.ts'
 import type { Profiles, RequiredIds } from './profiles.ts'
 
 /**
- * A frame that one ledger event puts on one channel. It belongs to the channel's history, so clients can replay it with
- * `since` (frames on `global` are never replayed). Channel, event name and number of frames depend on the ledger event
+ * A frame that one ledger event puts on one channel. It belongs to the channel's history, so clients can ask for it with
+ * `since` (except frames on `global`). Channel, event name and number of frames depend on the ledger event
  * alone, so every instance produces the same frames, now and later.
  */
 export interface EventFrame {

@@ -4,7 +4,7 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 
 /**
  * State that users receive on their own channel whenever it changes. Only the newest state is sent; it has no place in
- * the channel's history and is never replayed.
+ * the channel's history and is no part of a backlog.
  */
 export interface LiveQuery {
   /** The event's name on the wire. */

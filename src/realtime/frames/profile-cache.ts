@@ -104,7 +104,7 @@ class LookupCache<Value> {
 
 /**
  * Loads the profiles that frames need, one query for each kind, and caches them: a change shows within a second, and
- * whoever was forgotten is gone with the event.
+ * a person who was erased is gone with the event.
  */
 export class ProfileCache {
   readonly #users: LookupCache<ProfileOf<'users'>>
@@ -135,8 +135,8 @@ export class ProfileCache {
     await Promise.all([this.#users, this.#rooms, this.#decorations, this.#packages].map((cache) => cache.refresh()))
   }
 
-  /** Drops the names of people whom these events forget. To be called before frames of later events are built. */
-  forgetPeople(events: readonly PositionedEvent[]): void {
+  /** Drops the names of people whom these events erase. Call it before frames of later events are built. */
+  dropErased(events: readonly PositionedEvent[]): void {
     for (const event of events) if (event.type === 'user-forgotten') this.#users.delete(event.data.user_id)
   }
 }

@@ -9,7 +9,7 @@ export interface UserProfile extends Person {
 }
 
 /**
- * Names and pictures, which no ledger event holds: they are looked up when a frame is built. Erased users are missing.
+ * Names and pictures, which no ledger event has: they are looked up when a frame is built. Erased users are missing.
  */
 export interface Profiles {
   readonly users: ReadonlyMap<number, UserProfile>

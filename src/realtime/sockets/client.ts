@@ -14,8 +14,8 @@ export interface ChannelRefusal {
 /** A connection, as its subscriptions use it. */
 export interface Client extends Listener {
   send(frame: object): void
-  /** As `push`, for replayed frames, which may be many at once. */
-  pushReplay(frames: Buffer): void
+  /** As `push`, for frames of a backlog, which may be many at once. */
+  pushBacklog(frames: Buffer): void
   /** Resolves when little waits for the client, or it is gone. */
   drained(): Promise<void>
   refuse(refusal: ChannelRefusal): void

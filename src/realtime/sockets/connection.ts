@@ -115,7 +115,7 @@ export class Connection {
     return { ...this.#clientHints, keys: this.#session?.clientKeys ?? null }
   }
 
-  /** That of the upgrade. */
+  /** The language of the upgrade request. */
   get language(): Language {
     return this.#clientHints.language
   }
@@ -156,8 +156,8 @@ export class Connection {
     this.#writer.push(frames)
   }
 
-  pushReplay(frames: Buffer): void {
-    this.#writer.pushReplay(frames)
+  pushBacklog(frames: Buffer): void {
+    this.#writer.pushBacklog(frames)
   }
 
   drained(): Promise<void> {

@@ -90,7 +90,7 @@ function admit({ registry, metrics }: Pick<SocketRoutesParts, 'registry' | 'metr
 
 /** Releases request and response: a socket outlives them by hours, and they take more memory than all the rest of it. */
 function detachRequest(ws: WebSocket, socket: Socket): void {
-  // The plugin's listener, which holds the request and would log how the connection ends.
+  // The plugin's listener, which keeps the request and would log how the connection ends.
   ws.removeAllListeners('error')
   detachResponse(socket)
 }

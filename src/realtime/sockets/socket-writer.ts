@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 
-/** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a replay. */
+/** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a backlog. */
 const MAX_UNSENT_BYTES = 1024 * 1024
-const MAX_REPLAY_BYTES = 8 * 1024 * 1024
-/** Unsent bytes beyond which a replay waits for the client. */
-const REPLAY_PAUSE_BYTES = MAX_UNSENT_BYTES / 2
+const MAX_BACKLOG_BYTES = 8 * 1024 * 1024
+/** Unsent bytes beyond which a backlog waits for the client. */
+const BACKLOG_PAUSE_BYTES = MAX_UNSENT_BYTES / 2
 
 /**
  * Writes whole frames to a client. Nobody waits for a client: `onSlow` is called when too much waits for it in this
@@ -15,7 +15,7 @@ export class SocketWriter {
   readonly #onSlow: () => void
   #isEnded = false
   /** Replayed bytes since nothing was unsent. */
-  #replayBytes = 0
+  #backlogBytes = 0
   #draining: Promise<void> | undefined
 
   /** `socket` is the TCP socket of the websocket; `ws` writes each of its own frames to it in one call, too. */
@@ -31,23 +31,23 @@ export class SocketWriter {
 
   push(frames: Buffer): void {
     if (this.#isEnded) return
-    if (this.unsentBytes === 0) this.#replayBytes = 0
+    if (this.unsentBytes === 0) this.#backlogBytes = 0
     this.#socket.write(frames)
     // Not at once: the caller does not expect the connection to close meanwhile.
-    if (this.unsentBytes > MAX_UNSENT_BYTES + this.#replayBytes) queueMicrotask(this.#onSlow)
+    if (this.unsentBytes > MAX_UNSENT_BYTES + this.#backlogBytes) queueMicrotask(this.#onSlow)
   }
 
-  /** As `push`, for replayed frames: more of them may be unsent. */
-  pushReplay(frames: Buffer): void {
-    if (this.unsentBytes === 0) this.#replayBytes = 0
-    this.#replayBytes = Math.min(this.#replayBytes + frames.length, MAX_REPLAY_BYTES)
+  /** As `push`, for frames of a backlog: more of them may be unsent. */
+  pushBacklog(frames: Buffer): void {
+    if (this.unsentBytes === 0) this.#backlogBytes = 0
+    this.#backlogBytes = Math.min(this.#backlogBytes + frames.length, MAX_BACKLOG_BYTES)
     this.push(frames)
   }
 
   /** Resolves when little is unsent, or the socket was closed. */
   async drained(): Promise<void> {
-    if (this.unsentBytes <= REPLAY_PAUSE_BYTES) return
-    // One listener for all replays of the socket.
+    if (this.unsentBytes <= BACKLOG_PAUSE_BYTES) return
+    // One listener for all backlogs of the socket.
     this.#draining ??= new Promise((resolve) => {
       const end = (): void => {
         this.#socket.off('drain', end).off('close', end)

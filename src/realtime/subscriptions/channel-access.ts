@@ -31,7 +31,7 @@ export const NOT_ROOM_MEMBER = {
   message: socketMessages.not_room_member,
 } as const satisfies AccessRefusal
 
-/** Of who left while the request was answered, and may have joined again since. */
+/** For a user who left while the request was answered, and may have joined again since. */
 export const LEFT_MEANWHILE = { ...NOT_ROOM_MEMBER, retry: true } as const satisfies AccessRefusal
 
 /** The channel that a user means by a name, if the user may subscribe to it. */

@@ -79,7 +79,7 @@ export class Subscription {
   /** Sends these messages at once to a client that is not live. */
   send(messages: readonly ChannelMessage[]): void {
     const texts = messages.flatMap(({ bodies }) => frameTexts(this.#name, bodies, this.client.language))
-    if (texts.length > 0) this.client.pushReplay(encodeFrames(texts))
+    if (texts.length > 0) this.client.pushBacklog(encodeFrames(texts))
   }
 
   /** Answers a request. */
@@ -88,8 +88,8 @@ export class Subscription {
     this.#confirmed = request
     const frame = { t: 'subbed', i, ch, position: String(position), resumed, state }
     if (state === undefined) this.client.send(frame)
-    // The client asked for states as for a replay, and there may be many.
-    else this.client.pushReplay(encodeFrames([JSON.stringify(frame)]))
+    // The client asked for states as for a backlog, and there may be many.
+    else this.client.pushBacklog(encodeFrames([JSON.stringify(frame)]))
   }
 
   /** Gives the channel back. */

@@ -20,7 +20,7 @@ import { Subscription } from './subscription.ts'
 /** Rooms to which a socket may be subscribed at a time. */
 const MAX_ROOMS = 50
 /** How long a new socket's own channel waits for a `sub` with `since`, so that nothing newer is sent first. */
-const HOLD_MS = 500
+const MAX_WAIT_MS = 500
 
 const TOO_MANY_ROOMS = {
   code: 'too_many_channels',
@@ -47,7 +47,7 @@ export class Subscriptions {
   readonly #byChannel = new Map<ChannelKey, Subscription>()
   /** The end of what was begun last for each channel; never rejects. */
   readonly #busy = new Map<ChannelKey, Promise<unknown>>()
-  #holdTimer: NodeJS.Timeout
+  #waitTimer: NodeJS.Timeout
   #isEnded = false
   /** While a `sub` is answered: the rooms that the user left, with the positions at which that was delivered. */
   #leftMeanwhile: Map<number, number> | undefined
@@ -58,7 +58,7 @@ export class Subscriptions {
     this.#parts = parts
     const own = userChannel(userId)
     this.#open(own, own)
-    this.#holdTimer = this.#startAfterHold(own)
+    this.#waitTimer = this.#startAfterWait(own)
     this.#open('global', 'global').goLive(parts.hub.position)
   }
 
@@ -74,14 +74,14 @@ export class Subscriptions {
     const own = userChannel(this.#userId)
     const namesOwn = requests.some(({ ch }) => ch === own)
     // Nothing newer is sent while the answer waits for the budget.
-    if (namesOwn) clearTimeout(this.#holdTimer)
+    if (namesOwn) clearTimeout(this.#waitTimer)
     this.#leftMeanwhile = new Map()
     // The number of frames bounds how many plain ones a client may send.
     const isFree = sub.chs === undefined && requests.every(isPlain)
     const reservations = isFree ? [] : await resumes.reserve(this.#userId, requests.length)
     await Promise.all(requests.map((request, n) => this.#answer(request, reservations[n] ?? unlimited())))
     this.#leftMeanwhile = undefined
-    if (namesOwn && this.#byChannel.get(own)?.isLive === false) this.#holdTimer = this.#startAfterHold(own)
+    if (namesOwn && this.#byChannel.get(own)?.isLive === false) this.#waitTimer = this.#startAfterWait(own)
   }
 
   /** Always answers the client. A failure is answered with `retry`. */
@@ -126,7 +126,7 @@ export class Subscriptions {
   }
 
   /**
-   * The user is no longer a member of a room as of a position: what came before is sent, except of a replay that is under
+   * The user is no longer a member of a room as of a position: what came before is sent, except of a backlog that is under
    * way, then `unsubbed`, and nothing after. To be called before a message after the position is delivered.
    */
   leaveRoom(roomId: number, position: number): void {
@@ -162,12 +162,12 @@ export class Subscriptions {
 
   end(): void {
     this.#isEnded = true
-    clearTimeout(this.#holdTimer)
+    clearTimeout(this.#waitTimer)
     for (const subscription of this.#byChannel.values()) this.#remove(subscription)
   }
 
-  /** Starts the held channel by itself when the client has not asked for it in time. */
-  #startAfterHold(own: ChannelKey): NodeJS.Timeout {
+  /** Starts the waiting channel by itself when the client has not asked for it in time. */
+  #startAfterWait(own: ChannelKey): NodeJS.Timeout {
     const start = async (): Promise<void> => {
       const subscription = this.#byChannel.get(own)
       if (subscription === undefined || subscription.isLive) return
@@ -176,9 +176,9 @@ export class Subscriptions {
     return setTimeout(() => {
       this.#inOrder(own, start).catch((error: unknown) => {
         this.#parts.onError(error)
-        if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(own)
+        if (!this.#isEnded) this.#waitTimer = this.#startAfterWait(own)
       })
-    }, HOLD_MS)
+    }, MAX_WAIT_MS)
   }
 
   /** Works on a channel after all that was begun for it before: a frame may name it twice, and a room by its uid and id. */

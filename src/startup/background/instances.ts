@@ -16,7 +16,7 @@ const HEARTBEAT_INTERVAL_MS = 5_000
 /** Heartbeats between two looks for silent instances. */
 const HEARTBEATS_PER_SWEEP = 6
 
-/** Of the version that is shown. */
+/** How much of the version is shown. */
 const VERSION_DIGITS = 8
 
 /** As `startHeartbeat`, for this process, on a standby once it is promoted. */
@@ -36,7 +36,7 @@ export function announceInstance(
   const heartbeat = cleanUp.use(new AsyncDisposableStack())
   void database.promotion.whenPromoted(
     async () => startHeartbeat(database, identity, readState, log, heartbeat),
-    (err) => log.error({ err }, 'this instance does not say that it is there'),
+    (err) => log.error({ err }, 'heartbeats cannot start; the console does not show this instance'),
   )
 }
 

@@ -29,7 +29,7 @@ test('the query of withdrawals finds changed holds, rows and events', async (t) 
 
   await tamper(database, `update holds set held = 1999`, `delete from withdrawals where withdrawal_id = ${rejected}`)
   t.same(await ask(database), [
-    { account: 'user:1:dollars', fault: 'on hold otherwise than is pending', is: '1999', ought_to_be: '2000' },
+    { account: 'user:1:dollars', finding: 'on hold otherwise than is pending', is: '1999', ought_to_be: '2000' },
   ])
   t.match((await verifyDatabase(database)).findings, [
     { check: 'projection', table: 'holds', id: 'user:1:dollars' },

@@ -108,7 +108,7 @@ test('in Arabic, with plural forms; nothing that people wrote', async (t) => {
   t.same(received, ['وصلتك ماسة واحدة.', 'وصلتك ماستان.', 'وصلتك 3 ماسات.', 'وصلتك 11 ماسة.', 'وصلتك 100 ماسة.'])
 })
 
-test('those who were forgotten, or are unknown, stay without a name', async (t) => {
+test('those who were erased, or are unknown, stay without a name', async (t) => {
   const bodies = (event: AgencyEvent): string[] => rendered(event, 'en', noNames).map(([, { body }]) => body)
   t.same(bodies(requested()), ['Somebody sent you a withdrawal request for 20.50 dollars.'])
   t.same(bodies(changed('rejected', 'target')), ['Somebody rejected your withdrawal of 20 dollars.'])

@@ -204,7 +204,7 @@ test('salaries', async (t) => {
           agent_dollars: 0,
           target: 1,
           code: 'insufficient_balance',
-          message: 'The user has fewer points than are to be taken.',
+          message: 'The user has fewer points than would be taken.',
         },
       ],
     })

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
 import type { Tables } from '../../../src/db/tables.ts'
 import { hydrateSealed } from '../../../src/features/agency/withdrawals/vault-access.ts'
-import { forgottenUid } from '../../../src/features/users/user.ts'
+import { erasedUid } from '../../../src/features/users/user.ts'
 import { destroyRecords } from '../../../src/vault/reads.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
@@ -226,7 +226,7 @@ test('requests of withdrawals', async (t) => {
       )
 
       // As an erasure does before it deletes the records.
-      const uid = forgottenUid('0'.repeat(32))
+      const uid = erasedUid('0'.repeat(32))
       await queryRows(database, `update user_profiles set name = '', avatar = '', uid = '${uid}' where user_id = 3`)
       t.equal(await destroyRecords(db, 3), 3)
       const erased = { bank_details: null, user_notice: null, payment_method: null, note: null }

@@ -99,7 +99,7 @@ test('an inbox', async (t) => {
     t.same((await verifyDatabase(database)).findings, [])
   })
 
-  await t.test('a page goes on after notifications that can no longer be rendered', async (t) => {
+  await t.test('a page continues after notifications that can no longer be rendered', async (t) => {
     const whole = await list(4)
     await queryRows(
       database,
@@ -157,7 +157,7 @@ test('an inbox', async (t) => {
     t.same((await verifyDatabase(database)).findings, [])
   })
 
-  await t.test('who was forgotten has no name in the inboxes of others, and what they read is gone', async (t) => {
+  await t.test('who was erased has no name in the inboxes of others, and what they read is gone', async (t) => {
     await user(3)('POST', `${transfers}/request`, { dollars: 1, user_id: 4 })
     await user(4)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })
     await user(1)('POST', `${transfers}/request`, { dollars: 1, user_id: 3 })

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { forgetUser } from '../../../src/erasure/forget-user.ts'
+import { eraseProfile } from '../../../src/erasure/erase-profile.ts'
 import { expireProposals } from '../../../src/features/proposals/decide.ts'
 import { findOverdueProposals } from '../../../src/features/proposals/reads.ts'
-import { forgottenUid } from '../../../src/features/users/user.ts'
+import { erasedUid } from '../../../src/features/users/user.ts'
 import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { decideProposal } from '../../harness/app/decide-proposal.ts'
 import { createTestApp, readDb, type SendRequest } from '../../harness/app/test-app.ts'
@@ -416,8 +416,8 @@ test('proposals', async (t) => {
     await decideProposal(ben, first.id, 'approve')
     const grant = { decoration_id: 3, quantity: 1, reason: 'x' }
     const alone = dataOf(await operator('POST', '/admin/v1/users/202/bag', grant))
-    const erased = { user_id: 202, new_uid: forgottenUid('0'.repeat(32)), withdrawal_ids: [], devices: [] }
-    await ledger.runOk(forgetUser, erased)
+    const erased = { user_id: 202, new_uid: erasedUid('0'.repeat(32)), withdrawal_ids: [], devices: [] }
+    await ledger.runOk(eraseProfile, erased)
     const not_paid = [
       { user_id: 204, code: 'unknown_user' },
       { user_id: 201, code: 'already_paid' },

@@ -31,7 +31,7 @@ test('refusals of leaving a room, in order', async (t) => {
   t.same(when(leave, { caller_id: 9, room: 'R1' }), refused('room_owner'))
 })
 
-test('a creator without a seat may leave, and whoever left the game', async (t) => {
+test('a creator without a seat may leave, and so may those who left the game', async (t) => {
   const watching = openedGame({ join_admin: false })
   t.equal(watching.when(leave, { caller_id: 1, room: 1 }).refusal, undefined)
   t.same(watching.join(1).refusal, { refusal: 'not_room_member' })

@@ -42,7 +42,7 @@ test('books of games', async (t) => {
     await tamper(database, `update ledger_events set amount[1] = 89 where type = 'roulette-finished'`)
     await rechain(database)
     t.same(await ask(database), [
-      { game_id: String(game.id), fault: 'coins in a game that is over', is: '1', ought_to_be: '0' },
+      { game_id: String(game.id), finding: 'coins in a game that is over', is: '1', ought_to_be: '0' },
     ])
     t.match((await verifyDatabase(database)).findings.slice(0, 2), [
       { check: 'draw', message: 'the prize is 90 coins, but 89 were paid' },
@@ -75,9 +75,9 @@ test('books of games', async (t) => {
     )
     await rechain(database)
     t.same(await ask(database), [
-      { game_id: null, fault: 'no such game: game:99999:coins', is: '10', ought_to_be: '0' },
-      { game_id: String(gone.id), fault: 'coins in a game that is over', is: '10', ought_to_be: '0' },
-      { game_id: String(running.id), fault: 'not what the players paid in', is: '19', ought_to_be: '20' },
+      { game_id: null, finding: 'no such game: game:99999:coins', is: '10', ought_to_be: '0' },
+      { game_id: String(gone.id), finding: 'coins in a game that is over', is: '10', ought_to_be: '0' },
+      { game_id: String(running.id), finding: 'not what the players paid in', is: '19', ought_to_be: '20' },
     ])
     t.match((await verifyDatabase(database)).findings.slice(0, 2), [
       { check: 'rules', message: `game ${gone.id} holds 10 coins instead of 0` },
@@ -105,7 +105,9 @@ test('books of games', async (t) => {
          data = '{"game_id":${game.id},"room_id":1,"player_ids":[]}'
        where position = (select max(position) from ledger_events)`,
     )
-    t.match(await ask(database), [{ game_id: String(game.id), fault: 'more than one end', is: '2', ought_to_be: '1' }])
+    t.match(await ask(database), [
+      { game_id: String(game.id), finding: 'more than one end', is: '2', ought_to_be: '1' },
+    ])
     t.ok(running.id > game.id)
   })
 })

@@ -246,12 +246,12 @@ test('no payment exceeds the largest balance', async (t) => {
   }
 })
 
-test('a finish is refused when any player’s balance could not take the prize, whoever would win', async (t) => {
+test('a finish is refused when any player’s balance could not take the prize, even if another would win', async (t) => {
   for (const rich of [1, 2, 3]) {
     const table = openedGame()
     table.join(2)
     table.join(3)
-    // Each has 70 left and 90 are to be won.
+    // Each has 70 left and can win 90.
     table.given(credited('user', rich, 'coins', MAX_INTEGER - 70 - 89))
     t.match(table.finish(1), { refusal: { refusal: 'balance_limit' }, events: [] }, `user ${rich}`)
   }

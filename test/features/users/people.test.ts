@@ -99,7 +99,7 @@ test('a search for people', async (t) => {
     t.same(idsIn(await ask('GET', search('BO'))), [...odd, 100, 102, 104, 106, 108])
   })
 
-  await t.test('people who are forgotten are never found', async (t) => {
+  await t.test('people who were erased are never found', async (t) => {
     const { ledger, database, ask, user } = app
     const db = readDb(t, database)
     await eraseUser(ledger.executor, db, 1, { actor: 'staff:root', revocationDelayMs: 0, notifier })

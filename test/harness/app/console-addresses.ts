@@ -36,10 +36,10 @@ const queries: Readonly<Record<string, string>> = {
     'edited=1&maintenance=on&title_en=Back%20soon&title_ar=%D9%82%D8%B1%D9%8A%D8%A8%D8%A7&message_en=We%20move.&message_ar=%D9%86%D9%86%D8%AA%D9%82%D9%84.',
 }
 
-/** Pages whose form is a page of its own, beside its review. */
+/** Pages whose form is a page of its own, besides its review. */
 const isReviewed = (route: string): boolean => route.startsWith('/console/users/:id/') && queries[route] !== undefined
 
-/** Pages to sign in by, which nobody who has signed in sees, files that hold no data, and what comes of a month that is over. */
+/** Pages to sign in by, which nobody who has signed in sees, files without data, and what comes of a month that is over. */
 const leftOut = new Set([
   '/console/login',
   '/console/sign-in',

@@ -37,7 +37,7 @@ export interface TestBrowser {
 /** One for all files of this process, as starting it takes longer than most tests. */
 let launched: Promise<Browser> | undefined
 
-/** The browser of this process. Pages are closed when the test ends, or sooner, so that none goes on asking for its parts. */
+/** The browser of this process. Pages are closed when the test ends, or sooner, so that none asks for more. */
 export async function startBrowser(t: Scope): Promise<TestBrowser> {
   if (launched !== undefined && !(await launched).isConnected()) launched = undefined
   if (launched === undefined) {

@@ -1,7 +1,7 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { documentValidator } from './document-validator.ts'
 
-/** Holds frames of a socket against an AsyncAPI document. */
+/** Compares frames of a socket with an AsyncAPI document. */
 export class DocumentedFrames {
   readonly #ajv: Ajv2020
   readonly #messages: readonly string[]

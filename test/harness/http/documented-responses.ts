@@ -16,7 +16,7 @@ interface ObservedResponse {
   readonly body: unknown
 }
 
-/** Holds responses against an OpenAPI document. */
+/** Compares responses with an OpenAPI document. */
 export class DocumentedResponses {
   readonly #ajv: Ajv2020
   readonly #operations: readonly Operation[]

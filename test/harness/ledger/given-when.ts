@@ -41,7 +41,7 @@ export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
 
 const testBegun = { incarnation: testIncarnation, position: 1, began_at: FIXED_NOW }
 
-/** That of a ledger, or of one that has no event yet. */
+/** The incarnation of a ledger, or of one that has no event yet. */
 export const currentIncarnation = (begun: BegunIncarnation = testBegun): CurrentIncarnation =>
   new CurrentIncarnation(begun)
 

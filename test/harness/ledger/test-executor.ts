@@ -121,7 +121,7 @@ const testKey = 'a fairness key for tests'
 export const testChains = luckyChains(testKey)
 export const testSpins = spinSeeds(testKey)
 
-/** What the first event of a test's ledger holds. */
+/** What the first event of a test's ledger has. */
 export const testOpening = { fairness_key: testChains.keyHash, incarnation: testIncarnation }
 
 export const testPiiKey = 'a key for personal data, for tests'

@@ -39,7 +39,7 @@ test('latency counts from when a request was due', async (t) => {
   let asked = 0
   const port = await listen(t, (_request, response) => {
     asked += 1
-    // The first request holds up all others, which are due meanwhile.
+    // The first request delays all others, which are due meanwhile.
     if (asked === 1) setTimeout(() => response.end('{}'), 200)
     else response.end('{}')
   })

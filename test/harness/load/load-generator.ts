@@ -36,7 +36,7 @@ type Next = () => Buffer
 
 /**
  * The load generator of tests, attack run and benches: sends prepared requests on kept-alive connections, one request at a
- * time on each, and reads only status and length of the answers, so that it costs little beside the service.
+ * time on each, and reads only status and length of the answers, so that it costs little next to the service.
  */
 export class LoadGenerator {
   readonly #connections: readonly Connection[]

@@ -23,7 +23,7 @@ export interface Server {
   admin(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
-/** A migrated PostgreSQL and a standby that replays it. */
+/** A migrated PostgreSQL and a standby of it. */
 export interface ReplicatedPostgres {
   readonly primary: Server
   readonly standby: Server

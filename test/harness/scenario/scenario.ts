@@ -64,8 +64,8 @@ export class ScenarioContext {
     this.#cleanUp.defer(work)
   }
 
-  expect(holds: boolean, fault: string): void {
-    if (!holds && this.faults.length < MAX_FAULTS) this.faults.push(fault)
+  expect(isMet: boolean, fault: string): void {
+    if (!isMet && this.faults.length < MAX_FAULTS) this.faults.push(fault)
   }
 
   report(figure: string): void {
@@ -92,9 +92,9 @@ export class ScenarioContext {
   }
 
   /** Waits for a condition; false when it was not met within the limit of so many milliseconds. */
-  async waitFor(holds: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+  async waitFor(isMet: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
     const deadline = performance.now() + this.limit(withinMs)
-    while (!(await holds())) {
+    while (!(await isMet())) {
       if (performance.now() > deadline) return false
       await this.pause(POLL_MS)
     }

@@ -10,7 +10,7 @@ import { requestsTo } from '../requests.ts'
 /** Tries of each route. */
 const EACH = 8
 
-const isReplayed = (response: HttpResponse | undefined): boolean =>
+const isRepeat = (response: HttpResponse | undefined): boolean =>
   response?.headers.get('idempotency-replayed') === 'true'
 const isDone = (response: HttpResponse | undefined): response is HttpResponse =>
   response !== undefined && response.status < 300
@@ -54,7 +54,7 @@ async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, 
   if (first === undefined) return
   attackRun.idPool.keep(route, first)
   const again = await attackRun.send(connection, mine, `${why}, again`)
-  const isStored = isReplayed(again)
+  const isStored = isRepeat(again)
   if (isStored || isDone(first)) {
     const isSame = again?.text === first.text && (!isStored || again.status === first.status)
     attackRun.expect(isSame, `${why}, again`, mine, `was answered ${first.text} and then ${again?.text}`)
@@ -66,7 +66,7 @@ async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, 
   if (String(other.body) !== String(request.body) || other.path !== request.path) {
     const changed = as(other, tokenOf(role, attackers[0]))
     const response = await attackRun.send(connection, changed, `${why}, for another request`)
-    const isSame = isReplayed(response) && response?.text === first.text
+    const isSame = isRepeat(response) && response?.text === first.text
     attackRun.expect(!isStored || !isDone(response) || isSame, `${why}, for another request`, changed, 'was done')
   }
   if (isStored && elsewhere !== route && elsewhere.kind === route.kind) {
@@ -76,5 +76,5 @@ async function reuse(attackRun: AttackRun, connection: HttpConnection, { route, 
   }
   const theirs = as(request, route.kind === 'admin' ? tokenOf('finance') : tokenOf('user', attackers[1]))
   const response = await attackRun.send(connection, theirs, `${why}, by somebody else`)
-  attackRun.expect(!isReplayed(response), `${why}, by somebody else`, theirs, 'was answered with the reply to another')
+  attackRun.expect(!isRepeat(response), `${why}, by somebody else`, theirs, 'was answered with the reply to another')
 }

@@ -7,7 +7,7 @@ import { credits, operate, startPrepared } from '../target.ts'
 const AT_ONCE = 4
 /** Connections of a user who is far over the limit. */
 const CROWD = 64
-/** The first of the users who each use up an allowance once, as it lasts for a minute. */
+/** The first of the users who each use up a rate limit once, as it lasts for a minute. */
 const FIRST_COSTLY_USER = 2_001
 const LOADS = 9
 /** Gifts of each of them, which their lists of draws show. */

@@ -23,7 +23,7 @@ interface Test {
   teardown(work: () => void): void
 }
 
-/** A folder with a file beside it that must stay secret. */
+/** A folder with a file next to it that must stay secret. */
 function folderWithSecret(t: Test): { readonly dir: string; readonly outside: string } {
   const root = mkdtempSync(join(tmpdir(), 'economy-assets-'))
   t.teardown(() => rmSync(root, { recursive: true }))
@@ -60,7 +60,7 @@ test('the pictures of the demo catalogue are served', async (t) => {
   }
 })
 
-test('a folder is served beside them, and before them', async (t) => {
+test('a folder is served besides them, and before them', async (t) => {
   const { dir } = folderWithSecret(t)
   const { app } = await createMinimalApp(t, { assetDir: dir })
   const picture = await app.inject('/assets/gifts/a%20b%231.png?size=2')

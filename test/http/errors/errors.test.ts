@@ -58,7 +58,7 @@ test('errors of an unreachable database are `unavailable`, of an overloaded one 
   for (const message of ['Connection terminated unexpectedly', ...timeouts]) {
     t.equal(problemOf(new Error(message)).code, 'unavailable', message)
   }
-  // What the replay of a standby cancelled may be repeated.
+  // What the recovery of a standby cancelled may be repeated.
   const cancelled = new DatabaseError('canceling statement due to conflict with recovery', 6, 'error')
   t.match(problemOf(Object.assign(cancelled, { code: '40001' })), { status: 500, code: 'unavailable' })
   const refused = new Unavailable('the database is away', { cause: coded('53300') })

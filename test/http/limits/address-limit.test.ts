@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { runs } from '../../harness/properties.ts'
 
-test('an address has an allowance a minute', async (t) => {
+test('an address has a limit a minute', async (t) => {
   let now = 0
   const limit = new AddressLimit(3, { now: () => now })
   t.same(
@@ -19,7 +19,7 @@ test('an address has an allowance a minute', async (t) => {
   t.ok(limit.take('203.0.113.7'), 'refused requests are not counted')
   t.notOk(limit.take('203.0.113.7', 3), 'two are left')
   t.ok(limit.take('203.0.113.7', 2))
-  t.ok(limit.take('203.0.113.9', 100), 'a cost above the allowance is capped at it')
+  t.ok(limit.take('203.0.113.9', 100), 'a cost above the limit is capped at it')
   t.notOk(limit.take('203.0.113.9'))
 })
 
@@ -29,7 +29,7 @@ test('without a limit every request passes', async (t) => {
   t.equal(limit.size, 0)
 })
 
-test('the store is bounded, and a flood of addresses evicts no used allowance', async (t) => {
+test('the store is bounded, and a flood of addresses resets no used limit', async (t) => {
   let now = 0
   const limit = new AddressLimit(600, { now: () => now, maxAddresses: 100 })
   const victim = '198.51.100.1'
@@ -46,11 +46,11 @@ test('the store is bounded, and a flood of addresses evicts no used allowance', 
 
   const full = new AddressLimit(600, { now: () => 0, maxAddresses: 100 })
   const all = Array.from({ length: 5_000 }, (_, i) => full.take(`2001:db8:0:${i.toString(16)}::1`))
-  t.equal(all.filter((taken) => taken).length, 100 + 600, 'addresses without an entry share one allowance')
+  t.equal(all.filter((taken) => taken).length, 100 + 600, 'addresses without an entry share one limit')
   t.equal(full.retryAfter('2001:db8:0:1387::1'), 60)
 })
 
-test('no address ever gets more than its allowance twice within a minute', async () => {
+test('no address ever gets more than its limit twice within a minute', async () => {
   const steps = array(record({ wait: integer({ min: 0, max: 9_000 }), address: integer({ min: 1, max: 9 }) }), {
     maxLength: 300,
   })

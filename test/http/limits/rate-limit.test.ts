@@ -166,7 +166,7 @@ test('a flood on one connection is read no faster than it is answered', async (t
   socket.destroy()
 })
 
-test('an expensive request takes more of the allowance, and one above the whole allowance takes all', async (t) => {
+test('an expensive request takes more of the limit, and one above the whole limit takes all', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 10, logLevel: 'silent' })
   const ask = (sub: string, url: string) => app.inject({ url, headers: bearer(token({ sub })) })
   const statuses = async (sub: string, urls: readonly string[]) => {
@@ -183,7 +183,7 @@ test('an expensive request takes more of the allowance, and one above the whole 
   t.same(await statuses('8', ['/v1/costliest', '/v1/things']), [200, 429])
   const { headers } = await ask('8', '/v1/costliest')
   t.ok(Number(headers['retry-after']) >= 1 && Number(headers['retry-after']) <= 60)
-  t.same(await statuses('9', ['/v1/things', '/v1/costliest']), [200, 429], 'it needs the whole allowance')
+  t.same(await statuses('9', ['/v1/things', '/v1/costliest']), [200, 429], 'it needs the whole limit')
   t.same(
     await statuses('10', ['/v1/things?limit=200', '/v1/things?limit=200', '/v1/things?limit=200']),
     [200, 200, 429],
@@ -242,7 +242,7 @@ test('a body costs by its size, and one of unknown length as much as the largest
   t.equal(await after('9'), 5)
 })
 
-test('the allowance of staff is a number of requests', async (t) => {
+test('the limit of staff is a number of requests', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 3, logLevel: 'silent' })
   const headers = { ...bearer(token({ sub: 'ann', role: 'operator' })), 'content-type': 'application/json' }
   const payload = JSON.stringify({ text: 'x'.repeat(900_000) })

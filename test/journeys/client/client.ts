@@ -37,7 +37,7 @@ api.use({
   },
 })
 
-/** What a successful answer holds; otherwise throws the code that the document lists. */
+/** What a successful answer contains; otherwise throws the code that the document lists. */
 function ok<T>({ data, error }: { readonly data?: T; readonly error?: { readonly code?: string } | object }): T {
   if (data === undefined) throw new Error(`refused: ${JSON.stringify(error)}`)
   return data

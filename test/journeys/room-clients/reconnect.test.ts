@@ -125,7 +125,7 @@ for (const { kind, skip } of clientsOfApps) {
     await receivesAll()
   })
 
-  test(`${kind}: a room of which too much was missed is reloaded, and goes on`, {
+  test(`${kind}: a room of which too much was missed is reloaded, and continues`, {
     skip: skip || onlyInFullRun,
   }, async (t) => {
     const { client, closed, post, postEverywhere, ignoreMissed, receivesAll, reloads } = await connectClient(

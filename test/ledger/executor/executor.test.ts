@@ -54,7 +54,7 @@ test('20 concurrent copies of a request with one key on two instances have one e
     ),
   )
   t.equal(new Set(copies.map(({ reply }) => reply.body)).size, 1)
-  t.equal(copies.filter(({ replayed }) => !replayed).length, 1)
+  t.equal(copies.filter(({ isRepeat }) => !isRepeat).length, 1)
   t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
 
   const again = await one.run(send, { ...roseGift, quantity: 2 }, { actor: 'user:1', key: 'k' })
@@ -63,7 +63,7 @@ test('20 concurrent copies of a request with one key on two instances have one e
   t.same(third.reply.body, '{"refusal":"insufficient_balance"}', 'keys are each user’s own')
   await one.run(credit, { user_id: 3, currency: 'diamonds', amount: 10, reason: 'test' })
   const remembered = await other.run(send, { ...roseGift, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
-  t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
+  t.match(remembered, { isRepeat: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
 })
 
 /** A verb with a given decision, whose events may move any accounts. */
@@ -193,7 +193,7 @@ test('a server that falls silent while the outcome of a COMMIT is read is not wa
   dbProxy.silenceAt('from ledger_head for update')
   const lost = await one.run(send, roseGift, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
   t.ok(lost instanceof Unavailable)
-  t.match(await sendUntilServed(one, 'lost'), { replayed: true, reply: { status: 200 } })
+  t.match(await sendUntilServed(one, 'lost'), { isRepeat: true, reply: { status: 200 } })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
 })
 
@@ -214,7 +214,7 @@ test('a column that a later version adds is ignored', async (t) => {
   await one.run(send, roseGift, { actor: 'user:1', key: 'before' })
   await queryRows(database, 'alter table replies add column more text')
   for (const key of ['before', 'after']) {
-    t.match(await one.run(send, roseGift, { actor: 'user:1', key }), { replayed: key === 'before' })
+    t.match(await one.run(send, roseGift, { actor: 'user:1', key }), { isRepeat: key === 'before' })
   }
 })
 
@@ -238,7 +238,7 @@ test('an observer that throws cannot make a committed command look failed', asyn
   t.same(statuses(settled), { 200: 2 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
   t.equal(observed.length, 1)
-  t.same(statuses([await run()]), { 200: 1 }, 'and the executor goes on')
+  t.same(statuses([await run()]), { 200: 1 }, 'and the executor continues')
 })
 
 test('a standby is asked again with each command, on a new connection, and is no stall', async (t) => {

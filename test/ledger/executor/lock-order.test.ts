@@ -4,7 +4,7 @@ import { openClient } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 import { giftLedger, rose, send } from './gift-ledger.ts'
 
-test('a transaction that waits for the head holds no row that the holder of the head may need', async (t) => {
+test('a transaction that waits for the head locks no row that the owner of the head may need', async (t) => {
   const { database, one } = await giftLedger(t, 1)
   await one.runOk(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
 

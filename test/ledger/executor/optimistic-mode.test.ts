@@ -86,14 +86,14 @@ test('a key that is sent again while its first request is in flight gets the sam
   const first = await many(120, keyed(ledger))
   t.ok(first.every((result) => statusOf(result) === 200))
   t.equal(await diamondsOf(database), String(100_000 - 100))
-  t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length, 10)
+  t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.isRepeat).length, 10)
 
   // A stored refusal moves no position; the other instance must see it all the same.
   const refused = (by: TestExecutor) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
   await many(20, () => ledger.run(send, rose()))
   await refused(other)
   const again = await Promise.all([...Array.from({ length: 20 }, () => ledger.run(send, rose())), refused(ledger)])
-  t.match(again.at(-1), { replayed: true, reply: { status: 422 } })
+  t.match(again.at(-1), { isRepeat: true, reply: { status: 422 } })
   t.same([...ledger.bugs, ...ledger.failures, ...other.bugs, ...other.failures], [])
 })
 
@@ -107,12 +107,11 @@ test('a key that was used before this instance started is detected, though it is
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   // No other instance writes any more: what follows is decided in optimistic mode.
   for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
-  const replayed = { replayed: true }
-  t.match(await keyed(ledger, 'sent'), { ...replayed, reply: sent.reply })
+  t.match(await keyed(ledger, 'sent'), { isRepeat: true, reply: sent.reply })
   for (let i = 0; i < 3; i += 1) await keyed(ledger, `newer ${i}`)
-  t.match(await keyed(ledger, 'refused', 99), { ...replayed, reply: refused.reply })
+  t.match(await keyed(ledger, 'refused', 99), { isRepeat: true, reply: refused.reply })
   t.match(await ledger.run(send, rose(99), { actor: 'user:1', key: 'sent' }), {
-    replayed: false,
+    isRepeat: false,
     reply: { body: /idempotency_key_reused/ },
   })
   t.equal(await diamondsOf(database), String(100_000 - 70))
@@ -121,7 +120,7 @@ test('a key that was used before this instance started is detected, though it is
   const next = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
   const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
-  t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.replayed).length, 4)
+  t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.isRepeat).length, 4)
   t.equal(await diamondsOf(database), String(100_000 - 70 - 30 - 960))
   t.same([...ledger.bugs, ...ledger.failures, ...next.bugs, ...next.failures], [])
 })

@@ -131,7 +131,7 @@ function createHarness(database: TestDatabase, client: Client, one: TestExecutor
             runStep(other, step, key, before),
           ])
           assert.deepEqual(first.reply, second.reply)
-          assert.notEqual(first.replayed, second.replayed)
+          assert.notEqual(first.isRepeat, second.isRepeat)
           return first
         }),
       )

@@ -193,14 +193,14 @@ test('a room with more events than a backlog holds during a read is read once, a
     return []
   })
   const { subscriptions, frames, positions } = openClient(hub)
-  const replays: unknown[] = []
+  const answers: unknown[] = []
   for (const since of ['5', '11']) {
     await subscriptions.subscribe({ t: 'sub', ch: 'one-to-room:R2', since })
     const { position, resumed } = frames.findLast(({ t: type }) => type === 'subbed') ?? {}
-    replays.push([position, resumed, positions('one-to-room:R2').length])
+    answers.push([position, resumed, positions('one-to-room:R2').length])
     await subscriptions.unsubscribe({ t: 'unsub', ch: 'one-to-room:R2' })
   }
-  t.same(replays, [
+  t.same(answers, [
     ['1011', false, 0],
     ['11', true, 1_000],
   ])

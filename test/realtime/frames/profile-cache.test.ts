@@ -72,7 +72,7 @@ test('frames do not wait for a name that is being read again, unless it is very 
   t.equal(await nameOf(1), 'Amina B.', 'the slow answer is older')
 })
 
-test('whoever is forgotten is gone with the event, even if the name is just being read', async (t) => {
+test('a person who is erased is gone with the event, even if the name is just being read', async (t) => {
   const { cache, names, database, nameOf } = await openCache(t)
   await nameOf(1)
   await nameOf(2)
@@ -80,7 +80,7 @@ test('whoever is forgotten is gone with the event, even if the name is just bein
   database.answer = () => promise
   const refreshing = cache.refresh()
   names.set(1, '')
-  cache.forgetPeople([{ type: 'user-forgotten', data: { user_id: 1 }, movements: [], position: 7, at: 0 }])
+  cache.dropErased([{ type: 'user-forgotten', data: { user_id: 1 }, movements: [], position: 7, at: 0 }])
   database.answer = async () => {}
   t.equal(await nameOf(1), '')
   resolve()

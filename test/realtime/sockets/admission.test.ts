@@ -101,7 +101,7 @@ test('refused clients', async (all) => {
   const { origin } = await startInstance(all, await testDatabase(), chatSlices, { returnTimes: new ReturnTimes(0) })
   const port = Number(new URL(origin).port)
 
-  await all.test('one that goes on sending is cut', async (t) => {
+  await all.test('one that continues to send is cut', async (t) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     let isCut = false
     socket.on('error', () => {})

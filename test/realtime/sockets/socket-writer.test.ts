@@ -32,12 +32,12 @@ test('a client is too slow when more than a megabyte waits for it in the process
   t.equal(await fill(0), 0)
 })
 
-test('a replay may be unsent beyond the usual limit until the client has read everything', async (t) => {
+test('a backlog may be unsent beyond the usual limit until the client has read everything', async (t) => {
   const { writer, client, fill } = await writing(t)
-  const pushReplay = (frames: Buffer) => writer.pushReplay(frames)
-  t.equal(await fill(8 * MIB, pushReplay), 0)
+  const pushBacklog = (frames: Buffer) => writer.pushBacklog(frames)
+  t.equal(await fill(8 * MIB, pushBacklog), 0)
   t.equal(await fill(9 * MIB - BLOCK.length), 0)
-  t.ok((await fill(9 * MIB, pushReplay)) > 0, 'at most eight megabytes more')
+  t.ok((await fill(9 * MIB, pushBacklog)) > 0, 'at most eight megabytes more')
   client.resume()
   await until(() => writer.unsentBytes === 0)
   client.pause()

@@ -102,7 +102,7 @@ export function openClient(hub: Hub, parts: Partial<Omit<SubscriptionParts, 'hub
     send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
     language: 'en',
     push: read,
-    pushReplay: (bytes) => void replayed.push(read(bytes)),
+    pushBacklog: (bytes) => void replayed.push(read(bytes)),
     drained: async () => {},
     refuse: (refusal) => frames.push({ t: 'err', position: '', ...refusal }),
     close: (code) => {

@@ -148,13 +148,13 @@ test('who leaves while a backlog is loaded is refused, and told once if subscrib
   t.equal(frames.length, 3)
 })
 
-test('a replay ends with the membership', async (t) => {
+test('a backlog ends with the membership', async (t) => {
   const { hub, client } = hubOfUser()
   await hub.onEvents(upTo(900).map((position) => roomEvent(position, 3_000_001)))
   const { subscriptions, frames, positions } = client()
   const answered = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   while (positions(ROOM).length === 0) await turn()
-  t.ok(positions(ROOM).length < 900, 'the replay takes several turns')
+  t.ok(positions(ROOM).length < 900, 'the backlog takes several turns')
   await hub.onEvents([leftEvent(901), roomEvent(902)])
   const heard = frames.length
   await answered

@@ -84,8 +84,8 @@ function screenAfter(frames: readonly Frame[]): Screen | undefined {
 
 function changed({ game, players }: Screen, frame: Frame): Screen {
   const data: Json = frame['data']
-  const fits = (holds: boolean): void => {
-    if (!holds) throw new Error(`${JSON.stringify(frame)} does not fit ${JSON.stringify({ game, players })}`)
+  const fits = (isTrue: boolean): void => {
+    if (!isTrue) throw new Error(`${JSON.stringify(frame)} does not fit ${JSON.stringify({ game, players })}`)
   }
   switch (frame['event']) {
     case 'roulette-wheel-created':

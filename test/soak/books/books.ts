@@ -39,7 +39,7 @@ export class Books {
   readonly #faults: Fault[] = []
   #position: number
 
-  /** Of the ledger after this position. */
+  /** Records the ledger after this position. */
   constructor(after = 0) {
     this.#position = after
   }

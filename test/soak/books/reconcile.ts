@@ -7,7 +7,7 @@ import type { Environment } from '../environment/environment.ts'
 import type { Answers } from './answers.ts'
 import { retryUnresolved } from './retries.ts'
 
-/** Finance's queries, which return a row for each fault. */
+/** Finance's queries, which return a row for each finding. */
 const auditQueries = new URL('../../../sql/audit/', import.meta.url)
 
 /** After a disturbance: sends all unresolved commands again, and compares the ledger with the clients' answers. */

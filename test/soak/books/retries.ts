@@ -55,7 +55,7 @@ async function replayRecent(context: ScenarioContext, environment: Environment):
   context.expect(answers.cuts === cutsBefore, 'a replay got no answer')
 }
 
-/** Sends a command, to any instance, again and again for as long as it is to be retried; answers the last result. */
+/** Sends a command, to any instance, again and again for as long as it must be retried; answers the last result. */
 async function sendUntilFinal(context: ScenarioContext, environment: Environment, attempt: Attempt): Promise<Result> {
   const deadline = performance.now() + context.limit(RETRY_TIMEOUT_MS)
   for (;;) {

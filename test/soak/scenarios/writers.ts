@@ -90,7 +90,7 @@ export const writers = inRounds({
     await context.pause(300)
     await clients.stop()
     const failed = failures() - before
-    context.expect(!isAlwaysAnswered || failed === 0, `${name}: ${failed} commands failed beside a running instance`)
+    context.expect(!isAlwaysAnswered || failed === 0, `${name}: ${failed} commands failed while another instance ran`)
     return name
   },
   async atEnd(context, { instances }) {

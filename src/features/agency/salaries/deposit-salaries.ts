@@ -7,7 +7,7 @@ import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import type { Proposable } from '../../proposals/covered-verb.ts'
-import { isForgotten, userProfiles, users } from '../../users/user.ts'
+import { isErased, userProfiles, users } from '../../users/user.ts'
 
 /** Paid salaries. */
 export const salaries = projection('salary_deposits', {
@@ -109,7 +109,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
       else if (verdict !== 'paid') refused.push({ deposit, code: verdict })
       else {
         const id = newPositions.get(deposit.user_id)
-        // Of identical rows the first was paid.
+        // The first of identical rows was paid.
         if (id !== undefined) newPositions.delete(deposit.user_id)
         ;(id === undefined ? already_paid : paid).push({
           deposit,
@@ -176,7 +176,7 @@ function assessDeposits(state: State, { period, deposits }: DepositSalaries): As
 function depositRefusal(state: State, deposit: Deposit): DepositRefusal | undefined {
   if (state.get(users, String(deposit.user_id)) === undefined) return 'unknown_user'
   const profile = state.get(userProfiles, String(deposit.user_id))
-  if (profile !== undefined && isForgotten(profile)) return 'user_forgotten'
+  if (profile !== undefined && isErased(profile)) return 'user_forgotten'
   if (deposit.dollars === 0 && deposit.agent_dollars === 0) return 'nothing_to_pay'
   return transferError(state, movementsOf(deposit))
 }

@@ -28,7 +28,7 @@ export interface ChangeStatus {
   readonly to: WithdrawalStatus
   /** The digest of the note. */
   readonly note: string | null
-  /** Of the request, as the caller has seen it. */
+  /** The version of the request that the caller has seen. */
   readonly expected?: ExpectedVersion | undefined
 }
 

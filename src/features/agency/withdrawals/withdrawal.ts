@@ -38,7 +38,7 @@ export const withdrawals = projection('withdrawals', {
 
 export type Withdrawal = RowOf<typeof withdrawals>
 
-/** Of what decides which dollars a change of the status moves. */
+/** The version of what decides which dollars a change of the status moves. */
 export const withdrawalVersion = ({ withdrawal_id, status, changed }: Withdrawal): string =>
   versionOfValues({ withdrawal_id, status, changed })
 

@@ -36,7 +36,7 @@ interface PendingLookup {
 }
 
 /**
- * The client that each token last reported to `app-status`. The database holds them for all instances and across
+ * The client that each token last reported to `app-status`. The database has them for all instances and across
  * restarts; this is a cache of the tokens that this instance needs. Reports are cached at once and written soon after.
  * Reports to other instances arrive by polling for cached tokens, and by lookup for others.
  */

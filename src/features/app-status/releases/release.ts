@@ -22,7 +22,7 @@ export const releases = projection('app_releases', {
 
 export type Release = RowOf<typeof releases>
 
-/** Of what defining a release sets. */
+/** The version of what defining a release sets. */
 export const releaseVersion = ({ version, minimum_version, store_link, title, message }: Release): string =>
   versionOfValues({ version, minimum_version, store_link, title, message })
 

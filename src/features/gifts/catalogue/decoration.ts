@@ -24,7 +24,7 @@ export const decorations = projection('decorations', {
 
 export type Decoration = RowOf<typeof decorations>
 
-/** Of what defining a gift sets. */
+/** The version of what defining a gift sets. */
 export const decorationVersion = ({ name, name_ar, kind, price, image_path, video_path, odds }: Decoration): string =>
   versionOfValues({ name, name_ar, kind, price, image_path, video_path, odds })
 
@@ -38,7 +38,7 @@ export const oddsTables = projection('odds_tables', {
 /** Gifts of the catalogue. Limited because it is answered without paging. */
 export const MAX_DECORATIONS = 500
 
-/** How many gifts the catalogue holds: a single row. */
+/** How many gifts the catalogue has: a single row. */
 export const catalogueCounts = projection('catalogue_counts', {
   catalogue: text(),
   decorations: integer(),

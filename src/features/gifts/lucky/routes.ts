@@ -65,8 +65,8 @@ export function luckyFairnessRoutes(app: App, services: Services, verbs: GiftVer
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const { draws, more } = await drawPages({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
-      const page = pageBody(draws, more, ({ position }) => [position])
+      const { draws, hasMore } = await drawPages({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
+      const page = pageBody(draws, hasMore, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },
   )

@@ -18,7 +18,7 @@ export interface KnownDraw {
   /** The commitments of chains of this name on this ledger. */
   readonly commitments: readonly string[]
   readonly odds: readonly OddsRow[] | undefined
-  /** The odds that the request holds. */
+  /** The odds in the request. */
   readonly sentOdds?: readonly OddsRow[] | undefined
   /** The draw on this ledger with the request's order ids; maybe another user's, unless chain, k and link match. */
   readonly recorded?: PublishedDraw | undefined

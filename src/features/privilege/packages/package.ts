@@ -20,7 +20,7 @@ export const packages = projection('privilege_packages', {
 
 export type PrivilegePackage = RowOf<typeof packages>
 
-/** Of what defining a package sets. */
+/** The version of what defining a package sets. */
 export const packageVersion = ({ name, name_ar, rank, valid_days, icon_path }: PrivilegePackage): string =>
   versionOfValues({ name, name_ar, rank, valid_days, icon_path })
 

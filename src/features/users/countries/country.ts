@@ -15,7 +15,7 @@ export const countries = projection('countries', {
 
 export type Country = RowOf<typeof countries>
 
-/** Of what defining a country sets. */
+/** The version of what defining a country sets. */
 export const countryVersion = ({ name, name_ar }: Pick<Country, 'name' | 'name_ar'>): string =>
   versionOfValues({ name, name_ar })
 

@@ -10,7 +10,7 @@ export const devices = projection('devices', {
   /** The user who registered the token last. */
   user_id: integer(),
   platform: text<Platform>(),
-  /** Of its push notifications. */
+  /** The language of its push notifications. */
   language: text<Language>(),
   registered_at: micros(),
 })

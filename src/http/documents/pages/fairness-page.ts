@@ -76,7 +76,7 @@ ${code('lg1-mac', 'efdf5b4bddbab572fa4aba8b8a19f0fbfdcd8e34edd32bc35c1d5eb3bdeb4
 <h2 id="rr1">The roulette: rr1</h2>
 <p><b>Before.</b> When a game is created, the service fixes a secret <code>server_seed</code> and shows
 <code>fairness.commitment</code>: the SHA-256 of the bytes of <code>rr1|commit|{game_uid}|</code> followed by the 32 bytes
-of server_seed. <code>game_uid</code> is the uid of the game. Whoever joins may add a <code>client_seed</code>.</p>
+of server_seed. <code>game_uid</code> is the uid of the game. Players who join may add a <code>client_seed</code>.</p>
 <p><b>The spin.</b> Those who have joined and not left are the entries, in the order of joining, numbered from 0.
 <code>entry</code> is the ledger position of the join. <code>entries_hash</code> is the SHA-256 of one line for each entry,
 <code>{number}|{entry}|{user_id}|{stake}|{client_seed}</code> and a line feed (byte 0a), the last line included; the client

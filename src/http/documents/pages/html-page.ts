@@ -7,7 +7,7 @@ interface PageOptions {
   readonly head?: string
 }
 
-/** A page for people. `body` is HTML; `head` is for what a page loads beside its style. */
+/** A page for people. `body` is HTML; `head` is for what a page loads besides its style. */
 export const htmlPage = (
   title: string,
   body: string,

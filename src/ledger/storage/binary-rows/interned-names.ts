@@ -24,7 +24,7 @@ export function internName(bytes: Buffer, start: number, length: number): string
   return text.length === length ? (slots[slot] = text) : text
 }
 
-/** Whether the buffer holds this ASCII name at `start`. */
+/** Whether the buffer has this ASCII name at `start`. */
 export function equalsAt(name: string, bytes: Buffer, start: number): boolean {
   for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
   return true

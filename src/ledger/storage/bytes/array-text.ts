@@ -8,6 +8,6 @@ export const plainArray = (values: readonly (string | number | bigint | boolean 
 export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
 
-/** For texts that are JSON on one line: JSON escapes what they hold as arrays do, five times as fast as `replace`. */
+/** For texts that are JSON on one line: JSON escapes them as arrays do, five times as fast as `replace`. */
 export const jsonArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(value))).join(',')}}`

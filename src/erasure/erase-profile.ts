@@ -2,7 +2,7 @@ import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
 import { readMarks } from '../features/notifications/read-mark.ts'
 import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
 import { roleCountKeys } from '../features/users/listed-roles.ts'
-import { isForgotten, type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
+import { isErased, type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
 import { foldedNames } from '../language/folded.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
@@ -10,9 +10,9 @@ import { keyOf } from '../ledger/rules/projection.ts'
 import type { State } from '../ledger/rules/state.ts'
 import { refuse, type Verb } from '../ledger/rules/verb.ts'
 
-export interface ForgetUser {
+export interface EraseProfile {
   readonly user_id: number
-  /** From `forgottenUid`; used if the user is not redacted yet. */
+  /** From `erasedUid`; used if the profile is not erased yet. */
   readonly new_uid: string
   /** The user's requests that were open when they were read. */
   readonly withdrawal_ids: readonly number[]
@@ -20,16 +20,16 @@ export interface ForgetUser {
   readonly devices: readonly string[]
 }
 
-const dollarAccounts = ({ user_id }: ForgetUser) =>
+const dollarAccounts = ({ user_id }: EraseProfile) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
 
 const refusals = ['not_found', 'withdrawal_open'] as const
 
 /**
- * Redacts a user's profile, removes their devices and the mark of what they have read, and ends their roles of agent and
+ * Erases a user's profile, removes their devices and the mark of what they have read, and ends their roles of agent and
  * manager; balances and history stay. Writes no event if nothing of this is left to do. Refusals, in this order: `not_found`, `withdrawal_open`.
  */
-export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
+export const eraseProfile: Verb<EraseProfile, null, typeof refusals> = {
   refusals,
   reads: (input) => [
     ...roleCountKeys,
@@ -52,7 +52,7 @@ export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
     const user = state.get(users, String(input.user_id))
     if (user === undefined) return refuse('not_found')
     if (hasOpenWithdrawal(state, input)) return refuse('withdrawal_open')
-    return [...roleRemoval(user), ...(isDone(state, input) ? [] : [forgottenEvent(input)])]
+    return [...roleRemoval(user), ...(isDone(state, input) ? [] : [erasedEvent(input)])]
   },
 
   sideWrites(state, input, { now, actor }) {
@@ -66,20 +66,20 @@ export const forgetUser: Verb<ForgetUser, null, typeof refusals> = {
     if (state.get(userUids, uid) !== undefined) throw new Error(`the new uid of user ${input.user_id} is taken`)
     state.set(userUids, before.uid, undefined)
     state.set(userUids, uid, { uid, user_id: input.user_id })
-    const redacted = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
-    state.set(userProfiles, String(input.user_id), { ...redacted, ...foldedNames(redacted) })
+    const erased = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
+    state.set(userProfiles, String(input.user_id), { ...erased, ...foldedNames(erased) })
   },
 
   result: () => null,
 }
 
-const forgottenEvent = ({ user_id }: ForgetUser): LedgerEvent => ({
+const erasedEvent = ({ user_id }: EraseProfile): LedgerEvent => ({
   type: 'user-forgotten',
   data: { user_id },
   movements: [],
 })
 
-/** Nobody can ask a forgotten agent or manager any more; operators decide on the requests that are left. */
+/** Nobody can ask an erased agent or manager any more; operators decide on the requests that are left. */
 function roleRemoval({
   user_id,
   charging_agent,
@@ -92,15 +92,15 @@ function roleRemoval({
   return hasRole ? [{ type: 'user-defined', data: { user_id, ...none, agency_countries: [] }, movements: [] }] : []
 }
 
-const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>
+const profileOf = (state: State, { user_id }: EraseProfile): UserProfile | undefined =>
   state.get(userProfiles, String(user_id))
 
 /** Also finds a request made after `withdrawal_ids` were read: a pending request has a hold on a wallet. */
-const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
+const hasOpenWithdrawal = (state: State, input: EraseProfile): boolean =>
   dollarAccounts(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
   input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))
 
-function isDone(state: State, input: ForgetUser): boolean {
+function isDone(state: State, input: EraseProfile): boolean {
   const profile = profileOf(state, input)
-  return profile === undefined || isForgotten(profile)
+  return profile === undefined || isErased(profile)
 }

@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import type { WithdrawalStatus } from '../../schema/agency-events.ts'
-import { forgetUser } from '../../src/erasure/forget-user.ts'
+import { eraseProfile } from '../../src/erasure/erase-profile.ts'
 import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdrawal.ts'
 import { devices, devicesOfUsers } from '../../src/features/users/devices/device.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
 import { roleCounts } from '../../src/features/users/listed-roles.ts'
-import { evolveUsers, forgottenUid, userProfiles, users, userUids } from '../../src/features/users/user.ts'
+import { erasedUid, evolveUsers, userProfiles, users, userUids } from '../../src/features/users/user.ts'
 import { foldedNames } from '../../src/language/folded.ts'
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
@@ -14,7 +14,7 @@ import { changedData, requestedData } from '../features/withdrawal-events.ts'
 import { credited, userDefined } from '../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen, givenWhen } from '../harness/ledger/given-when.ts'
 
-const new_uid = forgottenUid('0123456789abcdef'.repeat(2))
+const new_uid = erasedUid('0123456789abcdef'.repeat(2))
 const wallet = 'dollars'
 const amount = 2_000
 /** The position of the request. */
@@ -66,7 +66,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   }
 }
 
-test('a user with an open withdrawal is not forgotten, also one made just now', async (t) => {
+test('a user with an open withdrawal is not erased, also one made just now', async (t) => {
   const rows: readonly (readonly [string, readonly LedgerEvent[], readonly number[], string | undefined])[] = [
     ['none', [], [], undefined],
     ['pending', [requested], [withdrawal_id], 'withdrawal_open'],
@@ -78,11 +78,11 @@ test('a user with an open withdrawal is not forgotten, also one made just now', 
   for (const [name, facts, withdrawal_ids, refusal] of rows) {
     const { given, when } = people()
     given(...facts)
-    const result = when(forgetUser, { user_id: 1, new_uid, withdrawal_ids, devices: [] })
+    const result = when(eraseProfile, { user_id: 1, new_uid, withdrawal_ids, devices: [] })
     t.equal(result.refusal?.refusal, refusal, name)
     t.equal(result.events.length, refusal === undefined ? 1 : 0, name)
   }
-  t.match(people().when(forgetUser, { user_id: 9, new_uid, withdrawal_ids: [], devices: [] }), {
+  t.match(people().when(eraseProfile, { user_id: 9, new_uid, withdrawal_ids: [], devices: [] }), {
     refusal: { refusal: 'not_found' },
   })
 })
@@ -90,7 +90,7 @@ test('a user with an open withdrawal is not forgotten, also one made just now', 
 test('profile and devices of this user only are erased; repeating writes no event', async (t) => {
   const { when, state } = people()
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
-  const { events } = when(forgetUser, input, { now: FIXED_NOW + 5, actor: 'staff:bob' })
+  const { events } = when(eraseProfile, input, { now: FIXED_NOW + 5, actor: 'staff:bob' })
   t.match(events, [{ type: 'user-forgotten', data: { user_id: 1 }, movements: [] }])
   t.same(state.get(userProfiles, '1'), {
     user_id: 1,
@@ -107,26 +107,26 @@ test('profile and devices of this user only are erased; repeating writes no even
   t.same(state.get(devices, 'd1'), undefined)
   t.match(state.get(devices, 'd2'), { user_id: 2 }, 'it belongs to another user by now')
   t.match(state.get(userProfiles, '2'), { uid: 'u1', name: 'A name' })
-  const later = forgottenUid('f'.repeat(32))
-  t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])
+  const later = erasedUid('f'.repeat(32))
+  t.same(when(eraseProfile, { ...input, new_uid: later, devices: [] }).events, [])
   t.equal(state.get(userProfiles, '1')?.uid, new_uid)
 })
 
-test('a list of devices that is read later in the same batch holds none of the forgotten user', async (t) => {
+test('a list of devices that is read later in the same batch has none of the erased user', async (t) => {
   const { when, state } = people()
   const tokens = Array.from({ length: 20 }, (_, i) => `old-${i}`)
   for (const token of tokens) {
     state.set(devices, token, { token, user_id: 1, platform: 'ios', language: 'en', registered_at: FIXED_NOW })
   }
   state.set(devicesOfUsers, '1', { user_id: 1, tokens })
-  when(forgetUser, { user_id: 1, new_uid, withdrawal_ids: [], devices: tokens })
+  when(eraseProfile, { user_id: 1, new_uid, withdrawal_ids: [], devices: tokens })
   t.same(state.get(devicesOfUsers, '1')?.tokens, [])
   when(registerDevice, { user_id: 2, token: 'old-19', platform: 'ios', language: 'en' })
   when(registerDevice, { user_id: 1, token: 'new', platform: 'ios', language: 'en' })
   t.match(state.get(devices, 'old-19'), { user_id: 2 }, 'one more of user 1 replaces no device of user 2')
 })
 
-test('a forgotten agent or manager is none any more, also one who was forgotten before', async (t) => {
+test('an erased agent or manager is none any more, also one who was erased before', async (t) => {
   const agent = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 } as const
   const defined = (roles: object) => ({ ...userDefined(1), data: { ...userDefined(1).data, ...roles } })
   const { given, when, state } = people()
@@ -135,13 +135,13 @@ test('a forgotten agent or manager is none any more, also one who was forgotten 
   t.match(counts(), [{ users: 1 }, { users: 1 }])
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: [] }
   const none = { charging_agent: 0, allow_receive_withdraw_requests: 0, business_manager: 0, agency_countries: [] }
-  t.match(when(forgetUser, input).events, [
+  t.match(when(eraseProfile, input).events, [
     { type: 'user-defined', data: { user_id: 1, ...none } },
     { type: 'user-forgotten', data: { user_id: 1 } },
   ])
   t.match(state.get(users, '1'), { charging_agent: false, business_manager: false, agency_countries: [] })
   t.same(counts(), [undefined, undefined], 'no row counts nobody')
   given(defined(agent))
-  t.match(when(forgetUser, input).events, [{ type: 'user-defined', data: none }])
-  t.same(when(forgetUser, input).events, [])
+  t.match(when(eraseProfile, input).events, [{ type: 'user-defined', data: none }])
+  t.same(when(eraseProfile, input).events, [])
 })

@@ -11,21 +11,21 @@ import { until } from '../harness/until.ts'
 import { openConsole } from './console-fixture.ts'
 import { dataOf, lastMonth, pastWeeks } from './past-weeks.ts'
 
-// Makes the pictures of src/console/README.md: `npm run screenshots`.
+// Makes the screenshots of src/console/README.md: `npm run screenshots`.
 
-const folder = fileURLToPath(new URL('../../src/console/pictures', import.meta.url))
+const folder = fileURLToPath(new URL('../../src/console/screenshots', import.meta.url))
 const MAX_BYTES = 150_000
 const WIDTH = 1280
 
 const skip = process.env['SCREENSHOTS'] === undefined ? 'with SCREENSHOTS=1' : skipWithoutBrowser
 
-test('pictures of the console', { skip }, async (t) => {
+test('screenshots of the console', { skip }, async (t) => {
   const opened = await openConsole(t, await pastWeeks())
   const { database, signIn, staff } = opened
   mkdirSync(folder, { recursive: true })
 
   /** Writes what the window shows, scrolled so that `top` is at its upper edge. */
-  const picture = async ({ page }: TestPage, name: string, height: number, top?: string): Promise<void> => {
+  const shoot = async ({ page }: TestPage, name: string, height: number, top?: string): Promise<void> => {
     await page.waitForLoadState('networkidle')
     await page.setViewportSize({ width: WIDTH, height })
     if (top !== undefined) {
@@ -55,7 +55,7 @@ test('pictures of the console', { skip }, async (t) => {
   const refund = { currency: 'dollars', amount: '229.50', reason: 'The bank sent a transfer back' }
   const proposal = await dataOf(staff('ben'), '/admin/v1/users/1/credits', refund)
 
-  const pool = openPool(database.serviceUrl, { max: 1, application_name: 'instances of a picture' }, opened.app.log)
+  const pool = openPool(database.serviceUrl, { max: 1, application_name: 'instances of a screenshot' }, opened.app.log)
   t.teardown(() => pool.end())
   for (const [host, role, sockets] of [
     ['economy-1', 'writer', 412],
@@ -69,24 +69,24 @@ test('pictures of the console', { skip }, async (t) => {
 
   const ann = await signIn('ann', { look: light })
   await ann.open('/console')
-  await picture(ann, 'home.png', 940)
+  await shoot(ann, 'home.png', 940)
 
   await ann.open('/console/accounts/user:1:diamonds')
   await ann.page.locator('.chart canvas').waitFor()
-  await picture(ann, 'account.png', 1080)
+  await shoot(ann, 'account.png', 1080)
 
   await ann.open(`/console/proposals/${proposal.id}`)
-  await picture(ann, 'proposal.png', 680)
+  await shoot(ann, 'proposal.png', 680)
 
   const draw = await newest('gift-drawn', '"decoration_id":3,.*"reward":[1-9]')
   await ann.open(`/console/draws/${draw}`)
-  await picture(ann, 'draw.png', 870, '.steps li:nth-child(4)')
+  await shoot(ann, 'draw.png', 870, '.steps li:nth-child(4)')
 
   const night = await signIn('fay', { role: 'finance', look: dark })
   const gift = await newest('gift-sent', '"decoration_id":2,')
   await night.open(`/console/events/${gift}`)
   await night.page.getByText('Valid: this browser computed the stored hash').waitFor()
-  await picture(night, 'event.png', 1080)
+  await shoot(night, 'event.png', 1080)
 
   const fay = await signIn('fay', { role: 'finance', look: light })
   await fay.open(`/console/reports/${lastMonth}`)
@@ -97,5 +97,5 @@ test('pictures of the console', { skip }, async (t) => {
   }
   await fay.page.locator('.steps summary').nth(2).click()
   await fay.page.mouse.move(0, 0)
-  await picture(fay, 'closing.png', 1000, '#steps')
+  await shoot(fay, 'closing.png', 1000, '#steps')
 })

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const MAX_WAIT_MS = 250
 const LOOK_INTERVAL_MS = 10
 
-/** Waits until a standby has replayed something; false when that takes too long. Rejects when `isReplayed` does. */
-export async function awaitReplay(isReplayed: () => Promise<boolean>): Promise<boolean> {
+/** Waits until a standby has caught up; false when that takes too long. Rejects when `hasCaughtUp` does. */
+export async function awaitStandby(hasCaughtUp: () => Promise<boolean>): Promise<boolean> {
   let isLate = false
   const look = async (): Promise<boolean> => {
     while (!isLate) {
-      if (await isReplayed()) return true
+      if (await hasCaughtUp()) return true
       await sleep(LOOK_INTERVAL_MS)
     }
     return false
