@@ -103,18 +103,20 @@ test('blocks of code are of kinds that are run, or for which a reason is given',
 })
 
 test('the tests that test/README.md names for security requirements exist', async (t) => {
-  const cells = readDocument('test/README.md')
+  const requirements = readDocument('test/README.md')
     .split('\n')
-    .filter((line) => line.startsWith('| **'))
-    .flatMap((line) => line.split(' | ').at(-1)?.replace(/ \|$/, '').split('<br>') ?? [])
-    .filter((cell) => cell !== '')
-  t.ok(cells.length > 50)
-  const missing = cells.filter((cell) => {
-    const [, path, title = ''] = /^`(test\/.*\.test\.ts)`: (.*)$/.exec(cell) ?? []
-    if (path === undefined) return true
-    return ![`test('${title}'`, `test("${title}"`].some((start) => readDocument(path).includes(start))
+    .filter((line) => line.startsWith('- **'))
+  const named = requirements.flatMap((line) => [...line.matchAll(/`(test\/[^`]*)`(?: \(([^)]*)\))?/g)])
+  t.ok(named.length > 80)
+  const missing = named.filter(([, path = '', words = '']) => {
+    if (!existsSync(fileOf(path))) return true
+    const titles = [...readDocument(path).matchAll(/\btest\(\s*(['"])(.*?)\1/g)].map(([, , title = '']) => title)
+    return !titles.some((title) => title.includes(words))
   })
-  t.strictSame(missing, [])
+  t.strictSame(
+    missing.map(([found]) => found),
+    [],
+  )
 })
 
 /** An address of the database as an argument, where every user of the machine can read its password. */

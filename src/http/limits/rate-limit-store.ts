@@ -20,6 +20,7 @@ export interface RateLimitEntry extends Semaphore {
 /**
  * Callers of the last minute. An entry is evicted only when its window is over and none of its requests runs: evicted
  * earlier, it would give its caller the limit a second time. So there are at most as many as can be served in a minute.
+ * Libraries count refused requests, too, or evict callers beyond a fixed number.
  */
 export class RateLimitStore {
   /** In the order in which their windows end. Not an LRU cache, which would evict callers within their window. */

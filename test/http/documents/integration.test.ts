@@ -7,7 +7,7 @@ import { frameCodes, httpCodes, upgradeCodes } from '../../../src/http/documents
 import { createMinimalApp } from '../../harness/app/minimal-app.ts'
 import { dereference } from '../../harness/http/dereference.ts'
 
-const page = readFileSync(new URL('../../../src/http/README.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../src/realtime/README.md', import.meta.url), 'utf8')
 const section = (title: string): string => page.split(/^## /m).find((part) => part.startsWith(title)) ?? ''
 
 /** Every code that an operation of the document lists. */
@@ -62,8 +62,8 @@ test('clients can read what a changed proposal would do now', async (t) => {
   })
 })
 
-test('the page for integrators names every event of the socket', async (t) => {
+test('the page for authors of clients names every event of the socket', async (t) => {
   const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((list) => Object.keys(list))
-  const named = section('Events of the socket').replaceAll('`-', '`roulette-wheel-')
+  const named = section('For clients').replaceAll('`-', '`roulette-wheel-')
   for (const event of events) t.ok(named.includes(`\`${event}\``), event)
 })
