@@ -212,7 +212,7 @@ export const closeCodes = {
   4009: 'replaced: the user has more than 10 sockets, and this was the oldest',
   4026: 'a forced update began: update the app',
   4100: 'no capacity: reconnect after retry_ms of the bye frame, without one back off, and resume with since',
-  4101: 'too slow: too much was unsent, or nothing was taken for 30 seconds; back off, then resume with since',
+  4101: 'too slow: too much was unsent; back off, then resume with since',
   4103: 'maintenance began: show its screen, and poll app-status until it ends',
   4108: 'more than 20 frames in a second: back off, then resume with since',
   4200: 'the instance stops: reconnect after retry_ms of the bye frame, and resume with since',

@@ -7,7 +7,7 @@ import { createFinanceSlice } from './audit/routes/slice.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { makePrivate } from './config/make-folder.ts'
 import { createSignInCodes } from './console/session/sign-in-codes.ts'
-import { awaitStandby } from './db/await-standby.ts'
+import { positionWaiter } from './db/await-standby.ts'
 import { headOf } from './db/head.ts'
 import type { InstanceState } from './db/queries/instances.ts'
 import { refusalResponseOf } from './domain.ts'
@@ -151,9 +151,7 @@ async function start(
     log,
     metrics,
     isReady: async () => !noticed.signal.aborted && (await isReady()),
-    awaitPosition: database.promotion.isStandby
-      ? (position) => awaitStandby(async () => (await headOf(db)) >= position)
-      : undefined,
+    awaitPosition: database.promotion.isStandby ? positionWaiter(() => headOf(db)) : undefined,
     isVoid: () => noticed.signal.aborted,
     docs: config.docs,
     publicUrl: () => address.url,
@@ -172,14 +170,14 @@ async function start(
   address.setPort(await listen(app, config, cleanUp))
   // Sockets are sent away before what may wait for the database.
   noticed.signal.addEventListener('abort', () => void app.close(), { once: true })
-  election = await startElection({ config, database, ledger, metrics, settings, appState, log }, cleanUp)
   const readState = (): InstanceState => ({
-    role: election.isWriter ? 'writer' : 'forwarding',
+    role: election?.isWriter === true ? 'writer' : 'forwarding',
     queue: ledger.ownExecutor.depth,
     position: tail.position,
     sockets: metrics.sockets.open,
   })
   announceInstance(database, await ownVersion(settings), readState, log, cleanUp)
+  election = await startElection({ config, database, ledger, metrics, settings, appState, log }, cleanUp)
   await printBanner(app, database.db, { config, address, key: keys.jwt, signInCodes })
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()

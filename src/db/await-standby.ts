@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SingleFlight } from './single-flight.ts'
 
 /** How long a read waits for a standby, and how long it pauses between two looks. */
 const MAX_WAIT_MS = 250
@@ -22,4 +23,10 @@ export async function awaitStandby(hasCaughtUp: () => Promise<boolean>): Promise
     isLate = true
     timeout.abort()
   }
+}
+
+/** For reads that wait for a position of a standby: they share their looks, and one that fails sees nothing. */
+export function positionWaiter(readHead: () => Promise<number>): (position: number) => Promise<boolean> {
+  const looks = new SingleFlight(() => readHead().catch(() => 0))
+  return (position) => awaitStandby(async () => (await looks.run()) >= position)
 }

@@ -72,7 +72,7 @@ export async function startElection(parts: Parts, cleanUp: AsyncDisposableStack)
     serve: {
       executor: ledger.ownExecutor,
       version: await ownVersion(settings),
-      verbsFor: (sent) => (sentSettings.Check(sent) ? verbsOf({ ...settings, ...sent }) : null),
+      verbsFor: (sent) => (sentSettings.Check(sent) ? verbsOf({ ...settings, ...sentOf(sent) }) : null),
       presentRefusal: refusalPresenter(refusalResponseOf),
     },
     settings: () => sentOf(settings),
@@ -93,7 +93,7 @@ export async function startElection(parts: Parts, cleanUp: AsyncDisposableStack)
   return election
 }
 
-function sentOf(settings: Settings): Static<typeof SentSettings> {
+function sentOf(settings: Static<typeof SentSettings>): Static<typeof SentSettings> {
   const { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl } = settings
   return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }
 }

@@ -9,6 +9,9 @@ import { type ChooseReportDatabase, openReportDatabase, type ReportDatabase } fr
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
 import type { Tables } from '../db/tables.ts'
 
+/** How long the primary is read when the standby could not be. */
+const RETRY_MS = 1_000
+
 /**
  * Opens the database of DATABASE_READ_URL; `cleanUp` closes it. Throws an Error unless it is a standby of the primary, as far
  * as that can be seen: one that is away, or has received nothing yet, must not keep an instance from starting.
@@ -36,7 +39,10 @@ export async function openStandby(
     'DATABASE_READ_URL cannot be read; reading from DATABASE_URL',
     'reading from DATABASE_READ_URL again',
   )
+  let retryAt = 0
   return async () => {
+    // Not each page waits for a standby that is away.
+    if (performance.now() < retryAt) return primary
     const end = await readEnd(primary.db)
     try {
       if (!(await awaitStandby(() => hasCaughtUp(probe, end)))) throw new StandbyBehind()
@@ -44,6 +50,7 @@ export async function openStandby(
       return standby
     } catch (err) {
       failures.failed(err, probe)
+      retryAt = performance.now() + RETRY_MS
       return primary
     }
   }
@@ -57,9 +64,11 @@ class StandbyBehind extends Error {
   }
 }
 
-/** The last that the primary has of what staff can change. */
+/** The last that the primary has. */
 interface End {
-  /** The transaction that moved the head last, also if it wrote no event. */
+  /** Where its write-ahead log ends: not all that is written moves the head. */
+  readonly lsn: string
+  /** The transaction that moved the head last, by which the standby is known to be one of this ledger. */
   readonly batch: string
   readonly migration: string
 }
@@ -67,14 +76,20 @@ interface End {
 async function readEnd(primary: Kysely<Tables>): Promise<End> {
   return primary
     .selectFrom('ledger_head')
-    .select(['batch', sql<string>`(select max(name) from kysely_migration)`.as('migration')])
+    .select([
+      'batch',
+      sql<string>`(select max(name) from kysely_migration)`.as('migration'),
+      sql<string>`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end::text`.as(
+        'lsn',
+      ),
+    ])
     .executeTakeFirstOrThrow()
 }
 
 /** One that was promoted is no standby any more: it may have what the primary lacks. */
-async function hasCaughtUp(standby: Kysely<Tables>, { batch, migration }: End): Promise<boolean> {
+async function hasCaughtUp(standby: Kysely<Tables>, { lsn, batch, migration }: End): Promise<boolean> {
   const { rows } = await sql<{ readonly has_caught_up: boolean }>`
-    select pg_is_in_recovery()
+    select pg_is_in_recovery() and pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn
        and ((select batch from ledger_head) = ${batch} or exists (select from ledger_batches where id = ${batch}))
        and (select max(name) from kysely_migration) >= ${migration} as has_caught_up`.execute(standby)
   return rows[0]?.has_caught_up === true

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { awaitStandby } from '../../src/db/await-standby.ts'
+import { awaitStandby, positionWaiter } from '../../src/db/await-standby.ts'
 
 test('a read waits for a standby, but not for long', async (t) => {
   let looks = 0
@@ -12,4 +12,25 @@ test('a read waits for a standby, but not for long', async (t) => {
     awaitStandby(() => Promise.reject(new Error('away'))),
     /away/,
   )
+})
+
+test('reads that wait for a position share their looks, and one that fails is no failure of theirs', async (t) => {
+  let looks = 0
+  let running = 0
+  let most = 0
+  const awaitPosition = positionWaiter(async () => {
+    running += 1
+    most = Math.max(most, running)
+    await sleep(5)
+    running -= 1
+    looks += 1
+    if (looks === 1) throw new Error('away')
+    return looks
+  })
+  t.same(
+    await Promise.all(Array.from({ length: 500 }, () => awaitPosition(3))),
+    Array.from({ length: 500 }, () => true),
+  )
+  t.equal(most, 1)
+  t.equal(await awaitPosition(1_000_000), false)
 })

@@ -205,6 +205,23 @@ test('a standby of DATABASE_READ_URL answers reports and pages of staff', { skip
   t.equal(await readyStatus(service), 200)
 })
 
+test('a standby that lacks what no command wrote is not read', { skip: onlyInFullRun }, async (t) => {
+  const { primary, standby } = await replicated(t)
+  await createTestExecutor(t, primary.serviceUrl).runOk(genesis, testOpening)
+  await using cleanUp = new AsyncDisposableStack()
+  const reports = { db: readDb(t, primary), url: primary.serviceUrl }
+  const choose = await openStandby(standby.serviceUrl, reports, pino({ level: 'silent' }), cleanUp)
+  await until(async () => (await choose()).url === standby.serviceUrl)
+  await standby.admin('select pg_wal_replay_pause()')
+  await queryOnce(
+    primary.serviceUrl,
+    `insert into made_checkpoints (made_by, at, position, hash) values ('staff:ann', now(), 1, 'x')`,
+  )
+  t.equal((await choose()).url, primary.serviceUrl)
+  await standby.admin('select pg_wal_replay_resume()')
+  await until(async () => (await choose()).url === standby.serviceUrl)
+})
+
 test('what is no standby of the primary, or is away, is not read', async (t) => {
   const database = await testDatabase()
   await createTestExecutor(t, database.serviceUrl).runOk(genesis, testOpening)

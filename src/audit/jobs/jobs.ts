@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Log } from '../../db/log.ts'
-import { openPool } from '../../db/pool.ts'
+import { openPool, readPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Progress } from '../ledger-scan.ts'
@@ -88,7 +88,7 @@ export class Jobs implements AsyncDisposable {
 
   /** `url` is that of the primary. Its connections are no others', so that commands and reports keep no job silent. */
   constructor(url: string, log: Log, heartbeatMs = HEARTBEAT_MS) {
-    this.#db = queryBuilder(openPool(url, { max: 2, application_name: 'economy jobs' }, log))
+    this.#db = queryBuilder(readPool(openPool(url, { max: 2, application_name: 'economy jobs' }, log)))
     this.#log = log
     this.#heartbeatMs = heartbeatMs
   }

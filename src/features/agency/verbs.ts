@@ -83,9 +83,8 @@ export const coveredAgencyVerbs = [namedDepositSalaries]
 
 /** The verbs of withdrawals, instant transfers and salaries. */
 export const agencyVerbs = (settings: Settings) => {
-  const { assetBaseUrl } = settings
   const presentWithdrawal = (withdrawal: NamedWithdrawal, language: Language) =>
-    withdrawalBody(withdrawal, { assetBaseUrl, language })
+    withdrawalBody(withdrawal, { assetBaseUrl: settings.assetBaseUrl, language })
   return {
     requestWithdrawal: registerVerb(
       'request-withdrawal',

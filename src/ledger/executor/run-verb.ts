@@ -5,6 +5,7 @@ import type { Executor } from './executor.ts'
 
 /** The rules refused a verb that no request asked for. */
 export class VerbRefused extends Error {
+  override readonly name = 'VerbRefused'
   readonly refusal: Refusal
 
   constructor(refusal: Refusal) {

@@ -65,15 +65,6 @@ export class AppliedEvents {
     for (const waiter of this.#waiting) if (waiter.position <= this.#position) waiter.resolve()
   }
 
-  /** Whether the ledger ends before a position; false while the database cannot be asked. */
-  async isBeyondLedger(position: number): Promise<boolean> {
-    if (position <= this.#position) return false
-    return this.#head().then(
-      (head) => head < position,
-      () => false,
-    )
-  }
-
   /**
    * Waits until everything up to a position is applied. False when that takes too long; a position beyond the ledger is
    * not waited for, nor is any while the database cannot be asked.

@@ -9,12 +9,13 @@ import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscrip
 import type { ChannelRefusal } from './client.ts'
 import { closeCodes } from './close-codes.ts'
 import { encodeFrames } from './encode-frames.ts'
-import { CLOSE, FixedWindow, FrameScanner, PONG } from './frame-scanner.ts'
+import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
 import { SocketWriter } from './socket-writer.ts'
 
 /** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
+const RATE_WINDOW_MS = 1_000
 /** Frames that wait while an earlier one is handled. */
 const MAX_QUEUED_FRAMES = 100
 /** Invalid frames over the life of a socket. */
@@ -289,5 +290,26 @@ export class Connection {
   #fail(error: unknown): void {
     this.#parts.onError(error)
     this.close(closeCodes.capacity)
+  }
+}
+
+/** A rate limit by fixed windows of a second. */
+class FixedWindow {
+  readonly #limit: number
+  #count = 0
+  #windowEndsAt = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Counts one; false beyond the limit. `now` by `performance.now()`. */
+  take(now: number): boolean {
+    if (now >= this.#windowEndsAt) {
+      this.#windowEndsAt = now + RATE_WINDOW_MS
+      this.#count = 0
+    }
+    this.#count += 1
+    return this.#count <= this.#limit
   }
 }

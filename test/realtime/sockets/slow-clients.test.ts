@@ -7,7 +7,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 /** Two of them are long enough for the reader, which runs in the same process on a busy machine. */
-const HEARTBEAT_MS = 3_000
+const HEARTBEAT_MS = 5_000
 /** The posted text has 20 KB. */
 const LONG = 3_000_001
 
