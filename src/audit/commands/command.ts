@@ -25,7 +25,7 @@ export interface CommandContext extends Pick<AuditDatabase, 'ownerUrl'> {
 export type CommandHandler<Flags> = (audit: CommandContext, flags: Flags) => Promise<number>
 
 /** Makes an action for commander from a handler. */
-export type CreateAction = <Flags>(handler: CommandHandler<Flags>) => (flags: Flags) => Promise<void>
+type CreateAction = <Flags>(handler: CommandHandler<Flags>) => (flags: Flags) => Promise<void>
 
 /** Adds a command to `audit`, with its description, its flags and `running(handler)` as its action. */
 export type RegisterCommand = (audit: Command, running: CreateAction) => void

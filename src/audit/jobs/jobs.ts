@@ -29,7 +29,7 @@ export type Work<Result> = (
   signal: AbortSignal,
 ) => Promise<Done<Result>>
 
-export interface JobControl {
+interface JobControl {
   /** The id of its row; null for a job without one. */
   readonly id: number | null
   /** Between two parts: throws when somebody asked for its end, even a moment ago. */
@@ -37,7 +37,7 @@ export interface JobControl {
 }
 
 /** What a job came to. */
-export interface Done<Result> {
+interface Done<Result> {
   readonly result: Result
   /** The same in a sentence, for people. */
   readonly summary: string

@@ -5,7 +5,7 @@ import { ExactSum, foldAccounts } from './fold-accounts.ts'
 import type { QueryContext } from './query-context.ts'
 
 /** All accounts of one kind in one currency. */
-export interface KindBalance {
+interface KindBalance {
   /** `user`, `room`, `game`, `house`, … */
   readonly kind: string
   /** Whole units (cents of a dollar). */

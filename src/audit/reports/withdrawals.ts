@@ -32,14 +32,14 @@ interface StatusChange {
   readonly position: number
 }
 
-export interface Approval extends StatusChange {
+interface Approval extends StatusChange {
   readonly approved_by: string
   readonly approved_at: string
   /** The present one of the request. */
   readonly status: string
 }
 
-export interface Transfer extends StatusChange {
+interface Transfer extends StatusChange {
   /** The charging agent or business manager who was paid back. */
   readonly target_id: number
   readonly transferred_by: string

@@ -6,7 +6,7 @@ import type { RegisteredVerb } from '../../ledger/executor/registered-verb.ts'
 import type { FinanceServices } from './services.ts'
 
 /** Who asks for work, and under which Idempotency-Key. */
-export interface Requester {
+interface Requester {
   readonly by: string
   readonly key: string | null
 }

@@ -17,7 +17,7 @@ const MAX_RETRY_MS = 30_000
 const MAX_DATABASE_RETRY_MS = 2_000
 
 /** A connection of the user whose state it is. */
-export interface StateReceiver {
+interface StateReceiver {
   pushState(frames: Buffer): void
 }
 

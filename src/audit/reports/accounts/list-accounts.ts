@@ -7,7 +7,7 @@ import { type Currency, currencies, type Holder } from '../../../ledger/rules/ac
 import { readBalancesAt } from './balances-at.ts'
 import { readHoldsAt } from './holds-at.ts'
 
-export type AccountOrder = 'account' | 'largest' | 'smallest'
+type AccountOrder = 'account' | 'largest' | 'smallest'
 
 /** The last account of a page. */
 export interface AccountCursor {

@@ -10,20 +10,20 @@ import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
 
-export interface DrawFault {
+interface DrawFault {
   readonly position: number
   readonly message: string
 }
 
 /** How often each row of an odds table was drawn. */
-export interface OddsFrequencies extends FrequencyTest {
+interface OddsFrequencies extends FrequencyTest {
   readonly odds_hash: string
   readonly decoration_id: number
   readonly rows: readonly (Frequency & { /** Ten-thousandths of the stake. */ readonly multiplier: number })[]
 }
 
 /** How often each place won, of all spins with the same number of players. */
-export interface SpinFrequencies extends FrequencyTest {
+interface SpinFrequencies extends FrequencyTest {
   readonly players: number
   readonly places: readonly Frequency[]
 }
