@@ -3,7 +3,7 @@ import { HttpError } from '../http/errors/http-error.ts'
 import { etagOf } from '../http/validation/preconditions.ts'
 import { staffOf } from './session/session-check.ts'
 
-export interface AdminRequestOptions {
+interface AdminRequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Under /admin/v1, with its query: `/withdrawals/38/approve`. */
   readonly path: string
@@ -15,7 +15,7 @@ export interface AdminRequestOptions {
 }
 
 /** What /admin/v1 answered. */
-export interface AdminResponse {
+interface AdminResponse {
   readonly status: number
   /** Parsed; null for an empty body. */
   readonly body: unknown

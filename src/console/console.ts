@@ -21,8 +21,8 @@ import { cataloguePages } from './catalogue/catalogue.ts'
 import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
 import { drawPages } from './draws/draws.ts'
 import { eventPages } from './events/events.ts'
-import { decorateDone } from './frame/done/done-cookie.ts'
-import { sendErrorPage } from './frame/errors/error-page.ts'
+import { decorateDone } from './frame/done.ts'
+import { sendErrorPage } from './frame/error-page.ts'
 import { templates } from './frame/template.ts'
 import { gamePages } from './games/games.ts'
 import { homePages } from './home/home.ts'
@@ -30,12 +30,17 @@ import { jobPages } from './jobs/jobs.ts'
 import { livePages } from './live/live.ts'
 import { proposalPages } from './proposals/proposals.ts'
 import { reportPages } from './reports/reports.ts'
-import { searchPages } from './search/search.ts'
+import { searchPages } from './search.ts'
 import { endedSessionsIn } from './session/ended-sessions.ts'
-import { foreignFormError, outdatedForm } from './session/form-check.ts'
-import { decorateStaff, sessionCheck, staffOrNull } from './session/session-check.ts'
+import {
+  decorateStaff,
+  foreignFormError,
+  outdatedForm,
+  sessionCheck,
+  staffOrNull,
+  staffSessionFinder,
+} from './session/session-check.ts'
 import { signInPages } from './session/sign-in.ts'
-import { staffSessionFinder } from './session/staff-session.ts'
 import { staffPages } from './staff/staff.ts'
 import { userPages } from './users/users.ts'
 import { verifyPages } from './verify/verify.ts'
@@ -60,7 +65,7 @@ const pages: readonly ConsolePages[] = [
   searchPages,
 ]
 
-export interface ConsoleParts {
+interface ConsoleParts {
   readonly options: ConsoleOptions
   readonly services: Services
   readonly neighbours: ConsoleNeighbours
@@ -73,7 +78,7 @@ export interface ConsoleParts {
 }
 
 /** A key for one purpose, made of the key that all instances share. */
-export const consoleKey = (secret: string, purpose: 'cookies' | 'forms'): string =>
+const consoleKey = (secret: string, purpose: 'cookies' | 'forms'): string =>
   Buffer.from(hkdfSync('sha256', secret, '', `console ${purpose}`, 32)).toString('base64url')
 
 /** Exports that run at a time on an instance; the others wait for their turn. */

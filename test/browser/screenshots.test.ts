@@ -97,5 +97,5 @@ test('screenshots of the console', { skip }, async (t) => {
   }
   await fay.page.locator('.steps summary').nth(2).click()
   await fay.page.mouse.move(0, 0)
-  await shoot(fay, 'closing.png', 1000, '#steps')
+  await shoot(fay, 'closing.png', 1000, '#section-steps')
 })

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { GiftCounter } from '../../src/console/draws/results/gift-counts.ts'
+import { GiftCounter } from '../../src/console/draws/gift-counts.ts'
 import { headOf } from '../../src/db/head.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createDemoApp } from '../harness/app/demo-app.ts'

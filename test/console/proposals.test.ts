@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'tap'
 import type { ApprovalLimits } from '../../src/features/proposals/covered-verb.ts'
 import { cash, dataOf, requests } from '../features/agency/agency-fixture.ts'
-import { signedIn } from '../harness/app/console-session.ts'
+import { signedIn, unescaped } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { csrfOf, nextOf, textOf } from './page-texts.ts'
@@ -19,7 +19,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   const finance = await signedIn(app, 'finance', 'fin')
   const empty = textOf((await ann.get('/console/proposals')).html)
   t.match(empty, 'No proposal.')
-  t.match(empty, "Not covered: the rest of the catalogue, flags, an agent's own rate, withdrawals.")
+  t.match(unescaped(empty), "Not covered: the rest of the catalogue, flags, an agent's own rate, withdrawals.")
   t.match(empty, 'What one member of staff may move alone in 24 hours: 100 coins.')
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   const proposed = await operator('POST', '/admin/v1/users/7/credits', {
@@ -68,7 +68,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
     const refused = await ben.submit(address, `${address}/${verb}`, { note: 'seen\tby <ben>' })
     t.equal(refused.status, 422, verb)
     t.match(refused.html, /<p class="alert" role="alert">.* The value must be text without .*<\/p>/)
-    t.match(refused.html, `id="${verb}-note" name="note" type="text" maxlength="500" value="seen\tby &lt;ben&gt;"`)
+    t.match(refused.html, new RegExp(`id="${verb}-note"[^>]* value="seen\tby &lt;ben&gt;"`))
   }
 
   const approved = await ben.submit(address, `${address}/approve`, { note: 'checked' })
@@ -78,7 +78,7 @@ test('a proposal is shown with what it moves, refused to its maker, and approved
   t.match(after.html, 'Approved, and done.')
   t.match(after.html, 'checked')
   t.match(after.html, '<dt>Decided by</dt>')
-  t.notMatch(after.html, '<form class="panel"')
+  t.notMatch(after.html, `action="${address}/`)
   const late = await ann.post(`${address}/reject`, { _csrf: csrf, key: 'another key', expects: version })
   t.equal(late.status, 422)
   t.match(textOf(late.html), 'Decided by', 'it says how it ended')

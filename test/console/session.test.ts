@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { endedSessionsIn, pruneEndedSessions } from '../../src/console/session/ended-sessions.ts'
-import { isConsolePath, nextPath } from '../../src/console/session/next-path.ts'
+import { isConsolePath, nextPath } from '../../src/console/session/session-check.ts'
 import { SignInCodes } from '../../src/console/session/sign-in-codes.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { ConsoleBrowser, signedIn } from '../harness/app/console-session.ts'

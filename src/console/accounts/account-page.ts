@@ -23,24 +23,25 @@ import { isDollars } from '../../ledger/rules/money.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { accountCell, accountPath, eventCell, holderPath } from '../frame/cells/links.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { accountCell, accountPath, eventCell, eventPath, holderPath, idCell } from '../frame/links.ts'
+import { sendSections } from '../frame/page.ts'
 import { addExports } from '../lists/exports.ts'
 import {
+  column,
   type List,
+  numberColumn,
+  numberPart,
   PAGE_ROWS,
-  type PartColumn,
+  part,
   partTable,
   querySchemaOf,
   showTable,
   type Table,
 } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
-import { type AccountPeriod, accountFilters, resolveAccountPeriod } from './account-period.ts'
+import { type AccountPeriod, accountFilters, requireAccount, resolveAccountPeriod } from './account-request.ts'
 import { readHolderNames } from './holder-names.ts'
-import { requireAccount } from './require-account.ts'
 
 export const accountParams = Type.Object({ account: Type.String({ pattern: ACCOUNT_PATTERN }) })
 
@@ -53,30 +54,6 @@ interface Chart {
   /** As shown: dollars, not cents. */
   readonly values: readonly number[]
 }
-
-interface AccountData {
-  readonly account: string
-  readonly currency: string
-  readonly query: Static<typeof accountFilters>
-  readonly meaning: string
-  /** What the account belongs to; null for the system's own. */
-  readonly holder: Cell | null
-  readonly asOf: { readonly position: number; readonly at: Micros | null }
-  readonly balance: bigint
-  readonly held: bigint
-  readonly available: bigint
-  /** Why it ends before the ledger does; undefined where it does not. */
-  readonly note: string | undefined
-  readonly holds: Table
-  /** Null where there is nothing to draw. */
-  readonly chart: Chart | null
-  readonly points: Table
-  readonly isComplete: boolean
-  readonly movements: Table
-  readonly statements: readonly { readonly title: string; readonly href: string }[]
-}
-
-const template = defineTemplate<AccountData>('/accounts/account.eta')
 
 /** Exports share the list of the page, and not its schema. */
 function accountOf(request: FastifyRequest): string {
@@ -91,22 +68,12 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
   needsIndex: () => true,
   empty: 'No movements here. Choose another period, or go back to all accounts.',
   columns: [
-    { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
-    { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
-    { name: 'counter_account', title: 'Counter-account', cell: ({ counter }) => accountCell(counter) },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      cell: ({ account, amount }) => amountCell(currencyOf(account), amount),
-    },
-    {
-      name: 'balance',
-      title: 'Balance',
-      isNumber: true,
-      cell: ({ account, balance }) => amountCell(currencyOf(account), balance),
-    },
+    column('position', 'Event', ({ position }) => eventCell(position)),
+    column('at', 'Time', ({ at }) => timeCell(at)),
+    column('type', 'Type', ({ type }) => wordCell(type)),
+    column('counter_account', 'Counter-account', ({ counter }) => accountCell(counter)),
+    numberColumn('amount', 'Amount', ({ account, amount }) => amountCell(currencyOf(account), amount)),
+    numberColumn('balance', 'Balance', ({ account, balance }) => amountCell(currencyOf(account), balance)),
   ],
   read: async ({ query, db, at, cursor, limit }, request) => {
     const account = accountOf(request)
@@ -118,25 +85,30 @@ const movementList: List<typeof accountFilters, NumberedEntry> = {
   },
 }
 
-const holdColumns: readonly PartColumn<NamedHold>[] = [
-  {
-    title: 'Withdrawal',
-    cell: ({ position }) => codeCell(String(position), `/console/withdrawals/${position}`),
-  },
-  { title: 'For', cell: ({ reason }) => wordCell(reason) },
-  { title: 'Event', cell: ({ position }) => eventCell(position) },
-  {
-    title: 'Amount',
-    isNumber: true,
-    cell: ({ account, amount }) => amountCell(currencyOf(account), amount),
-  },
-]
+const holdsTable = (rows: readonly NamedHold[]): Table =>
+  partTable<NamedHold>({
+    label: 'Holds',
+    empty: 'Nothing is on hold.',
+    columns: [
+      part('Withdrawal', ({ position }) => idCell('withdrawal', position)),
+      part('For', ({ reason }) => wordCell(reason)),
+      part('Event', ({ position }) => eventCell(position)),
+      numberPart('Amount', ({ account, amount }) => amountCell(currencyOf(account), amount)),
+    ],
+    rows,
+  })
 
-const pointColumns = (currency: string): readonly PartColumn<BalancePoint>[] => [
-  { title: 'Time', cell: ({ at }) => timeCell(at) },
-  { title: 'Event', cell: ({ position }) => eventCell(position) },
-  { title: 'Balance', isNumber: true, cell: ({ balance }) => amountCell(currency, balance) },
-]
+const pointsTable = (currency: string, rows: readonly BalancePoint[]): Table =>
+  partTable<BalancePoint>({
+    label: 'Balance over time',
+    empty: 'No movements in this period.',
+    columns: [
+      part('Time', ({ at }) => timeCell(at)),
+      part('Event', ({ position }) => eventCell(position)),
+      numberPart('Balance', ({ balance }) => amountCell(currency, balance)),
+    ],
+    rows,
+  })
 
 /** /console/accounts/{account}: why it holds what it holds. */
 export function accountPage(scope: App, services: ConsoleServices): void {
@@ -159,43 +131,57 @@ export function accountPage(scope: App, services: ConsoleServices): void {
     const path = accountPath(account)
     const currency = currencyOf(account)
     const { from, to, as_of } = query
-    const statementOf = (format: string) => addressWith(`${path}/statement.${format}`, { from, to, as_of, at })
-    return sendPage(request, reply, template, {
+    const statement = (format: string, text: string) => ({
+      href: addressWith(`${path}/statement.${format}`, { from, to, as_of, at }),
+      text,
+      isFile: true as const,
+    })
+    const { balance, available } = page
+    const figures = { balance, held: balance - available, available }
+    const holder = holderCell(account, names.get(account))
+    const chart = chartOf(currency, series, times)
+    const movements = showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) })
+    return sendSections(request, reply, {
       title: `Account ${account}`,
+      heading: ['Account ', codeCell(account)],
       scripts: series.points.length === 0 ? [] : ['chart'],
-      data: {
-        account,
-        currency,
-        query,
-        meaning: meaningOf(account),
-        holder: holderCell(account, names.get(account)),
-        asOf: { position: period.asOf, at: times.asOf },
-        balance: page.balance,
-        held: page.balance - page.available,
-        available: page.available,
-        holds: partTable({
-          label: 'Holds',
-          empty: 'Nothing is on hold.',
-          columns: holdColumns,
-          rows: page.holds,
-        }),
-        chart: chartOf(currency, series, times),
-        points: partTable({
-          label: 'Balance over time',
-          empty: 'No movements in this period.',
-          columns: pointColumns(currency),
-          rows: series.points,
-        }),
-        isComplete: series.isComplete,
-        movements: showTable(movementList, { path, query, at, rows: page.movements, next: nextCursor(page) }),
-        note,
-        statements: [
-          { title: 'CSV', href: statementOf('csv') },
-          { title: 'JSONL', href: statementOf('jsonl') },
-          { title: 'hledger', href: statementOf('journal') },
-          { title: 'About this export', href: statementOf('json') },
-        ],
-      },
+      sections: [
+        { lead: [...(holder === null ? [] : ['Of ', holder, '. ']), meaningOf(account)] },
+        { part: { template: '/accounts/figures.eta', data: { currency, ...figures } } },
+        {
+          hint: [
+            `In ${formatWord(currency)}, as of `,
+            { href: eventPath(period.asOf), text: `position ${period.asOf}` },
+            ...(times.asOf === null ? [] : [', ', timeCell(times.asOf)]),
+          ],
+        },
+        { note },
+        { part: { template: '/accounts/period.eta', data: { path, query } } },
+        page.holds.length === 0 ? null : { title: 'Holds', table: holdsTable(page.holds) },
+        chart === null
+          ? null
+          : {
+              title: 'Balance over time',
+              part: {
+                template: '/accounts/chart.eta',
+                data: { chart, points: pointsTable(currency, series.points), isComplete: series.isComplete },
+              },
+            },
+        {
+          title: 'Movements',
+          hint: [
+            'Newest first. Statement of this period, oldest first, with opening and closing balance: ',
+            statement('csv', 'CSV'),
+            ' · ',
+            statement('jsonl', 'JSONL'),
+            ' · ',
+            statement('journal', 'hledger'),
+            ' · ',
+            statement('json', 'About this export'),
+          ],
+          table: movements,
+        },
+      ],
     })
   })
   addExports(scope, '/accounts/:account', movementList, services)

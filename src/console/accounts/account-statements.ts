@@ -9,14 +9,13 @@ import { piecesOf } from '../../http/limits/slow-client.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { accountPath } from '../frame/cells/links.ts'
-import { sendAboutExport } from '../lists/about-export.ts'
+import { accountPath } from '../frame/links.ts'
+import { sendAboutExport } from '../lists/exports.ts'
 import { querySchemaOf } from '../lists/list.ts'
 import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
 import { staffOf } from '../session/session-check.ts'
 import { accountParams } from './account-page.ts'
-import { accountFilters, resolveAccountPeriod } from './account-period.ts'
-import { requireAccount } from './require-account.ts'
+import { accountFilters, requireAccount, resolveAccountPeriod } from './account-request.ts'
 
 interface StatementOfPeriod {
   readonly statement: Statement
@@ -133,5 +132,5 @@ async function* writeJournal({
   }
 }
 
-/** Of `2026-11-21T08:00:00.123456Z`. */
+/** The microseconds of `2026-11-21T08:00:00.123456Z`. */
 const microsOf = (iso: string): Micros => Date.parse(`${iso.slice(0, 19)}Z`) * 1_000 + Number(iso.slice(20, 26))

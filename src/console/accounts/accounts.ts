@@ -1,28 +1,21 @@
-import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { type ChartEntry, chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
+import { Text } from '../../../schema/common.ts'
+import { type AccountCursor, type ListedAccount, listAccounts } from '../../audit/reports/accounts/list-accounts.ts'
+import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
-import { currencies } from '../../ledger/rules/account.ts'
+import { httpMessages } from '../../http/messages.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import { currencies, currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
-import { accountKinds, accountList } from './account-list.ts'
+import { amountCell, codeCell, formatWord, textCell, wordCell } from '../frame/cells.ts'
+import { accountCell, holderPath } from '../frame/links.ts'
+import { choiceFilter, textFilter } from '../lists/filters.ts'
+import { column, type List, numberColumn, readTable, type Table } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
 import { accountPage } from './account-page.ts'
 import { accountStatements } from './account-statements.ts'
-
-interface AccountsData {
-  readonly query: Static<typeof accountList.filters>
-  readonly kinds: readonly string[]
-  readonly currencies: readonly string[]
-  /** Of the kind that is shown; null for all. */
-  readonly meaning: string | null
-  readonly chart: readonly ChartEntry[]
-  readonly table: Table
-}
-
-const template = defineTemplate<AccountsData>('/accounts/accounts.eta')
+import { readHolderNames } from './holder-names.ts'
 
 const MAX_SHARED = 100
 /** One sorting at a time, for all who ask for it meanwhile. */
@@ -30,18 +23,36 @@ const SORTING_LIMITS = { maxQueries: 1, slots: null, maxWaiting: 1_000, maxWaitM
 
 /** /console/accounts: all accounts, and each with its balance, holds and movements. */
 export const accountPages: ConsolePages = (scope, services) => {
-  const { filters } = accountList
-  const schema = { querystring: querySchemaOf({ filters }) }
   const readSorted = sharedTables(services)
-  scope.get('/accounts', { schema }, async (request, reply) => {
-    const isSorted = request.query.sort === 'balance' || request.query.sort === '-balance'
-    const table = await (isSorted ? readSorted(request) : readAccounts(request, services))
-    const { kind } = request.query
-    const meaning = chartOfAccounts.find(({ account }) => account === `${kind}:<id>`)?.meaning ?? null
-    const data = { query: request.query, kinds: accountKinds, currencies, meaning, chart: chartOfAccounts, table }
-    return sendPage(request, reply, template, { title: 'Accounts', data })
+  addListPage(scope, services, {
+    path: '/accounts',
+    lead: 'Every account that ever moved. Its balance is the sum of its movements, each of which leads to the event that made it.',
+    list: accountList,
+    filters: [
+      choiceFilter('kind', 'Kind', [['', 'All'], ...accountKinds.map((kind) => [kind, kind] as const)]),
+      choiceFilter('currency', 'Currency', [['', 'All'], ...currencies.map((one) => [one, formatWord(one)] as const)]),
+      textFilter('q', 'Number or name of an account', 100, '7, gifts, user:7:coins'),
+      choiceFilter('sort', 'Order', [
+        ['', 'By account'],
+        ['-balance', 'Largest balance first'],
+        ['balance', 'Smallest balance first'],
+      ]),
+    ],
+    read: (request) => {
+      const { sort } = Object(request.query)
+      return sort === 'balance' || sort === '-balance' ? readSorted(request) : readAccounts(request, services)
+    },
+    extras: ({ query }) => {
+      const { kind } = Object(query)
+      const meaning = chartOfAccounts.find(({ account }) => account === `${kind}:<id>`)?.meaning
+      return {
+        before: [
+          { hint: meaning === undefined ? null : [codeCell(kind), ` ${meaning}`] },
+          { part: { template: '/accounts/meanings.eta', data: { chart: chartOfAccounts } } },
+        ],
+      }
+    },
   })
-  addExports(scope, '/accounts', accountList, services)
   accountPage(scope, services)
   accountStatements(scope, services)
 }
@@ -72,4 +83,68 @@ function sharedTables(services: ConsoleServices): (request: FastifyRequest) => P
     SORTING_LIMITS,
   )
   return (request) => lookup.load(request)
+}
+
+const accountKinds = ['user', 'room', 'game', 'withdrawal', 'settled', 'house', 'issuance'] as const
+
+const filters = Type.Object({
+  kind: Type.Optional(Type.Union(accountKinds.map((kind) => Type.Literal(kind)))),
+  currency: Type.Optional(Type.Union(currencies.map((currency) => Type.Literal(currency)))),
+  q: Type.Optional(Text(100)),
+  sort: Type.Optional(Type.Union([Type.Literal('balance'), Type.Literal('-balance')])),
+})
+
+interface AccountRow extends ListedAccount {
+  /** The name of the user or room whose account it is; null for others. */
+  readonly name: string | null
+}
+
+const accountList: List<typeof filters, AccountRow> = {
+  label: 'Accounts',
+  filters,
+  needsIndex: () => true,
+  // Sorted by balance, each page reads and sorts all balances.
+  exportPageRows: 5_000,
+  empty: 'No account matches. Take away a filter, or search for a number of a user, room, game or withdrawal.',
+  columns: [
+    column('account', 'Account', ({ account }) => accountCell(account)),
+    column('holder', 'Holder', ({ account, name }) => textCell(name, name === null ? undefined : holderPath(account))),
+    column('currency', 'Currency', ({ account }) => wordCell(currencyOf(account))),
+    numberColumn('balance', 'Balance', ({ account, balance }) => amountCell(currencyOf(account), balance), 'balance'),
+    numberColumn('held', 'On hold', ({ account, held }) => amountCell(currencyOf(account), held)),
+    numberColumn('available', 'Available', ({ account, balance, held }) =>
+      amountCell(currencyOf(account), balance - held),
+    ),
+  ],
+  read: async ({ query, db, at, cursor, limit }) => {
+    const { kind, currency, q, sort } = query
+    const { accounts, next } = await listAccounts(db, {
+      kind,
+      currency,
+      q: q?.trim() || undefined,
+      sort: sort === 'balance' ? 'smallest' : sort === '-balance' ? 'largest' : 'account',
+      cursor: cursor === null ? undefined : decodeCursor(cursor),
+      limit,
+      upTo: at,
+    })
+    const names = await readHolderNames(
+      db,
+      accounts.map(({ account }) => account),
+    )
+    return {
+      rows: accounts.map((account) => ({ ...account, name: names.get(account.account) ?? null })),
+      next: next === null ? null : encodeCursor(next),
+    }
+  },
+}
+
+const encodeCursor = ({ account, balance }: AccountCursor): string =>
+  Buffer.from(`${balance} ${account}`).toString('base64url')
+
+function decodeCursor(cursor: string): AccountCursor {
+  const [balance = '', account = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ')
+  if (!/^-?\d{1,40}$/.test(balance) || !isAccount(account)) {
+    throw validationFailed({ cursor: [httpMessages.invalid_cursor] })
+  }
+  return { account, balance }
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
-import { readUserNames } from '../users/user-names.ts'
+import { readUserNames } from '../users/find-user.ts'
 
 /** The names of the users and rooms whose accounts these are, by account. */
 export async function readHolderNames(

@@ -3,16 +3,14 @@ import { allDecorations } from '../../features/gifts/reads.ts'
 import { packagesByRank } from '../../features/privilege/reads.ts'
 import { allCountries } from '../../features/users/reads.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { type Cell, numberCell, statusCell } from '../frame/cells/cells.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { appModePages } from './app-mode/app-mode.ts'
-import { countryPages } from './countries/countries.ts'
-import { giftPages } from './gifts/gifts.ts'
-import { packagePages } from './packages/packages.ts'
-import { allReleases, releasePages } from './releases/releases.ts'
-
-const template = defineTemplate<{ facts: readonly (readonly [string, Cell])[] }>('/catalogue/catalogue.eta')
+import { FOUR_EYES } from '../frame/act.ts'
+import { numberCell, statusCell } from '../frame/cells.ts'
+import { sendSections } from '../frame/page.ts'
+import { appModePages } from './app-mode.ts'
+import { countryPages } from './countries.ts'
+import { giftPages } from './gifts.ts'
+import { packagePages } from './packages.ts'
+import { allReleases, releasePages } from './releases.ts'
 
 /** /console/catalogue: what there is to give and to buy, and which clients may use the app. */
 export const cataloguePages: ConsolePages = (scope, services) => {
@@ -25,17 +23,22 @@ export const cataloguePages: ConsolePages = (scope, services) => {
       currentMode(services.db),
     ])
     const isOn = mode?.maintenance === true
-    return sendPage(request, reply, template, {
+    return sendSections(request, reply, {
       title: 'Catalogue',
-      data: {
-        facts: [
-          ['Gifts', numberCell(gifts.length, '/console/catalogue/gifts')],
-          ['Privilege packages', numberCell(packages.length, '/console/catalogue/packages')],
-          ['Countries', numberCell(countries.length, '/console/catalogue/countries')],
-          ['Releases', numberCell(releases.length, '/console/catalogue/releases')],
-          ['Maintenance', statusCell(isOn ? 'on' : 'off', isOn ? 'waiting' : 'good', '/console/catalogue/app-mode')],
-        ],
-      },
+      tab: '/console/catalogue',
+      sections: [
+        {
+          lead: 'What users can be given and buy, and which clients may use the app.',
+          facts: [
+            ['Gifts', numberCell(gifts.length, '/console/catalogue/gifts')],
+            ['Privilege packages', numberCell(packages.length, '/console/catalogue/packages')],
+            ['Countries', numberCell(countries.length, '/console/catalogue/countries')],
+            ['Releases', numberCell(releases.length, '/console/catalogue/releases')],
+            ['Maintenance', statusCell(isOn ? 'on' : 'off', isOn ? 'waiting' : 'good', '/console/catalogue/app-mode')],
+          ],
+        },
+        { note: FOUR_EYES },
+      ],
     })
   })
   for (const addPages of [giftPages, packagePages, countryPages, releasePages, appModePages]) addPages(scope, services)

@@ -16,9 +16,9 @@ interface ShownAnswer {
 }
 
 /** What some clients get. */
-export interface ClientView {
+interface ClientView {
   readonly who: string
-  /** Of other requests; GET /app-status always answers 200. */
+  /** The status of other requests; GET /app-status always answers 200. */
   readonly status: 200 | 426 | 503
   /** Empty: they may go on and are shown nothing. */
   readonly answers: readonly ShownAnswer[]

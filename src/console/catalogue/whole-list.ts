@@ -1,15 +1,14 @@
-import { Type } from '@sinclair/typebox'
 import type { Kysely } from 'kysely'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Column, List } from '../lists/list.ts'
-
-const filters = Type.Object({})
+import { type Column, type List, noFilters } from '../lists/list.ts'
+import { pageOfAll } from '../lists/next-page.ts'
 
 /** A part of the catalogue, of a few hundred rows at most. */
-export interface Catalogue<Row> {
+interface Catalogue<Row> {
   readonly label: string
   readonly empty: string
   readonly columns: readonly Column<Row>[]
@@ -19,7 +18,7 @@ export interface Catalogue<Row> {
   readonly order: Readonly<Record<string, (row: Row) => string | number>>
 }
 
-export type CatalogueList<Row> = List<typeof filters, Row>
+export type CatalogueList<Row> = List<typeof noFilters, Row>
 
 /**
  * A list that is read whole, as clients read it, and sorted in memory. Rows that were created after the position of the
@@ -35,10 +34,9 @@ export const wholeList = <Row extends { readonly created_at: Micros }>({
   label,
   empty,
   columns,
-  filters,
+  filters: noFilters,
   isOfNow: true,
   read: async ({ query: { sort = '' }, db, at, cursor, limit }) => {
-    const from = cursor === null ? 0 : (decodeCursor(cursor, 1)[0] ?? 0)
     const next = await db
       .selectFrom('ledger_events')
       .select(micros('at').as('at'))
@@ -49,10 +47,21 @@ export const wholeList = <Row extends { readonly created_at: Micros }>({
     const keyOf = Object.hasOwn(order, name) ? order[name] : undefined
     const sorted = keyOf === undefined ? rows : rows.toSorted((a, b) => compare(keyOf(a), keyOf(b)))
     if (sort.startsWith('-')) sorted.reverse()
-    const page = sorted.slice(from, from + limit)
-    return { rows: page, next: from + limit < sorted.length ? encodeCursor([from + limit]) : null }
+    return pageOfAll(sorted, cursor, limit)
   },
 })
 
 const compare = (a: string | number, b: string | number): number =>
   typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en')
+
+export const isNumber = (text: string): boolean => parseId(text) !== null
+
+/** What is named by numbers: a new one gets the next. */
+export const numbered = <Row>(
+  list: CatalogueList<Row>,
+  readNumbers: (db: Kysely<Tables>) => Promise<readonly number[]>,
+) => ({
+  list,
+  key: { label: 'Id', control: { kind: 'number', min: 1, max: MAX_INTEGER } } as const,
+  nextKey: async (db: Kysely<Tables>) => String(Math.max(0, ...(await readNumbers(db))) + 1),
+})

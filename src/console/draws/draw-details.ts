@@ -10,10 +10,11 @@ import { runYielding } from '../../http/limits/event-loop-yield.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
-import { readUserNames } from '../users/user-names.ts'
+import { eventColumns, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { readEventsAt, storedEvents } from '../events/stored-events.ts'
+import { readUserNames } from '../users/find-user.ts'
 
-export type DrawEvent = Extract<StoredEvent, { type: 'gift-drawn' }>
+type DrawEvent = Extract<StoredEvent, { type: 'gift-drawn' }>
 
 export interface DrawDetails {
   readonly event: DrawEvent
@@ -75,11 +76,7 @@ export async function readDrawDetails(db: Kysely<Tables>, position: number): Pro
 }
 
 async function readDraw(db: Kysely<Tables>, position: number): Promise<DrawEvent | undefined> {
-  const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e
-    where e.position = ${position} and e.type = 'gift-drawn'`.execute(db)
-  const [row] = rows
-  const event = row === undefined ? undefined : parseStoredEvent(parseEntry(row))
+  const [event] = await readEventsAt(db, [position])
   return event?.type === 'gift-drawn' ? event : undefined
 }
 
@@ -148,7 +145,7 @@ async function readWithFirstSend(
       where type = 'gift-drawn' and actor = ${`user:${senderId}`} and position <= ${position}
       order by position desc offset ${k - 1} limit 1
     ) sent join ledger_events e on e.position between sent.position - ${EVENTS_OF_SEND} and sent.position`.execute(db)
-  return rows.map((row) => parseStoredEvent(parseEntry(row)))
+  return storedEvents(rows)
 }
 
 const MAX_SEARCHES = 4

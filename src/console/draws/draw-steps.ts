@@ -1,8 +1,9 @@
 import { account } from '../../ledger/rules/account.ts'
-import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells/cells.ts'
-import { eventCell, eventPath, personCell } from '../frame/cells/links.ts'
-import { checkedStep, type ProofStep } from '../frame/proof.ts'
-import { partTable } from '../lists/list.ts'
+import { amountCell, type Cell, codeCell, formatCount, numberCell, statusCell, textCell } from '../frame/cells.ts'
+import { eventCell, eventPath, personCell } from '../frame/links.ts'
+import type { ProofStep } from '../frame/page.ts'
+import { checkedStep } from '../frame/proof.ts'
+import { numberPart, part, partTable } from '../lists/list.ts'
 import { movementsTable } from '../lists/movements-table.ts'
 import type { DrawDetails } from './draw-details.ts'
 
@@ -65,18 +66,14 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
         ['Defined in event', eventCell(committed.odds)],
         ['Sum of the weights', numberCell(total)],
       ],
-      table: partTable({
+      table: partTable<OddsLine>({
         label: 'Odds',
         empty: 'The odds are unknown.',
         columns: [
-          { title: 'Numbers', cell: ({ range }: OddsLine) => textCell(range) },
-          { title: 'Weight', isNumber: true, cell: ({ weight }) => numberCell(weight) },
-          {
-            title: 'Chance',
-            isNumber: true,
-            cell: ({ weight }) => textCell(`${((100 * weight) / total).toFixed(4)}%`),
-          },
-          { title: 'Pays', isNumber: true, cell: ({ multiplier }) => textCell(`${multiplier} × stake`) },
+          part('Numbers', ({ range }) => textCell(range)),
+          numberPart('Weight', ({ weight }) => numberCell(weight)),
+          numberPart('Chance', ({ weight }) => textCell(`${((100 * weight) / total).toFixed(4)}%`)),
+          numberPart('Pays', ({ multiplier }) => textCell(`${multiplier} × stake`)),
         ],
         rows: linesOf(odds),
       }),
@@ -86,28 +83,22 @@ export function drawSteps(details: DrawDetails): readonly ProofStep[] {
       ok: draws.every((_, i) => checkOf(`order ${i}`)?.ok === true),
       why: 'HMAC-SHA-256 of the label with the link gives words; the last one modulo the sum of the weights is the number.',
       facts: [],
-      table: partTable({
+      table: partTable<Order>({
         label: 'Orders',
         empty: 'Nothing was drawn.',
         columns: [
-          { title: 'Order', cell: ({ i }: Order) => codeCell(`${position}-${i}`) },
-          { title: 'Receiver', cell: ({ receiver }) => personCell(receiver, names.get(receiver ?? 0)) },
-          { title: 'Label', cell: ({ i }) => codeCell(textOrNull(valueOf(`order ${i}`, 'label'))) },
-          { title: 'Words read', cell: ({ i }) => codeCell(wordsOf(valueOf(`order ${i}`, 'words'))) },
-          { title: 'Number', isNumber: true, cell: ({ r }) => numberCell(r, eventPath(position)) },
-          { title: 'Pays', isNumber: true, cell: ({ i }) => multiplierCell(valueOf(`order ${i}`, 'multiplier')) },
-          {
-            title: 'Paid to the sender',
-            isNumber: true,
-            cell: ({ reward }) => amountCell('diamonds', reward, eventPath(position)),
-          },
-          {
-            title: 'Check',
-            cell: ({ i }) =>
-              checkOf(`order ${i}`)?.ok === true
-                ? statusCell('checked', 'good')
-                : statusCell(checkOf(`order ${i}`)?.why ?? 'not checked', 'bad'),
-          },
+          part('Order', ({ i }) => codeCell(`${position}-${i}`)),
+          part('Receiver', ({ receiver }) => personCell(receiver, names.get(receiver ?? 0))),
+          part('Label', ({ i }) => codeCell(textOrNull(valueOf(`order ${i}`, 'label')))),
+          part('Words read', ({ i }) => codeCell(wordsOf(valueOf(`order ${i}`, 'words')))),
+          numberPart('Number', ({ r }) => numberCell(r, eventPath(position))),
+          numberPart('Pays', ({ i }) => multiplierCell(valueOf(`order ${i}`, 'multiplier'))),
+          numberPart('Paid to the sender', ({ reward }) => amountCell('diamonds', reward, eventPath(position))),
+          part('Check', ({ i }) =>
+            checkOf(`order ${i}`)?.ok === true
+              ? statusCell('checked', 'good')
+              : statusCell(checkOf(`order ${i}`)?.why ?? 'not checked', 'bad'),
+          ),
         ],
         rows: draws.map((draw, i) => ({ ...draw, i, receiver: receiver_ids[i] ?? null })),
       }),

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { AskedJobs } from '../../audit/jobs/asked-jobs.ts'
 import type { FrequencyTest } from '../../audit/verify/draws/frequency-test.ts'
 import { decorationById } from '../../features/gifts/reads.ts'
@@ -6,19 +6,21 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatUnits, numberCell, textCell, timeCell } from '../frame/cells/cells.ts'
-import { eventCell, personCell } from '../frame/cells/links.ts'
-import { isoNow } from '../frame/iso-now.ts'
-import type { ProofStep } from '../frame/proof.ts'
+import { amountCell, codeCell, type Facts, formatUnits, numberCell, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell, pagePath, personCell } from '../frame/links.ts'
+import { sendSections } from '../frame/page.ts'
+import { verdictSection } from '../frame/proof.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, listEnd, querySchemaOf, readTable, showTable, type Table } from '../lists/list.ts'
+import { idFilter, type ShownFilters, textFilter } from '../lists/filters.ts'
+import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
 import { readPeriod, type ShownPeriod } from '../lists/period-query.ts'
 import { actorIn } from '../session/session-check.ts'
 import { type DrawDetails, readDrawDetails } from './draw-details.ts'
 import { drawSteps } from './draw-steps.ts'
-import { type CountedPeriod, GiftCounter } from './results/gift-counts.ts'
+import { type CountedPeriod, GiftCounter } from './gift-counts.ts'
 import {
   describeResults,
   formatP,
@@ -27,7 +29,7 @@ import {
   isRare,
   resultColumns,
   resultFilters,
-} from './results/gift-results.ts'
+} from './gift-results.ts'
 import { sendList } from './send-list.ts'
 
 interface ShownOutcome {
@@ -36,7 +38,7 @@ interface ShownOutcome {
   readonly published: string
   readonly observed: string
   readonly count: string
-  /** Of the longest bar, from 0 to 100. */
+  /** As a share of the longest bar, from 0 to 100. */
   readonly publishedLength: number
   readonly observedLength: number
 }
@@ -49,8 +51,7 @@ interface ShownOdds {
 }
 
 const resultsTemplate = defineTemplate<{
-  readonly period: ShownPeriod
-  readonly gift: string
+  readonly filters: ShownFilters
   readonly presets: readonly { readonly title: string; readonly href: string }[]
   /** The page of the gift in the catalogue; null for all gifts. */
   readonly giftHref: string | null
@@ -60,18 +61,6 @@ const resultsTemplate = defineTemplate<{
   readonly odds: readonly ShownOdds[]
   readonly sendsHref: string
 }>('/draws/draws.eta')
-
-const sendsTemplate = defineTemplate<{
-  readonly query: Static<typeof sendList.filters>
-  readonly table: Table
-}>('/draws/sends.eta')
-
-const drawTemplate = defineTemplate<{
-  readonly position: number
-  readonly isValid: boolean
-  readonly facts: readonly (readonly [string, Cell])[]
-  readonly steps: readonly ProofStep[]
-}>('/draws/draw.eta')
 
 /** A page that cannot be counted at once is shown at once, with how far it is. */
 const FIRST_WAIT_MS = 50
@@ -129,10 +118,17 @@ export const drawPages: ConsolePages = (scope, services) => {
         title: 'Draws',
         scripts: events < of ? ['htmx'] : [],
         data: {
-          period,
-          gift: gift === null ? '' : String(gift),
+          filters: {
+            action: '/console/draws',
+            button: 'Show',
+            fields: [
+              { ...textFilter('from', 'From (day, time or position)', 40), value: from },
+              { ...textFilter('to', 'To (empty: until now)', 40), value: to },
+              { ...idFilter('gift', 'Gift id (empty: all)'), value: String(gift ?? '') },
+            ],
+          },
           presets: presetsOf(from, gift),
-          giftHref: gift === null ? null : `/console/catalogue/gifts/${gift}`,
+          giftHref: gift === null ? null : pagePath('gift', gift),
           progress: {
             events,
             of,
@@ -149,33 +145,44 @@ export const drawPages: ConsolePages = (scope, services) => {
   )
   addExports(scope, '/draws', resultList, services)
 
-  scope.get('/draws/sends', { schema: { querystring: querySchemaOf(sendList) } }, async (request, reply) => {
-    const { table } = await readTable(sendList, request, services, '/console/draws/sends')
-    return sendPage(request, reply, sendsTemplate, { title: 'Lucky sends', data: { query: request.query, table } })
+  addListPage(scope, services, {
+    path: '/draws/sends',
+    lead: 'Every send that was drawn, newest first. Each opens step by step, with the event behind every value.',
+    list: sendList,
+    filters: [
+      textFilter('from', 'From (empty: this month)', 40),
+      textFilter('to', 'To (empty: until now)', 40),
+      idFilter('gift', 'Gift id'),
+      idFilter('user', 'Sender (user id)'),
+    ],
+    before: [{ text: [{ href: '/console/draws', text: 'Results by gift, and observed against published odds' }] }],
   })
-  addExports(scope, '/draws/sends', sendList, services)
 
-  scope.get(
-    '/draws/:position',
-    { schema: { params: Type.Object({ position: Type.String() }) } },
-    async (request, reply) => {
-      const position = idInPath(request.params.position)
-      const { db } = await chooseReportDatabase()
-      const details = await readDrawDetails(db, position)
-      if (details === undefined) throw notFound()
-      return sendPage(request, reply, drawTemplate, {
-        title: `Draw ${position}`,
-        data: { position, isValid: details.verdict.valid, facts: factsOf(details), steps: drawSteps(details) },
-      })
-    },
-  )
+  const params = Type.Object({ position: Type.String() })
+  scope.get('/draws/:position', { schema: { params } }, async (request, reply) => {
+    const position = idInPath(request.params.position)
+    const { db } = await chooseReportDatabase()
+    const details = await readDrawDetails(db, position)
+    if (details === undefined) throw notFound()
+    return sendSections(request, reply, {
+      title: `Draw ${position}`,
+      sections: [
+        verdictSection(details.verdict, {
+          valid: 'Checked: the numbers and rewards follow from values that were committed before the draw.',
+          wrong: 'This draw does not follow from what was committed. The step that does not match is marked below.',
+        }),
+        { facts: factsOf(details) },
+        { title: 'Step by step', proof: drawSteps(details) },
+      ],
+    })
+  })
 }
 
 const giftOf = ({ gift = '' }: { readonly gift?: string }): number | null => (gift === '' ? null : Number(gift))
 
 /** The month of the period, or else the present one; the months before and after it; and everything. */
 function presetsOf(from: string, gift: number | null) {
-  const now = isoNow().slice(0, 7)
+  const now = new Date().toISOString().slice(0, 7)
   const month = /^(\d{4})-(\d\d)/.exec(from) ?? /^(\d{4})-(\d\d)/.exec(now)
   const link = (title: string, begin: string, end: string) => ({
     title,
@@ -247,7 +254,7 @@ function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly Show
   ]
 }
 
-function factsOf({ event, names, giftName }: DrawDetails): readonly (readonly [string, Cell])[] {
+function factsOf({ event, names, giftName }: DrawDetails): Facts {
   const { position, at, data } = event
   const { sender_id, decoration_id, price, quantity, draws, cost, from_bag, room_id, times } = data
   const won = draws.reduce((sum, { reward }) => sum + BigInt(reward), 0n)

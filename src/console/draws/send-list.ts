@@ -7,11 +7,11 @@ import { decorationNames } from '../../features/gifts/reads.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
-import { amountCell, codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells/cells.ts'
-import { eventCell, personCell } from '../frame/cells/links.ts'
-import type { List, ListRequest, ListRows } from '../lists/list.ts'
+import { amountCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell, idCell, personCell } from '../frame/links.ts'
+import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
 import { periodFilters, readPeriod } from '../lists/period-query.ts'
-import { readUserNames } from '../users/user-names.ts'
+import { readUserNames } from '../users/find-user.ts'
 
 const Filters = Type.Object({
   ...periodFilters,
@@ -41,34 +41,17 @@ export const sendList: List<typeof Filters, Row> = {
   filters: Filters,
   needsIndex: () => true,
   columns: [
-    {
-      name: 'draw',
-      title: 'Draw',
-      cell: ({ position }) => codeCell(String(position), `/console/draws/${position}`),
-    },
-    { name: 'at', title: 'When', cell: ({ at }) => timeCell(at) },
-    { name: 'sender', title: 'Sender', cell: ({ data, sender }) => personCell(data.sender_id, sender) },
-    {
-      name: 'gift',
-      title: 'Gift',
-      cell: ({ data, gift }) => textCell(`${gift ?? 'Gift'} (${data.decoration_id})`),
-    },
-    { name: 'quantity', title: 'Of each', isNumber: true, cell: ({ data }) => numberCell(data.quantity) },
-    { name: 'orders', title: 'Orders', isNumber: true, cell: ({ data }) => numberCell(data.draws.length) },
-    { name: 'paid_in', title: 'Paid in', isNumber: true, cell: ({ data }) => amountCell('diamonds', data.cost) },
-    { name: 'paid_out', title: 'Paid out', isNumber: true, cell: ({ data }) => amountCell('diamonds', wonBy(data)) },
-    {
-      name: 'house_result',
-      title: 'House result',
-      isNumber: true,
-      cell: ({ data }) => amountCell('diamonds', BigInt(data.cost) - wonBy(data)),
-    },
-    {
-      name: 'source',
-      title: 'From',
-      cell: ({ data }) => statusCell(data.from_bag ? 'bag' : 'balance'),
-    },
-    { name: 'event', title: 'Event', cell: ({ position }) => eventCell(position) },
+    column('draw', 'Draw', ({ position }) => idCell('draw', position)),
+    column('at', 'When', ({ at }) => timeCell(at)),
+    column('sender', 'Sender', ({ data, sender }) => personCell(data.sender_id, sender)),
+    column('gift', 'Gift', ({ data, gift }) => textCell(`${gift ?? 'Gift'} (${data.decoration_id})`)),
+    numberColumn('quantity', 'Of each', ({ data }) => numberCell(data.quantity)),
+    numberColumn('orders', 'Orders', ({ data }) => numberCell(data.draws.length)),
+    numberColumn('paid_in', 'Paid in', ({ data }) => amountCell('diamonds', data.cost)),
+    numberColumn('paid_out', 'Paid out', ({ data }) => amountCell('diamonds', wonBy(data))),
+    numberColumn('house_result', 'House result', ({ data }) => amountCell('diamonds', BigInt(data.cost) - wonBy(data))),
+    column('source', 'From', ({ data }) => statusCell(data.from_bag ? 'bag' : 'balance')),
+    column('event', 'Event', ({ position }) => eventCell(position)),
   ],
   empty: 'No lucky gift was sent here. Choose a longer period, or look at the next page if there is one.',
   read: readSends,

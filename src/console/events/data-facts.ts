@@ -3,26 +3,29 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { AcknowledgedFinding, ClosingFile } from '../../../schema/events.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
-import { type Cell, codeCell, formatCount, formatUnits, formatWord, textCell } from '../frame/cells/cells.ts'
-import { eventPath } from '../frame/cells/links.ts'
+import { addressWith } from '../frame/address.ts'
+import { type Cell, codeCell, type Facts, formatCount, formatUnits, formatWord, textCell } from '../frame/cells.ts'
+import { eventPath, type PageKind, pagePath } from '../frame/links.ts'
 
-type Fact = readonly [string, Cell]
+type Fact = Facts[number]
 
-/** Fields with an id, by the page that shows what has it. */
-const pages: readonly (readonly [RegExp, (id: number) => string])[] = [
-  [
-    /^(user|sender|receiver|creator|winner|owner|target|beneficiary|from_user|to_user)_id$/,
-    (id) => `/console/users/${id}`,
-  ],
-  [/^withdrawal_id$/, (id) => `/console/withdrawals/${id}`],
-  [/^game_id$/, (id) => `/console/games/${id}`],
-  [/^proposal_id$/, (id) => `/console/proposals/${id}`],
-  [/^card_id$/, eventPath],
-  [/^(decoration|gift)_id$/, (id) => `/console/catalogue/gifts/${id}`],
-  [/^(privilege_)?package_id$/, (id) => `/console/catalogue/packages/${id}`],
-  [/^country_id$/, (id) => `/console/catalogue/countries/${id}`],
-  [/^room_id$/, (id) => `/console/accounts?kind=room&q=${id}`],
+/** Fields with an id, by what has a page of this id. */
+const kinds: readonly (readonly [RegExp, PageKind])[] = [
+  [/^(user|sender|receiver|creator|winner|owner|target|beneficiary|from_user|to_user)_id$/, 'user'],
+  [/^withdrawal_id$/, 'withdrawal'],
+  [/^game_id$/, 'game'],
+  [/^proposal_id$/, 'proposal'],
+  [/^card_id$/, 'event'],
+  [/^(decoration|gift)_id$/, 'gift'],
+  [/^(privilege_)?package_id$/, 'package'],
+  [/^country_id$/, 'country'],
 ]
+
+function pageOf(name: string, id: number): string | undefined {
+  if (name === 'room_id') return addressWith('/console/accounts', { kind: 'room', q: id })
+  const found = kinds.find(([pattern]) => pattern.test(name))
+  return found && pagePath(found[1], id)
+}
 
 const files = TypeCompiler.Compile(Type.Array(ClosingFile))
 const acknowledged = TypeCompiler.Compile(Type.Array(AcknowledgedFinding))
@@ -39,7 +42,7 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** The fields of an event's data for people. Data that is no object, which only tampering makes, is shown as it is. */
-export function dataFacts(type: string, data: string): readonly Fact[] {
+export function dataFacts(type: string, data: string): Facts {
   const fields = parseData(data)
   if (fields === null) return [['data', codeCell(shortened(data))]]
   return Object.entries(fields).flatMap(([name, value]): Fact[] => {
@@ -50,7 +53,7 @@ export function dataFacts(type: string, data: string): readonly Fact[] {
   })
 }
 
-/** Of a closed month: its page has the files themselves. */
+/** The fields of a closed month, whose page has the files themselves. */
 function closingFacts(name: string, value: unknown): Fact[] {
   if (name === 'month' && typeof value === 'string') {
     return [[name, textCell(value, `/console/reports/${encodeURIComponent(value)}`)]]
@@ -82,10 +85,7 @@ function fieldCell(name: string, value: unknown, fields: object): Cell {
 
 function valueCell(name: string, value: unknown): Cell {
   if (value === null) return textCell(null)
-  if (typeof value === 'number') {
-    const page = pages.find(([pattern]) => pattern.test(name))
-    return codeCell(String(value), page?.[1](value))
-  }
+  if (typeof value === 'number') return codeCell(String(value), pageOf(name, value))
   if (typeof value === 'string') return /^[0-9a-f]{64}$/.test(value) ? codeCell(value) : textCell(value)
   if (typeof value === 'boolean') return textCell(value ? 'yes' : 'no')
   return codeCell(shortened(JSON.stringify(value)))

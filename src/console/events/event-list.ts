@@ -8,9 +8,9 @@ import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { actorCell, eventCell } from '../frame/cells/links.ts'
-import type { Column, List } from '../lists/list.ts'
+import { type Cell, codeCell, formatUnits, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { actorCell, eventCell } from '../frame/links.ts'
+import { type Column, column, type List } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
 
 /** Events that are searched for a page, a few milliseconds of work: what is rare is looked for on the next pages, too. */
@@ -27,12 +27,12 @@ const filters = Type.Object({
 })
 
 export const eventColumns: readonly Column<LedgerEntry>[] = [
-  { name: 'position', title: 'Event', cell: ({ position }) => eventCell(position) },
-  { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-  { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
-  { name: 'actor', title: 'Actor', cell: ({ actor }) => actorCell(actor) },
-  { name: 'movements', title: 'Movements', cell: ({ movements }) => textCell(movementsText(movements)) },
-  { name: 'request_id', title: 'Request', cell: ({ requestId }) => requestCell(requestId) },
+  column('position', 'Event', ({ position }) => eventCell(position)),
+  column('at', 'Time', ({ at }) => timeCell(at)),
+  column('type', 'Type', ({ type }) => wordCell(type)),
+  column('actor', 'Actor', ({ actor }) => actorCell(actor)),
+  column('movements', 'Movements', ({ movements }) => textCell(movementsText(movements))),
+  column('request_id', 'Request', ({ requestId }) => requestCell(requestId)),
 ]
 
 export const eventList: List<typeof filters, LedgerEntry> = {

@@ -1,25 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { PathId } from '../../../schema/common.ts'
-import { type HashedEvent, readEvent, type Subject } from '../../audit/reports/events/read-event.ts'
+import { type EventDetails, type HashedEvent, readEvent, type Subject } from '../../audit/reports/events/read-event.ts'
 import type { App } from '../../features/services.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
+import { sha256 } from '../../ledger/rules/hash.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { actorCell, eventPath } from '../frame/cells/links.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { type PartColumn, partTable, type Table } from '../lists/list.ts'
+import { codeCell, type Facts, formatWord, type Link, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { actorCell, eventPath, pagePath } from '../frame/links.ts'
+import { type Section, sendSections } from '../frame/page.ts'
+import { type PartColumn, part, partTable, type Table } from '../lists/list.ts'
 import { movementColumns } from '../lists/movements-table.ts'
 import { dataFacts } from './data-facts.ts'
 import { eventColumns } from './event-list.ts'
-import { type Verdict, verdictOn } from './verdict.ts'
-
-type Facts = readonly (readonly [string, Cell])[]
 
 /** What was hashed: all of it, or the beginning and the address of all. */
 interface HashedBytes {
@@ -31,31 +28,7 @@ interface HashedBytes {
 /** Longer bytes, such as those of a salary file, are read by the browser from an address of their own. */
 const MAX_SHOWN_CHARACTERS = 8_000
 
-interface EventPageData {
-  readonly position: number
-  readonly type: string
-  readonly previousPath: string | null
-  readonly nextPath: string | null
-  readonly facts: Facts
-  readonly data: Facts
-  readonly movements: Table
-  readonly command: Table
-  readonly hasMoreOfCommand: boolean
-  /** All events of its request. */
-  readonly requestPath: string
-  readonly subjects: readonly { readonly text: string; readonly href: string }[]
-  readonly hash: string
-  readonly hashed: HashedBytes
-  readonly next: { readonly position: number; readonly hash: string; readonly hashed: HashedBytes } | null
-  readonly verdict: Verdict
-}
-
-const template = defineTemplate<EventPageData>('/events/event.eta')
-
-const currencyColumn: PartColumn<Movement> = {
-  title: 'Currency',
-  cell: ({ debit }) => wordCell(currencyOf(debit)),
-}
+const currencyColumn: PartColumn<Movement> = part('Currency', ({ debit }) => wordCell(currencyOf(debit)))
 
 /** Events of one command are of one request. */
 const commandColumns = eventColumns.filter(({ name }) => name !== 'request_id')
@@ -68,39 +41,40 @@ export function eventPage(scope: App, { chooseReportDatabase }: ConsoleServices)
     const { db } = await chooseReportDatabase()
     const event = await readEvent(db, idInPath(request.params.position))
     if (event === undefined) throw notFound()
-    const { entry, next, command, hasMoreOfCommand, subjects } = event
+    const { entry, next, subjects } = event
     const { position, type, movements } = entry
-    return sendPage(request, reply, template, {
+    const data = dataFacts(type, entry.data)
+    const nextHashed = next && {
+      position: next.entry.position,
+      hash: next.entry.hash,
+      hashed: hashedBytes(next),
+    }
+    return sendSections(request, reply, {
       title: `Event ${position}`,
+      heading: `Event ${position}: ${formatWord(type)}`,
       scripts: ['hash'],
-      data: {
-        position,
-        type: formatWord(type),
-        previousPath: position > 1 ? eventPath(position - 1) : null,
-        nextPath: next === null ? null : eventPath(next.entry.position),
-        facts: factsOf(entry),
-        data: dataFacts(type, entry.data),
-        movements: partTable({
-          label: 'Movements',
-          empty: 'This event moved nothing.',
-          columns: movementColumns.toSpliced(2, 0, currencyColumn),
-          rows: movements,
-        }),
-        command: partTable({
-          label: 'Events of the same command',
-          empty: '',
-          columns: commandColumns,
-          rows: command.length > 1 ? command : [],
-        }),
-        hasMoreOfCommand,
-        requestPath: addressWith('/console/events', { request_id: entry.requestId }),
-        subjects: subjects.map(subjectLink),
-        hash: entry.hash,
-        hashed: hashedBytes(event),
-        next:
-          next === null ? null : { position: next.entry.position, hash: next.entry.hash, hashed: hashedBytes(next) },
-        verdict: verdictOn(event),
-      },
+      sections: [
+        { part: { template: '/events/around.eta', data: { position, hasNext: next !== null } } },
+        { facts: factsOf(entry) },
+        subjects.length === 0 ? null : { title: 'Belongs to', list: subjects.map((subject) => [subjectLink(subject)]) },
+        { title: 'Movements', table: movementsOf(movements) },
+        data.length === 0 ? null : { title: 'Data', facts: data },
+        { title: 'Same command', ...sameCommand(event) },
+        {
+          title: 'Hash',
+          hint: 'SHA-256 of the bytes below, whose first line is the hash of the event before. Who changes any event changes every hash after it.',
+          part: {
+            template: '/events/hash.eta',
+            data: {
+              position,
+              hash: entry.hash,
+              hashed: hashedBytes(event),
+              next: nextHashed,
+              verdict: verdictOn(event),
+            },
+          },
+        },
+      ],
     })
   })
 
@@ -114,6 +88,28 @@ export function eventPage(scope: App, { chooseReportDatabase }: ConsoleServices)
       .type('text/plain; charset=utf-8')
       .send(event.hashedText)
   })
+}
+
+const movementsOf = (movements: readonly Movement[]): Table =>
+  partTable({
+    label: 'Movements',
+    empty: 'This event moved nothing.',
+    columns: movementColumns.toSpliced(2, 0, currencyColumn),
+    rows: movements,
+  })
+
+/** What the command of an event wrote besides it. */
+function sameCommand({ entry, command, hasMoreOfCommand }: EventDetails): Section {
+  if (command.length <= 1) return { hint: 'The command wrote only this event.' }
+  const written = 'These events were written together, for one request: all of them or none.'
+  const all = {
+    href: addressWith('/console/events', { request_id: entry.requestId }),
+    text: 'all events of this request',
+  }
+  return {
+    hint: hasMoreOfCommand ? [`${written} There are more: `, all, '.'] : written,
+    table: partTable({ label: 'Events of the same command', empty: '', columns: commandColumns, rows: command }),
+  }
 }
 
 const hashedBytes = ({ entry: { position }, hashedText: text }: HashedEvent): HashedBytes =>
@@ -136,19 +132,32 @@ const factsOf = (entry: LedgerEntry): Facts => [
   ['Hash of the reply', entry.replyHash === null ? textCell(null) : codeCell(entry.replyHash)],
 ]
 
-function subjectLink({ kind, id, isNew }: Subject): EventPageData['subjects'][number] {
+function subjectLink({ kind, id, isNew }: Subject): Link {
   const text = `${kind} ${id}${isNew ? ', made by this event' : ''}`
-  switch (kind) {
-    case 'draw':
-      return { text, href: `/console/draws/${id}` }
-    case 'game':
-      return { text, href: `/console/games/${id}` }
-    case 'withdrawal':
-      return { text, href: `/console/withdrawals/${id}` }
-    case 'proposal':
-      return { text, href: `/console/proposals/${id}` }
-    default:
-      // Cards and transfers have no page: the event that made them says all.
-      return { text, href: eventPath(id) }
+  // Cards and transfers have no page: the event that made them says all.
+  const hasPage = kind === 'draw' || kind === 'game' || kind === 'withdrawal' || kind === 'proposal'
+  return { text, href: pagePath(hasPage ? kind : 'event', id) }
+}
+
+export interface Verdict {
+  readonly isValid: boolean
+  readonly text: string
+}
+
+/** What the service finds when it hashes an event, and the one after it, again. `assets/hash.js` says the same. */
+function verdictOn({ entry, hashedText, next }: EventDetails): Verdict {
+  const { position, hash } = entry
+  if (sha256(hashedText) !== hash) {
+    return { isValid: false, text: `Not valid: event ${position} is not what its hash was taken of.` }
   }
+  if (next === null) {
+    return { isValid: true, text: 'Valid: the hash is that of the bytes below. No event follows yet.' }
+  }
+  const after = next.entry.position
+  return sha256(next.hashedText) === next.entry.hash
+    ? { isValid: true, text: `Valid: the hash is that of the bytes below, and event ${after} was hashed with it.` }
+    : {
+        isValid: false,
+        text: `Not valid: the hash is that of the bytes below, but event ${after} was not hashed with it.`,
+      }
 }

@@ -1,4 +1,4 @@
-import { type Cell, statusCell, textCell } from '../frame/cells/cells.ts'
+import { type Cell, statusCell, textCell } from '../frame/cells.ts'
 import type { Table } from '../lists/list.ts'
 import type { Values } from './values.ts'
 
@@ -21,7 +21,7 @@ export interface Field<Row> extends FormField {
   readonly valueOfNew?: string
 }
 
-export type Control =
+type Control =
   | {
       readonly kind: 'line' | 'lines'
       readonly maxLength: number
@@ -35,6 +35,65 @@ export type Control =
       readonly options: readonly (readonly [string, string])[]
       readonly isRequired?: boolean
     }
+
+interface LineOptions {
+  readonly hint?: string
+  readonly isRequired?: true
+  readonly language?: 'ar'
+  readonly kind?: 'line' | 'lines'
+  readonly group?: string
+  readonly valueOfNew?: string
+}
+
+/** A field of which one value is chosen, and one for a line of text, that must not be left empty. */
+export const requiredChoice = (
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+  hint?: string,
+): FormField => ({
+  name,
+  label,
+  ...(hint === undefined ? {} : { hint }),
+  control: { kind: 'choice', isRequired: true, options },
+})
+
+export const requiredLine = (name: string, label: string, maxLength: number, hint: string): FormField => ({
+  name,
+  label,
+  hint,
+  control: { kind: 'line', maxLength, isRequired: true },
+})
+
+/** A field for a text: of one line, unless its kind is `lines`. */
+export const lineField = <Row>(
+  name: string,
+  label: string,
+  maxLength: number,
+  valueOf: (row: Row) => string,
+  { isRequired, language, kind = 'line', ...options }: LineOptions = {},
+): Field<Row> => ({
+  name,
+  label,
+  valueOf,
+  ...options,
+  control: { kind, maxLength, ...(isRequired && { isRequired }), ...(language && { language }) },
+})
+
+/** A field for a whole number. */
+export const numberField = <Row>(
+  name: string,
+  label: string,
+  [min, max]: readonly [min: number, max: number],
+  valueOf: (row: Row) => number,
+  hint?: string,
+): Field<Row> => ({
+  name,
+  label,
+  ...(hint === undefined ? {} : { hint }),
+  control: { kind: 'number', min, max },
+  valueOf: (row) => String(valueOf(row)),
+})
 
 export const valuesOf = <Row>(fields: readonly Field<Row>[], row: Row | undefined): Values =>
   Object.fromEntries(

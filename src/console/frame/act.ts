@@ -1,9 +1,12 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError } from '../../http/errors/http-error.ts'
+import type { App } from '../../features/services.ts'
+import type { HttpError } from '../../http/errors/http-error.ts'
 import { type AdminRequest, adminError } from '../admin-request.ts'
-import { leadToDone } from './done/done-cookie.ts'
-import type { DoneCode } from './done/done-messages.ts'
+import type { Values } from '../forms/values.ts'
+import { requireOperator } from '../session/session-check.ts'
+import { type DoneCode, leadToDone } from './done.ts'
+import { type SectionsPage, sendSections } from './page.ts'
 
 /** Fields of every form that acts: what `/frame/form-fields.eta` writes. */
 export const actFields = {
@@ -12,42 +15,110 @@ export const actFields = {
   key: Type.String({ minLength: 1, maxLength: 100 }),
 }
 
-/** Of a form that changes only what its review showed: the version of that; empty when there was nothing. */
+/** A field of a form that changes only what its review showed: the version of that; empty when there was nothing. */
 export const expectsField = { expects: Type.String({ pattern: '^([0-9a-f]{64})?$' }) }
 
-interface Act {
+/** What needs no second member of staff. */
+export const FOUR_EYES =
+  'With approvals on, a price that makes the gifts in all bags worth more than the limit allows waits for a second operator. One operator alone changes the rest of the catalogue, flags of users and rates, and decides withdrawals: what is saved is in force at once.'
+
+/** What a form asks for. */
+export interface Act {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   /** Under /admin/v1. */
   readonly path: string
   readonly body?: unknown
-  /** From the form, if it has the field. */
-  readonly expects?: string | undefined
-  /** From the form. */
-  readonly key: string
   /** The page that shows what was done. */
   readonly back: string
   /** What it says there. */
   readonly done: DoneCode
 }
 
-/**
- * Does what a form asks for by a route of /admin/v1, and leads to the page that shows it; a proposal, which another member
- * of staff has to approve, leads to its own page. Throws the route's refusal, for the page of errors.
- */
-export async function act(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { adminRequest }: { readonly adminRequest: AdminRequest },
-  { method, path, body, expects, key, back, done }: Act,
-): Promise<FastifyReply> {
-  const response = await adminRequest(request, { method, path, body: body ?? {}, expects, idempotencyKey: key })
-  if (response.status >= 400) throw adminError(response)
-  const { data } = Object(response.body)
-  if (response.status === 202) {
-    return leadToDone(request, reply, `/console/proposals/${String(Object(data).id)}`, 'proposed')
-  }
-  return leadToDone(request, reply, back, done)
+/** Why /admin/v1 did not do what a form asks for. */
+export interface Refusal {
+  /** 412: something else is stored than the form expects. 422: what was typed is not accepted. */
+  readonly status: 412 | 422
+  readonly message: string
+  /** By field. */
+  readonly errors: Values
 }
 
-/** Whether something else is stored than a form expects. */
-export const isConflict = (error: unknown): boolean => error instanceof HttpError && error.status === 412
+/** A route that a form is sent to. */
+interface ActRoute<Fields extends TProperties> {
+  readonly path: string
+  readonly params?: TObject
+  /** What the form has besides `actFields`. With `expectsField` it acts only on the version that it was made for. */
+  readonly fields: Fields
+  readonly mayFinanceWrite?: true
+  readonly act: (request: FastifyRequest, form: Static<TObject<Fields>>) => Act | Promise<Act>
+  /** The page that says why nothing was done. Null, as without it: the page of errors says so. */
+  readonly refused?: (
+    request: FastifyRequest,
+    form: Static<TObject<Fields>>,
+    refusal: Refusal,
+  ) => Promise<SectionsPage | null>
+}
+
+type Services = { readonly adminRequest: AdminRequest }
+
+/**
+ * Adds a route that does what a form asks for by a route of /admin/v1, and leads to the page that shows it; a proposal,
+ * which another member of staff has to approve, leads to its own page.
+ */
+export function addAct<Fields extends TProperties>(
+  scope: App,
+  { adminRequest }: Services,
+  { path, params, fields, mayFinanceWrite, act, refused }: ActRoute<Fields>,
+): void {
+  const schema = { body: Type.Object({ ...actFields, ...fields }), ...(params === undefined ? {} : { params }) }
+  const config = mayFinanceWrite === undefined ? {} : { mayFinanceWrite }
+  scope.post(path, { config, schema }, async (request: FastifyRequest, reply: FastifyReply) => {
+    // The schema has checked it.
+    const form = request.body as Static<TObject<Fields>> & { readonly key: string; readonly expects?: string }
+    const { method, path: adminPath, body = {}, back, done } = await act(request, form)
+    const options = { method, path: adminPath, body, expects: form.expects, idempotencyKey: form.key }
+    const response = await adminRequest(request, options)
+    if (response.status < 400) {
+      const { data } = Object(response.body)
+      return response.status === 202
+        ? leadToDone(request, reply, `/console/proposals/${String(Object(data).id)}`, 'proposed')
+        : leadToDone(request, reply, back, done)
+    }
+    const error = adminError(response)
+    const refusal = refusalOf(error)
+    const page = refusal === null ? null : await refused?.(request, form, refusal)
+    if (refusal === null || page === null || page === undefined) throw error
+    return sendSections(request, reply, { ...page, status: refusal.status })
+  })
+}
+
+function refusalOf({ status, text, errors = {} }: HttpError): Refusal | null {
+  if (status !== 412 && status !== 422) return null
+  const byField = Object.entries(errors).map(([name, texts]) => [name, texts.map(({ en }) => en).join(' ')])
+  return { status, message: text.en, errors: Object.fromEntries(byField) }
+}
+
+/** What is hard to take back: a page shows what would change, with the form that does it. */
+interface ReviewedAct<Query extends TObject, Fields extends TProperties> extends ActRoute<Fields> {
+  /** Where the page is; where the form is sent, where it is left out. */
+  readonly reviewPath?: string
+  readonly query: Query
+  /** The page; the address of another one where there is nothing to review. */
+  readonly review: (request: FastifyRequest, query: Static<Query>) => Promise<SectionsPage | string>
+}
+
+/** Adds the page that reviews an act, and the route that does it: for operators only, unless finance may act. */
+export function addReviewedAct<Query extends TObject, Fields extends TProperties>(
+  scope: App,
+  services: Services,
+  reviewed: ReviewedAct<Query, Fields>,
+): void {
+  const { reviewPath = reviewed.path, query: querystring, params, mayFinanceWrite } = reviewed
+  const schema = { querystring, ...(params === undefined ? {} : { params }) }
+  scope.get(reviewPath, { schema }, async (request: FastifyRequest, reply: FastifyReply) => {
+    if (mayFinanceWrite === undefined) requireOperator(request)
+    const page = await reviewed.review(request, request.query as Static<Query>)
+    return typeof page === 'string' ? reply.redirect(page, 303) : sendSections(request, reply, page)
+  })
+  addAct(scope, services, reviewed)
+}

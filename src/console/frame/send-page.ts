@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { assetAddress } from '../assets/assets.ts'
 import { isForPart, staffOrNull } from '../session/session-check.ts'
-import { format } from './cells/format.ts'
-import { takeDone } from './done/done-cookie.ts'
-import { isoNow } from './iso-now.ts'
+import { format } from './cell-html.ts'
+import { takeDone } from './done.ts'
 import { navigationFor, roleNames } from './navigation.ts'
 import type { Template } from './template.ts'
 
@@ -12,7 +11,7 @@ import type { Template } from './template.ts'
 export type PageScript = 'htmx' | 'chart' | 'hash' | 'odds' | 'checkpoint-file' | 'live' | 'playground'
 
 export interface Page<Data extends object> {
-  /** Of the window; the page's first heading says the same. */
+  /** The title of the window; the page's first heading says the same. */
   readonly title: string
   readonly data: Data
   readonly status?: number
@@ -55,7 +54,7 @@ export async function sendPage<Data extends object>(
       staff === null ? null : { name: staff.name, role: roleNames[staff.role], mayWrite: staff.role === 'operator' },
     // Other pages have a filter of that name.
     q: path === '/console/search' && typeof q === 'string' ? q : '',
-    now: isoNow(),
+    now: new Date().toISOString(),
     asset: assetAddress,
     scripts,
   }

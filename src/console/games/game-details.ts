@@ -1,18 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { RouletteEntry } from '../../../schema/events.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Verdict } from '../../features/fairness/verdict.ts'
 import { gameAccount, potOf } from '../../features/roulette/game.ts'
 import { checkSpin } from '../../features/roulette/reads.ts'
-import { entriesBetween, readIndexed, readPositions } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
-import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
-import { readUserNames } from '../users/user-names.ts'
+import { positionsOf, readEventsAt } from '../events/stored-events.ts'
+import { readUserNames } from '../users/find-user.ts'
 
 const Entries = TypeCompiler.Compile(Type.Array(RouletteEntry))
 const StoredSpin = TypeCompiler.Compile(
@@ -50,7 +48,7 @@ export interface GameDetails {
   /** Its events in order. */
   readonly events: readonly StoredEvent[]
   readonly hasMoreEvents: boolean
-  /** Of a finished game: its row against what the ledger published. */
+  /** The check of a finished game: its row against what the ledger published. */
   readonly verdict: Verdict | null
 }
 
@@ -112,15 +110,8 @@ export async function readGameDetails(db: Kysely<Tables>, id: number): Promise<G
 
 /** It was created and ended, and moves its own account whenever somebody joins or leaves; one event more than are shown. */
 async function readEvents(db: Kysely<Tables>, id: number, end: number | null): Promise<StoredEvent[]> {
-  const account = gameAccount(id)
-  const indexed = await readIndexed(db)
   const last = end ?? Number.MAX_SAFE_INTEGER
-  const { positions } = await readPositions(db, account, id, Math.min(last, indexed), MAX_BLOCKS)
-  const later = await entriesBetween(db, [account], Math.max(indexed, id), last)
-  const all = [id, ...positions, ...later.map(({ position }) => position), ...(end === null ? [] : [end])]
-  const first = [...new Set(all)].toSorted((a, b) => a - b).slice(0, MAX_EVENTS + 1)
-  const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e where e.position = any (${first}::bigint[])
-    order by e.position`.execute(db)
-  return rows.map((row) => parseStoredEvent(parseEntry(row)))
+  const moved = await positionsOf(db, gameAccount(id), { first: id, last, maxBlocks: MAX_BLOCKS })
+  const all = [...new Set([id, ...moved, ...(end === null ? [] : [end])])].toSorted((a, b) => a - b)
+  return readEventsAt(db, all.slice(0, MAX_EVENTS + 1))
 }

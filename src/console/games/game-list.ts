@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../frame/cells/cells.ts'
-import { eventCell, personCell } from '../frame/cells/links.ts'
-import type { List, ListRequest, ListRows } from '../lists/list.ts'
+import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../frame/cells.ts'
+import { eventCell, idCell, personCell } from '../frame/links.ts'
+import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
 
 const Status = Type.Union([Type.Literal('open'), Type.Literal('finished'), Type.Literal('cancelled')])
 const IdFilter = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
@@ -48,37 +48,24 @@ export const gameList: List<typeof Filters, Row> = {
   label: 'Games',
   filters: Filters,
   columns: [
-    { name: 'id', title: 'Game', sort: 'created', cell: ({ id }) => codeCell(String(id), `/console/games/${id}`) },
-    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, gameToneOf(status)) },
-    { name: 'room', title: 'Room', cell: ({ room_id }) => codeCell(String(room_id)) },
-    {
-      name: 'creator',
-      title: 'Created by',
-      cell: ({ creator_id, creator_name }) => personCell(creator_id, creator_name),
-    },
-    { name: 'stake', title: 'Stake', isNumber: true, cell: ({ game_price }) => amountCell('coins', game_price) },
-    {
-      name: 'players',
-      title: 'Players',
-      isNumber: true,
-      cell: ({ players, max_players }) => ({ ...numberCell(players), text: `${players} of ${max_players}` }),
-    },
-    { name: 'pot', title: 'Pot', isNumber: true, cell: ({ pot }) => amountCell('coins', pot) },
-    { name: 'prize', title: 'Prize', isNumber: true, cell: ({ prize }) => amountCell('coins', prize) },
-    {
-      name: 'fee',
-      title: 'Fee',
-      isNumber: true,
-      cell: ({ pot, prize }) => amountCell('coins', prize === null ? null : pot - prize),
-    },
-    {
-      name: 'winner',
-      title: 'Winner',
-      cell: ({ winner_id, winner_name }) => (winner_id === null ? textCell(null) : personCell(winner_id, winner_name)),
-    },
-    { name: 'created_at', title: 'Created', cell: ({ created_at }) => timeCell(created_at) },
-    { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
-    { name: 'end_event', title: 'Last event', cell: ({ end_position }) => eventCell(end_position) },
+    column('id', 'Game', ({ id }) => idCell('game', id), 'created'),
+    column('status', 'Status', ({ status }) => statusCell(status, gameToneOf(status))),
+    column('room', 'Room', ({ room_id }) => codeCell(String(room_id))),
+    column('creator', 'Created by', ({ creator_id, creator_name }) => personCell(creator_id, creator_name)),
+    numberColumn('stake', 'Stake', ({ game_price }) => amountCell('coins', game_price)),
+    numberColumn('players', 'Players', ({ players, max_players }) => ({
+      ...numberCell(players),
+      text: `${players} of ${max_players}`,
+    })),
+    numberColumn('pot', 'Pot', ({ pot }) => amountCell('coins', pot)),
+    numberColumn('prize', 'Prize', ({ prize }) => amountCell('coins', prize)),
+    numberColumn('fee', 'Fee', ({ pot, prize }) => amountCell('coins', prize === null ? null : pot - prize)),
+    column('winner', 'Winner', ({ winner_id, winner_name }) =>
+      winner_id === null ? textCell(null) : personCell(winner_id, winner_name),
+    ),
+    column('created_at', 'Created', ({ created_at }) => timeCell(created_at)),
+    column('ended_at', 'Ended', ({ ended_at }) => timeCell(ended_at)),
+    column('end_event', 'Last event', ({ end_position }) => eventCell(end_position)),
   ],
   empty: 'No game has these properties here. Clear the filters, or look at the next page if there is one.',
   read: readGames,

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { RouletteEntry } from '../../../schema/events.ts'
 import { gameAccount } from '../../features/roulette/game.ts'
 import { notFound } from '../../http/errors/http-error.ts'
@@ -7,70 +7,68 @@ import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { ConsolePages } from '../console-services.ts'
 import {
   amountCell,
-  type Cell,
   codeCell,
+  type Facts,
   numberCell,
   statusCell,
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/cells/links.ts'
-import { checkedStep, type ProofStep } from '../frame/proof.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+} from '../frame/cells.ts'
+import { accountCell, actorCell, eventCell, eventPath, personCell } from '../frame/links.ts'
+import { type ProofStep, sendSections } from '../frame/page.ts'
+import { checkedStep, verdictSection } from '../frame/proof.ts'
+import { choiceFilter, idFilter } from '../lists/filters.ts'
+import { numberPart, part, partTable, type Table } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
 import { movementsTable } from '../lists/movements-table.ts'
 import { type GameDetails, readGameDetails } from './game-details.ts'
 import { gameList, gameToneOf } from './game-list.ts'
 
-const listTemplate = defineTemplate<{ readonly query: Static<typeof gameList.filters>; readonly table: Table }>(
-  '/games/games.eta',
-)
-
-const gameTemplate = defineTemplate<{
-  readonly id: number
-  readonly status: Cell
-  readonly facts: readonly (readonly [string, Cell])[]
-  readonly players: Table
-  /** Whether the spin can be computed again; null without one. */
-  readonly isValid: boolean | null
-  readonly steps: readonly ProofStep[]
-  readonly events: Table
-  readonly hasMoreEvents: boolean
-}>('/games/game.eta')
-
 /** /console/games: roulettes, and each with its players and its spin, step by step. */
 export const gamePages: ConsolePages = (scope, services) => {
-  scope.get('/games', { schema: { querystring: querySchemaOf(gameList) } }, async (request, reply) => {
-    const { table } = await readTable(gameList, request, services, '/console/games')
-    return sendPage(request, reply, listTemplate, { title: 'Games', data: { query: request.query, table } })
+  addListPage(scope, services, {
+    path: '/games',
+    lead: 'Roulettes of all rooms, newest first. Each opens step by step, with the event behind every value.',
+    list: gameList,
+    filters: [
+      choiceFilter('status', 'Status', [
+        ['', 'All'],
+        ['open', 'Open'],
+        ['finished', 'Finished'],
+        ['cancelled', 'Cancelled'],
+      ]),
+      idFilter('room', 'Room id'),
+      idFilter('user', 'Creator or player (user id)'),
+    ],
   })
-  addExports(scope, '/games', gameList, services)
 
   scope.get('/games/:id', { schema: { params: Type.Object({ id: Type.String() }) } }, async (request, reply) => {
     const id = idInPath(request.params.id)
     const { db } = await services.chooseReportDatabase()
     const game = await readGameDetails(db, id)
     if (game === undefined) throw notFound()
-    return sendPage(request, reply, gameTemplate, {
+    return sendSections(request, reply, {
       title: `Game ${id}`,
-      data: {
-        id,
-        status: statusCell(game.status, gameToneOf(game.status)),
-        facts: factsOf(game),
-        players: playersOf(game),
-        isValid: game.verdict?.valid ?? null,
-        steps: stepsOf(game),
-        events: eventsOf(game),
-        hasMoreEvents: game.hasMoreEvents,
-      },
+      heading: [`Game ${id} `, statusCell(game.status, gameToneOf(game.status))],
+      sections: [
+        verdictSection(game.verdict, {
+          valid: 'Checked: the winner follows from values that were committed before the spin.',
+          wrong: 'This spin does not follow from what was committed. The step that does not match is marked below.',
+        }),
+        { facts: factsOf(game) },
+        { title: 'Players', table: playersOf(game) },
+        { title: 'The spin, step by step', proof: stepsOf(game) },
+        { title: 'Events', table: eventsOf(game) },
+        game.hasMoreEvents
+          ? { hint: 'Only the first events are shown; the account of the game has all of them.' }
+          : null,
+      ],
     })
   })
 }
 
-function factsOf(game: GameDetails): readonly (readonly [string, Cell])[] {
+function factsOf(game: GameDetails): Facts {
   const { game_id, creator_id, winner_id, pot, prize, names, status } = game
   const isFinished = status === 'finished'
   return [
@@ -90,42 +88,39 @@ function factsOf(game: GameDetails): readonly (readonly [string, Cell])[] {
 }
 
 const playersOf = ({ entries, names, winner_id, spin }: GameDetails): Table =>
-  partTable({
+  partTable<RouletteEntry & { place: number }>({
     label: 'Players',
     empty: 'Nobody plays yet.',
     columns: [
-      { title: 'Place', isNumber: true, cell: ({ place }: RouletteEntry & { place: number }) => numberCell(place) },
-      { title: 'Player', cell: ({ user_id }) => personCell(user_id, names.get(user_id)) },
-      { title: 'Stake', isNumber: true, cell: ({ stake }) => amountCell('coins', stake) },
-      { title: 'Client seed', cell: ({ client_seed }) => codeCell(client_seed) },
-      { title: 'Joined in event', cell: ({ entry }) => eventCell(entry) },
-      {
-        title: 'Result',
-        cell: ({ place, user_id }) =>
-          spin === null
-            ? textCell(null)
-            : statusCell(
-                place === spin.draw && user_id === winner_id ? 'won' : 'lost',
-                place === spin.draw ? 'good' : 'neutral',
-              ),
-      },
+      numberPart('Place', ({ place }) => numberCell(place)),
+      part('Player', ({ user_id }) => personCell(user_id, names.get(user_id))),
+      numberPart('Stake', ({ stake }) => amountCell('coins', stake)),
+      part('Client seed', ({ client_seed }) => codeCell(client_seed)),
+      part('Joined in event', ({ entry }) => eventCell(entry)),
+      part('Result', ({ place, user_id }) =>
+        spin === null
+          ? textCell(null)
+          : statusCell(
+              place === spin.draw && user_id === winner_id ? 'won' : 'lost',
+              place === spin.draw ? 'good' : 'neutral',
+            ),
+      ),
     ],
     rows: entries.map((entry, place) => ({ ...entry, place })),
   })
 
 const eventsOf = ({ events, names }: GameDetails): Table =>
-  partTable({
+  partTable<StoredEvent>({
     label: 'Events',
     empty: 'There are no events.',
     columns: [
-      { title: 'When', cell: ({ at }: StoredEvent) => timeCell(at) },
-      { title: 'What', cell: ({ type }) => wordCell(type) },
-      { title: 'Who', cell: ({ entry }) => actorCell(entry.actor) },
-      {
-        title: 'Player',
-        cell: ({ data }) => ('user_id' in data ? personCell(data.user_id, names.get(data.user_id)) : textCell(null)),
-      },
-      { title: 'Event', cell: ({ position }) => eventCell(position) },
+      part('When', ({ at }) => timeCell(at)),
+      part('What', ({ type }) => wordCell(type)),
+      part('Who', ({ entry }) => actorCell(entry.actor)),
+      part('Player', ({ data }) =>
+        'user_id' in data ? personCell(data.user_id, names.get(data.user_id)) : textCell(null),
+      ),
+      part('Event', ({ position }) => eventCell(position)),
     ],
     rows: events,
   })

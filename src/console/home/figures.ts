@@ -10,7 +10,6 @@ import { type Instance, readInstances } from '../../db/queries/instances.ts'
 import type { Tables } from '../../db/tables.ts'
 import { currentMode } from '../../features/app-status/reads.ts'
 import { countOpenProposals } from '../../features/proposals/reads.ts'
-import { isoNow } from '../frame/iso-now.ts'
 import { type MonthsToClose, readMonthsToClose } from '../reports/months.ts'
 
 /** The kinds of accounts that the home page adds up, in the order of its columns. */
@@ -20,7 +19,7 @@ export const shownKinds = ['issuance', 'user', 'room', 'house', 'game', 'withdra
 export interface CurrencyFigures {
   readonly currency: string
   readonly byKind: Readonly<Record<(typeof shownKinds)[number], bigint>>
-  /** Of all accounts: zero, or the books are wrong. */
+  /** The sum of all accounts: zero, or the books are wrong. */
   readonly total: bigint
 }
 
@@ -81,7 +80,7 @@ export async function readHomeFigures(db: Kysely<Tables>, { jobs, checkpoints }:
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow(),
     countOpenProposals(db),
-    readMonthsToClose(db, isoNow()),
+    readMonthsToClose(db, new Date().toISOString()),
     currentMode(db),
     readInstances(db),
     newestVerification(jobs),
@@ -146,26 +145,12 @@ async function countEventsOfLastMinute(db: Kysely<Tables>): Promise<number> {
 }
 
 async function readWaitingWithdrawals(db: Kysely<Tables>): Promise<WaitingWithdrawals[]> {
-  const { rows } = await sql<{
-    status: 'pending' | 'approved'
-    wallet: string
-    count: number
-    amount: string
-    oldest: number
-    over_one_day: number
-    over_one_week: number
-  }>`
+  const { rows } = await sql<Omit<WaitingWithdrawals, 'amount'> & { readonly amount: string }>`
     select status, wallet, count(*)::int as count, sum(amount)::text as amount,
            (extract(epoch from min(created_at)) * 1000000)::bigint as oldest,
-           (count(*) filter (where created_at < h.time - interval '1 day'))::int as over_one_day,
-           (count(*) filter (where created_at < h.time - interval '7 days'))::int as over_one_week
-    from withdrawals, (select greatest(now(), at) as time from ledger_head) h where status in ('pending', 'approved') group by status, wallet order by status desc, wallet`.execute(
-    db,
-  )
-  return rows.map(({ amount, over_one_day, over_one_week, ...row }) => ({
-    ...row,
-    amount: BigInt(amount),
-    overOneDay: over_one_day,
-    overOneWeek: over_one_week,
-  }))
+           (count(*) filter (where created_at < h.time - interval '1 day'))::int as "overOneDay",
+           (count(*) filter (where created_at < h.time - interval '7 days'))::int as "overOneWeek"
+    from withdrawals, (select greatest(now(), at) as time from ledger_head) h
+    where status in ('pending', 'approved') group by status, wallet order by status desc, wallet`.execute(db)
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }

@@ -15,10 +15,11 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
+} from '../frame/cells.ts'
+import { eventPath, pagePath } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
-import { type PartColumn, partTable, type Table } from '../lists/list.ts'
+import { numberPart, type PartColumn, part, partTable, type Table } from '../lists/list.ts'
 import { type MonthsToClose, monthPath } from '../reports/months.ts'
 import {
   type CurrencyFigures,
@@ -84,62 +85,49 @@ const kindTitles: Readonly<Record<(typeof shownKinds)[number], string>> = {
 }
 
 const currencyColumns: readonly PartColumn<CurrencyFigures>[] = [
-  {
-    title: 'Currency',
-    cell: ({ currency }) => wordCell(currency, addressWith('/console/accounts', { currency })),
-  },
-  ...shownKinds.map((kind) => ({
-    title: kindTitles[kind],
-    isNumber: true,
-    cell: ({ currency, byKind }: CurrencyFigures) =>
+  part('Currency', ({ currency }) => wordCell(currency, addressWith('/console/accounts', { currency }))),
+  ...shownKinds.map((kind) =>
+    numberPart(kindTitles[kind], ({ currency, byKind }: CurrencyFigures) =>
       amountCell(currency, byKind[kind], addressWith('/console/accounts', { kind, currency })),
-  })),
-  {
-    title: 'Sum',
-    cell: ({ currency, total }) =>
-      total === 0n ? statusCell('0 balanced', 'good') : { ...amountCell(currency, total), kind: 'status', tone: 'bad' },
-  },
+    ),
+  ),
+  part('Sum', ({ currency, total }) =>
+    total === 0n ? statusCell('0 balanced', 'good') : { ...amountCell(currency, total), kind: 'status', tone: 'bad' },
+  ),
 ]
 
 const withdrawalColumns: readonly PartColumn<WaitingWithdrawals>[] = [
-  {
-    title: 'Status',
-    cell: ({ status }) => statusCell(status, 'waiting', addressWith('/console/withdrawals', { status })),
-  },
-  { title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
-  { title: 'Requests', isNumber: true, cell: ({ count }) => numberCell(count) },
-  { title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
-  { title: 'Oldest', cell: ({ oldest }) => timeCell(oldest) },
-  { title: 'Over a day', isNumber: true, cell: ({ overOneDay }) => numberCell(overOneDay) },
-  { title: 'Over a week', isNumber: true, cell: ({ overOneWeek }) => numberCell(overOneWeek) },
+  part('Status', ({ status }) => statusCell(status, 'waiting', addressWith('/console/withdrawals', { status }))),
+  part('Wallet', ({ wallet }) => wordCell(wallet)),
+  numberPart('Requests', ({ count }) => numberCell(count)),
+  numberPart('Dollars', ({ amount }) => amountCell('dollars', amount)),
+  part('Oldest', ({ oldest }) => timeCell(oldest)),
+  numberPart('Over a day', ({ overOneDay }) => numberCell(overOneDay)),
+  numberPart('Over a week', ({ overOneWeek }) => numberCell(overOneWeek)),
 ]
 
 const instanceColumns: readonly PartColumn<Instance>[] = [
-  { title: 'Instance', cell: ({ host, pid }) => textCell(`${host}, process ${pid}`) },
-  {
-    title: 'Role',
-    cell: ({ role }) => statusCell(role === 'writer' ? 'writes' : 'forwards', role === 'writer' ? 'good' : 'neutral'),
-  },
-  { title: 'Queue', isNumber: true, cell: ({ queue }) => numberCell(queue) },
-  { title: 'Lag in events', isNumber: true, cell: ({ lag }) => numberCell(lag) },
-  { title: 'Sockets', isNumber: true, cell: ({ sockets }) => numberCell(sockets) },
-  { title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
-  {
-    title: 'Seen',
-    cell: ({ silent_seconds }) =>
-      silent_seconds > SILENT_SECONDS
-        ? statusCell(`silent for ${formatAge(silent_seconds * 1_000)}`, 'bad')
-        : textCell(`${formatAge(silent_seconds * 1_000)} ago`),
-  },
+  part('Instance', ({ host, pid }) => textCell(`${host}, process ${pid}`)),
+  part('Role', ({ role }) =>
+    statusCell(role === 'writer' ? 'writes' : 'forwards', role === 'writer' ? 'good' : 'neutral'),
+  ),
+  numberPart('Queue', ({ queue }) => numberCell(queue)),
+  numberPart('Lag in events', ({ lag }) => numberCell(lag)),
+  numberPart('Sockets', ({ sockets }) => numberCell(sockets)),
+  part('Started', ({ started_at }) => timeCell(started_at)),
+  part('Seen', ({ silent_seconds }) =>
+    silent_seconds > SILENT_SECONDS
+      ? statusCell(`silent for ${formatAge(silent_seconds * 1_000)}`, 'bad')
+      : textCell(`${formatAge(silent_seconds * 1_000)} ago`),
+  ),
 ]
 
-const monthsFigure = ({ count, next }: MonthsToClose): Figure => ({
-  name: 'Months to close',
-  value: formatCount(count),
-  ...(count === 0 || next === null
-    ? { href: '/console/reports', note: 'every month that is over is closed' }
-    : { href: monthPath(next), note: `${next} is next` }),
-})
+const figure = (name: string, value: string, href: string, note: string): Figure => ({ name, value, href, note })
+
+const monthsFigure = ({ count, next }: MonthsToClose): Figure =>
+  count === 0 || next === null
+    ? figure('Months to close', formatCount(count), '/console/reports', 'every month that is over is closed')
+    : figure('Months to close', formatCount(count), monthPath(next), `${next} is next`)
 
 /** Only what is approved was moved: the rest is still in wallets, and so in the balances of users. */
 function whereWaiting(withdrawals: readonly WaitingWithdrawals[]): string {
@@ -151,79 +139,14 @@ function whereWaiting(withdrawals: readonly WaitingWithdrawals[]): string {
   return `${sumOf('approved')} dollars are approved and stand under “In withdrawals” above, plus ${sumOf('pending')} on hold in the wallets of users, which stand under “Users” until they are approved.`
 }
 
-function show(figures: HomeFigures, now: number): HomeData {
-  const {
-    currencies,
-    position,
-    lastEventAt,
-    eventsPerMinute,
-    secondsAhead,
-    withdrawals,
-    openGames,
-    openProposals,
-    monthsToClose,
-    maintenance,
-    instances,
-    verification,
-    checkpoint,
-  } = figures
+function show(found: HomeFigures, now: number): HomeData {
+  const { currencies, secondsAhead, withdrawals, instances, maintenance } = found
   const waiting = withdrawals.reduce((sum, { count }) => sum + count, 0)
-  const oldest = Math.min(...withdrawals.map((row) => row.oldest))
   return {
     unbalanced: currencies.filter(({ total }) => total !== 0n).map(({ currency }) => formatWord(currency)),
     maintenance,
     ahead: secondsAhead < MIN_AHEAD_SECONDS ? null : formatAge(secondsAhead * 1_000),
-    figures: [
-      {
-        name: 'End of the ledger',
-        value: formatCount(position),
-        href: position === 0 ? '/console/events' : `/console/events/${position}`,
-        note: lastEventAt === null ? 'no event yet' : `last event ${formatAge(now - lastEventAt / 1_000)} ago`,
-      },
-      {
-        name: 'Events in the last minute',
-        value: formatCount(eventsPerMinute),
-        href: '/console/live',
-        note: 'as committed',
-      },
-      {
-        name: 'Withdrawals waiting',
-        value: formatCount(waiting),
-        href: '/console/withdrawals',
-        note: waiting === 0 ? 'nothing to do' : `oldest ${formatAge(now - oldest / 1_000)}`,
-      },
-      {
-        name: 'Proposals waiting',
-        value: formatCount(openProposals),
-        href: '/console/proposals?status=open',
-        note: 'for a second pair of eyes',
-      },
-      monthsFigure(monthsToClose),
-      {
-        name: 'Open games',
-        value: formatCount(openGames),
-        href: '/console/games?status=open',
-        note: 'roulettes in rooms',
-      },
-      {
-        name: 'Last verification',
-        value: verification === null ? 'None' : sentenceCase(formatWord(verification.outcome)),
-        href: verification === null ? '/console/verify' : `/console/verify/${verification.id}`,
-        note: verification === null ? 'start one' : `${formatAge(now - Date.parse(verification.started_at))} ago`,
-      },
-      {
-        name: 'Last checkpoint',
-        value: checkpoint === null ? 'None' : formatCount(checkpoint.checkpoint.position),
-        href: '/console/verify',
-        note: checkpoint === null ? 'make one' : `${formatAge(now - Date.parse(checkpoint.checkpoint.at))} ago`,
-      },
-      {
-        name: 'App',
-        value: maintenance ? 'Maintenance' : 'Open',
-        href: '/console/catalogue/app-mode',
-        note: maintenance ? 'clients are turned away' : 'clients may run',
-      },
-    ],
+    figures: figuresOf(found, waiting, now),
     currencies: partTable({
       label: 'What each currency comes to',
       empty: 'No value was issued yet. Operators credit users on the users’ pages.',
@@ -244,4 +167,52 @@ function show(figures: HomeFigures, now: number): HomeData {
       rows: instances,
     }),
   }
+}
+
+function figuresOf(found: HomeFigures, waiting: number, now: number): readonly Figure[] {
+  const { position, lastEventAt, withdrawals, verification, checkpoint, maintenance } = found
+  const ageOf = (at: number): string => formatAge(now - at)
+  const end = position === 0 ? '/console/events' : eventPath(position)
+  const last = lastEventAt === null ? 'no event yet' : `last event ${ageOf(lastEventAt / 1_000)} ago`
+  const oldest = Math.min(...withdrawals.map((row) => row.oldest)) / 1_000
+  return [
+    figure('End of the ledger', formatCount(position), end, last),
+    figure('Events in the last minute', formatCount(found.eventsPerMinute), '/console/live', 'as committed'),
+    figure(
+      'Withdrawals waiting',
+      formatCount(waiting),
+      '/console/withdrawals',
+      waiting === 0 ? 'nothing to do' : `oldest ${ageOf(oldest)}`,
+    ),
+    figure(
+      'Proposals waiting',
+      formatCount(found.openProposals),
+      '/console/proposals?status=open',
+      'for a second pair of eyes',
+    ),
+    monthsFigure(found.monthsToClose),
+    figure('Open games', formatCount(found.openGames), '/console/games?status=open', 'roulettes in rooms'),
+    verification === null
+      ? figure('Last verification', 'None', '/console/verify', 'start one')
+      : figure(
+          'Last verification',
+          sentenceCase(formatWord(verification.outcome)),
+          pagePath('verification', verification.id),
+          `${ageOf(Date.parse(verification.started_at))} ago`,
+        ),
+    checkpoint === null
+      ? figure('Last checkpoint', 'None', '/console/verify', 'make one')
+      : figure(
+          'Last checkpoint',
+          formatCount(checkpoint.checkpoint.position),
+          '/console/verify',
+          `${ageOf(Date.parse(checkpoint.checkpoint.at))} ago`,
+        ),
+    figure(
+      'App',
+      maintenance ? 'Maintenance' : 'Open',
+      '/console/catalogue/app-mode',
+      maintenance ? 'clients are turned away' : 'clients may run',
+    ),
+  ]
 }

@@ -5,7 +5,7 @@ import { readEventTime } from '../../audit/reports/period.ts'
 import { decodeCursor, pageBody } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { act, actFields } from '../frame/act.ts'
+import { addAct } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import {
   type Cell,
@@ -19,12 +19,10 @@ import {
   type Tone,
   textCell,
   timeCell,
-} from '../frame/cells/cells.ts'
-import { actorCell } from '../frame/cells/links.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { type List, type ListRequest, type ListRows, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+} from '../frame/cells.ts'
+import { actorCell, pagePath } from '../frame/links.ts'
+import { column, type List, type ListRequest, type ListRows, noFilters, numberColumn } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
 
 interface ShownJob {
   readonly job: Job
@@ -34,41 +32,38 @@ interface ShownJob {
   readonly progress: string
 }
 
-const template = defineTemplate<{ readonly running: readonly ShownJob[]; readonly table: Table }>('/jobs/jobs.eta')
-
 /** Jobs that the page shows with their progress: more do not run at a time on a few instances. */
 const MAX_RUNNING = 50
 
 /** /console/jobs: all that takes long, on any instance. What runs can be stopped there. */
 export const jobPages: ConsolePages = (scope, services) => {
   const { jobs } = services.audit
-  const list = jobList(jobs)
-
-  scope.get('/jobs', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const [{ table }, running] = await Promise.all([
-      readTable(list, request, services, '/console/jobs'),
-      jobs.list({ isRunning: true, limit: MAX_RUNNING }),
-    ])
-    return sendPage(request, reply, template, {
-      title: 'Jobs',
-      scripts: running.length === 0 ? [] : ['htmx'],
-      data: { running: running.map(({ job }) => show(job)), table },
-    })
+  addListPage(scope, services, {
+    path: '/jobs',
+    lead: 'All that takes long, on every instance: verifications, steps of closings, trial balances of the past, counted draws, and rebuilds. A job whose process is gone has failed after half a minute.',
+    list: jobList(jobs),
+    async extras() {
+      const rows = await jobs.list({ isRunning: true, limit: MAX_RUNNING })
+      const running = rows.map(({ job }) => show(job))
+      return {
+        isUpdating: running.length > 0,
+        before: [{ part: { template: '/jobs/running.eta', data: { running } } }, { title: 'All jobs' }],
+      }
+    },
   })
-  addExports(scope, '/jobs', list, services)
 
-  scope.post(
-    '/jobs/:id/stop',
-    {
-      config: { mayFinanceWrite: true },
-      schema: { params: Type.Object({ id: Type.String() }), body: Type.Object(actFields) },
-    },
-    (request, reply) => {
-      const path = `/jobs/${idInPath(request.params.id)}/stop`
-      const { key } = request.body
-      return act(request, reply, services, { method: 'POST', path, key, back: '/console/jobs', done: 'stop-asked' })
-    },
-  )
+  addAct(scope, services, {
+    path: '/jobs/:id/stop',
+    params: Type.Object({ id: Type.String() }),
+    mayFinanceWrite: true,
+    fields: {},
+    act: ({ params }) => ({
+      method: 'POST',
+      path: `/jobs/${idInPath(String(Object(params).id))}/stop`,
+      back: '/console/jobs',
+      done: 'stop-asked',
+    }),
+  })
 }
 
 const show = (job: Job): ShownJob => ({
@@ -98,9 +93,9 @@ const whatCell = (job: Job): Cell =>
 function pathOf({ id, kind, subject }: Job): string | undefined {
   switch (kind) {
     case 'verification':
-      return `/console/verify/${id}`
+      return pagePath('verification', id)
     case 'closing':
-      return `/console/reports/${subject}`
+      return pagePath('month', subject)
     case 'trial-balance':
       return addressWith('/console/reports/trial-balance', { at: subject })
     case 'draws': {
@@ -120,24 +115,22 @@ const tones: Readonly<Record<Job['state'], Tone>> = {
   failed: 'bad',
 }
 
-const noFilters = Type.Object({})
-
 const jobList = (jobs: Jobs): List<typeof noFilters, Job> => ({
   label: 'Jobs',
   filters: noFilters,
   isOfNow: true,
   empty: 'Nothing that takes long was started yet.',
   columns: [
-    { name: 'id', title: 'Job', cell: ({ id }) => codeCell(String(id)) },
-    { name: 'what', title: 'What', cell: whatCell },
-    { name: 'state', title: 'State', cell: ({ state }) => statusCell(state, tones[state]) },
-    { name: 'result', title: 'Result', cell: ({ result }) => textCell(result) },
-    { name: 'events', title: 'Events', isNumber: true, cell: ({ progress }) => numberCell(progress.events) },
-    { name: 'of', title: 'Of', isNumber: true, cell: ({ progress }) => numberCell(progress.of) },
-    { name: 'started_by', title: 'Started by', cell: ({ started_by }) => actorCell(started_by) },
-    { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
-    { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
-    { name: 'stopped_by', title: 'Stopped by', cell: ({ stopped_by }) => actorCell(stopped_by) },
+    column('id', 'Job', ({ id }) => codeCell(String(id))),
+    column('what', 'What', whatCell),
+    column('state', 'State', ({ state }) => statusCell(state, tones[state])),
+    column('result', 'Result', ({ result }) => textCell(result)),
+    numberColumn('events', 'Events', ({ progress }) => numberCell(progress.events)),
+    numberColumn('of', 'Of', ({ progress }) => numberCell(progress.of)),
+    column('started_by', 'Started by', ({ started_by }) => actorCell(started_by)),
+    column('started_at', 'Started', ({ started_at }) => timeCell(started_at)),
+    column('ended_at', 'Ended', ({ ended_at }) => timeCell(ended_at)),
+    column('stopped_by', 'Stopped by', ({ stopped_by }) => actorCell(stopped_by)),
   ],
   read: (asked) =>
     readJobRows(asked, async (limit, before) => (await jobs.list({ before, limit })).map(({ job }) => job)),

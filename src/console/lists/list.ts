@@ -4,17 +4,20 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { addressWith, type QueryValues } from '../frame/address.ts'
-import type { Cell } from '../frame/cells/cells.ts'
+import type { Cell } from '../frame/cells.ts'
 import { type PageEnd, pageEnd, readLedgerEnds } from './page-end.ts'
 
 export const PAGE_ROWS = 50
 
-/** What every list understands: the position that it is pinned to, where it goes on, and its order. */
-export const listQuery = {
+/** What every list understands: the position that it is pinned to, where it continues, and its order. */
+const listQuery = {
   at: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   cursor: Type.Optional(Type.String({ maxLength: 300 })),
   sort: Type.Optional(Type.String({ maxLength: 40 })),
 }
+
+/** The filters of a list without any. */
+export const noFilters = Type.Object({})
 
 /** A column of a list, on its page and in its exports. */
 export interface Column<Row> {
@@ -27,6 +30,20 @@ export interface Column<Row> {
   readonly sort?: string
   readonly cell: (row: Row) => Cell
 }
+
+/** A column of words, times or links. By the value `sort` of the address the list is sorted by it. */
+export const column = <Row>(name: string, title: string, cell: (row: Row) => Cell, sort?: string): Column<Row> => ({
+  name,
+  title,
+  cell,
+  ...(sort === undefined ? {} : { sort }),
+})
+
+/** A column of numbers, which end below each other. */
+export const numberColumn = <Row>(...[name, title, cell, sort]: Parameters<typeof column<Row>>): Column<Row> => ({
+  ...column(name, title, cell, sort),
+  isNumber: true,
+})
 
 /** Which rows of a list are asked for. */
 export interface ListRequest<Query> {
@@ -181,6 +198,14 @@ export function showTable<Filters extends TObject, Row>(
 
 /** A column of a table that is a part of a page. */
 export type PartColumn<Row> = Omit<Column<Row>, 'name' | 'sort'>
+
+export const part = <Row>(title: string, cell: (row: Row) => Cell): PartColumn<Row> => ({ title, cell })
+
+export const numberPart = <Row>(title: string, cell: (row: Row) => Cell): PartColumn<Row> => ({
+  title,
+  cell,
+  isNumber: true,
+})
 
 /** A table that is a part of a page, without sorting, pages or exports of its own. */
 export const partTable = <Row>({

@@ -1,18 +1,14 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
-import { amountCell } from '../frame/cells/cells.ts'
-import { accountCell, eventCell } from '../frame/cells/links.ts'
-import { type PartColumn, partTable, type Table } from './list.ts'
+import { amountCell } from '../frame/cells.ts'
+import { accountCell, eventCell } from '../frame/links.ts'
+import { numberPart, type PartColumn, part, partTable, type Table } from './list.ts'
 
 /** From which account to which one, and how much. */
 export const movementColumns: readonly PartColumn<Movement>[] = [
-  { title: 'From', cell: ({ debit }) => accountCell(debit) },
-  { title: 'To', cell: ({ credit }) => accountCell(credit) },
-  {
-    title: 'Amount',
-    isNumber: true,
-    cell: ({ debit, amount }) => amountCell(currencyOf(debit), amount),
-  },
+  part('From', ({ debit }) => accountCell(debit)),
+  part('To', ({ credit }) => accountCell(credit)),
+  numberPart('Amount', ({ debit, amount }) => amountCell(currencyOf(debit), amount)),
 ]
 
 interface Movements {
@@ -24,12 +20,9 @@ interface Movements {
 
 /** Movements of one event or several, as a part of a page. */
 export const movementsTable = ({ label, empty, rows }: Movements): Table =>
-  partTable({
+  partTable<Movements['rows'][number]>({
     label,
     empty,
-    columns: [
-      ...movementColumns,
-      { title: 'Event', cell: ({ position }: Movements['rows'][number]) => eventCell(position) },
-    ],
+    columns: [...movementColumns, part('Event', ({ position }) => eventCell(position))],
     rows,
   })

@@ -7,10 +7,7 @@ import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 
 /** Days, times or positions, both included; the empty text of a form's field is none. */
-export const periodFilters = {
-  from: Type.Optional(Text(40)),
-  to: Type.Optional(Text(40)),
-}
+export const periodFilters = { from: Type.Optional(Text(40)), to: Type.Optional(Text(40)) }
 
 export interface PeriodQuery {
   readonly from?: string

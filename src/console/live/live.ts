@@ -1,32 +1,37 @@
 import { Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
 import { Text } from '../../../schema/common.ts'
 import { eventTypes } from '../../../schema/events.ts'
 import { type EventFilter, searchEvents } from '../../audit/reports/events/search-events.ts'
 import { headOf } from '../../db/head.ts'
-import { readInstances } from '../../db/queries/instances.ts'
+import { type Instance, readInstances } from '../../db/queries/instances.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { App } from '../../features/services.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import { fieldMessages } from '../../language/field-messages.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addressWith, type QueryValues } from '../frame/address.ts'
+import { format } from '../frame/cell-html.ts'
 import {
   amountCell,
   type Cell,
   codeCell,
+  type Facts,
   formatAge,
   numberCell,
   statusCell,
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { format } from '../frame/cells/format.ts'
-import { accountCell, actorCell, eventPath } from '../frame/cells/links.ts'
+} from '../frame/cells.ts'
+import { accountCell, actorCell, eventPath } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate, templates } from '../frame/template.ts'
-import type { Table } from '../lists/list.ts'
-import { playgroundPages } from './playground/playground.ts'
-import { readNewerEvents } from './read-newer-events.ts'
+import { numberPart, part, partTable, type Table } from '../lists/list.ts'
+import { requireOperator } from '../session/session-check.ts'
 
 const PATH = '/console/live'
 /** Events that the page begins with. */
@@ -72,7 +77,7 @@ interface ShownEvent {
 
 interface Sockets {
   /** Null: this instance serves none. */
-  readonly facts: readonly (readonly [string, Cell])[] | null
+  readonly facts: Facts | null
   readonly channels: Table
   readonly instances: Table
 }
@@ -215,35 +220,90 @@ async function socketsNow({ sockets, db }: ConsoleServices): Promise<Sockets> {
             ['Listening to channels of users', numberCell(counts.users)],
             ['Listening to rooms', numberCell(counts.rooms)],
           ],
-    channels: {
+    channels: partTable<readonly [string, number]>({
       label: 'Channels of this instance with the most sockets',
       empty: 'No socket listens to a channel of this instance.',
       columns: [
-        { title: 'Channel', isNumber: false },
-        { title: 'Sockets', isNumber: true },
+        part('Channel', ([channel]) => channelCell(channel)),
+        numberPart('Sockets', ([, listeners]) => numberCell(listeners)),
       ],
-      rows: busiest.map(([channel, listeners]) => [channelCell(channel), numberCell(listeners)]),
-    },
-    instances: {
+      rows: busiest,
+    }),
+    instances: partTable<Instance>({
       label: 'Sockets of all instances',
       empty: 'No instance has said that it runs.',
       columns: [
-        { title: 'Instance', isNumber: false },
-        { title: 'Role', isNumber: false },
-        { title: 'Sockets', isNumber: true },
-        { title: 'Events behind', isNumber: true },
-        { title: 'Last seen', isNumber: false },
+        part('Instance', ({ host, pid }) => codeCell(`${host}:${pid}`)),
+        part('Role', ({ role }) => statusCell(role)),
+        numberPart('Sockets', ({ sockets: open }) => numberCell(open)),
+        numberPart('Events behind', ({ lag }) => numberCell(lag)),
+        part('Last seen', ({ silent_seconds }) => textCell(`${formatAge(silent_seconds * 1_000)} ago`)),
       ],
-      rows: instances.map(({ host, pid, role, sockets: open, lag, silent_seconds }) => [
-        codeCell(`${host}:${pid}`),
-        statusCell(role),
-        numberCell(open),
-        numberCell(lag),
-        textCell(`${formatAge(silent_seconds * 1_000)} ago`),
-      ]),
-    },
+      rows: instances,
+    }),
   }
 }
 
 const channelCell = (channel: string): Cell =>
   channel.startsWith('user:') ? codeCell(channel, `/console/users/${channel.slice('user:'.length)}`) : codeCell(channel)
+
+/** Positions that are looked at together, and how often at most until something is found. */
+const WINDOW = 200
+const MAX_WINDOWS = 20
+
+interface NewerEvents {
+  /** Newest first: all events of the filter after the position asked for, up to `position`. */
+  readonly events: readonly LedgerEntry[]
+  /** Where to continue. */
+  readonly position: number
+  /** The end of the ledger. */
+  readonly head: number
+}
+
+/**
+ * Events after a position, without a hole: a reader who continues at `position` sees each event once. Its work is limited, so
+ * it may end before the end of the ledger, with or without an event found.
+ */
+async function readNewerEvents(db: Kysely<Tables>, filter: EventFilter, after: number): Promise<NewerEvents> {
+  const head = await headOf(db)
+  // A position beyond the end would be reached by events that nobody is shown.
+  let position = Math.min(after, head)
+  for (let windows = 0; windows < MAX_WINDOWS && position < head; windows += 1) {
+    const last = Math.min(head, position + WINDOW)
+    const search = { ...filter, first: position + 1, last, upTo: head, limit: WINDOW }
+    const { events } = await searchEvents(db, search)
+    position = last
+    if (events.length > 0) return { events, position, head }
+  }
+  return { events: [], position, head }
+}
+
+const playgroundTemplate = defineTemplate<object>('/live/playground.eta')
+
+const TokenForm = Type.Object({
+  _csrf: Type.Optional(Type.String({ maxLength: 300 })),
+  user_id: Type.String({ maxLength: 20 }),
+})
+
+/**
+ * /console/live/playground: one signs in as a user and sees the frames of a socket. Only where this service makes tokens
+ * for development; elsewhere there is no such page.
+ */
+function playgroundPages(scope: App, { signUserToken }: Pick<ConsoleServices, 'signUserToken'>): void {
+  if (signUserToken === null) return
+
+  scope.get('/live/playground', (request, reply) => {
+    requireOperator(request)
+    return sendPage(request, reply, playgroundTemplate, {
+      title: 'Socket playground',
+      data: {},
+      scripts: ['playground'],
+    })
+  })
+
+  scope.post('/live/playground/token', { schema: { body: TokenForm } }, async (request, reply) => {
+    const userId = parseId(request.body.user_id)
+    if (userId === null) throw validationFailed({ user_id: [fieldMessages.unknown_user] })
+    return reply.type('application/json; charset=utf-8').send({ token: signUserToken(userId) })
+  })
+}

@@ -1,15 +1,20 @@
+import type { Kysely } from 'kysely'
 import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import { isAnyOf } from '../../db/queries/is-any-of.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { LimitedAmount } from '../../features/proposals/covered-verb.ts'
+import { parseProposed } from '../../features/proposals/reads.ts'
+import { readHolderNames } from '../accounts/holder-names.ts'
 import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, formatWord, textCell, wordCell } from '../frame/cells/cells.ts'
-import { personCell } from '../frame/cells/links.ts'
+import { amountCell, type Cell, formatWord, textCell, wordCell } from '../frame/cells.ts'
+import { pagePath, personCell } from '../frame/links.ts'
 
 /** What a proposal asks for. */
-export interface Deed {
+interface Deed {
   readonly action: ProposalAction
   /** Whom it concerns: `user:7`, `room:3`, `period:2026-10`. */
   readonly subject: string
-  /** Of the user or room; absent where none is known. */
+  /** The name of the user or room; absent where none is known. */
   readonly name: string | undefined
 }
 
@@ -21,7 +26,7 @@ export function subjectCell({ subject, name }: Pick<Deed, 'subject' | 'name'>): 
 
 function namedCell(kind: string | undefined, id: string, name: string | undefined): Cell {
   if (kind === 'user') return personCell(Number(id), name)
-  if (kind === 'decoration') return textCell(`gift ${id}`, `/console/catalogue/gifts/${id}`)
+  if (kind === 'decoration') return textCell(`gift ${id}`, pagePath('gift', id))
   if (kind !== 'room') return textCell(`salaries of ${id}`)
   return textCell(
     name ? `room ${name} (${id})` : `room ${id}`,
@@ -91,4 +96,28 @@ export function signedAmountCell({ action, amounts }: Pick<Deed, 'action'> & Pro
   return proposedAmountCell({
     amounts: isTaken ? amounts.map(({ limit, amount }) => ({ limit, amount: -amount })) : amounts,
   })
+}
+
+export interface ProposedDeed extends Deed {
+  /** The proposal's. */
+  readonly id: number
+  readonly amounts: readonly LimitedAmount[]
+}
+
+/** What proposals ask for, by id. */
+export async function readDeeds(
+  db: Kysely<Tables>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, ProposedDeed>> {
+  if (ids.length === 0) return new Map()
+  const found = await db
+    .selectFrom('proposals')
+    .select(['proposal_id as id', 'action', 'subject', 'amounts'])
+    .where(isAnyOf('proposal_id', ids))
+    .execute()
+  const names = await readHolderNames(
+    db,
+    found.map(({ subject }) => subject),
+  )
+  return new Map(found.map((row) => [row.id, { ...row, ...parseProposed(row), name: names.get(row.subject) }]))
 }

@@ -2,40 +2,26 @@ import type { ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
-import { amountCell, type Cell, codeCell } from '../frame/cells/cells.ts'
-import { type Column, partTable, type Table } from '../lists/list.ts'
+import { amountCell, type Cell, codeCell } from '../frame/cells.ts'
+import { pagePath } from '../frame/links.ts'
+import { type Column, column, numberColumn, partTable, type Table } from '../lists/list.ts'
 
 type Effect = ProposalRecord['effects'][number]
 
-/** Of an account that a proposal moves. */
+/** What a proposal does to an account. */
 export const effectColumns: readonly Column<Effect>[] = [
-  { name: 'account', title: 'Account', cell: ({ account }) => codeCell(account, accountAddress(account)) },
-  {
-    name: 'before',
-    title: 'Before',
-    isNumber: true,
-    cell: ({ account, before }) => unitsCell(currencyIn(account), before),
-  },
-  {
-    name: 'change',
-    title: 'Change',
-    isNumber: true,
-    cell: ({ account, before, after }) => {
-      const currency = currencyIn(account)
-      const change = unitsOf(currency, after) - unitsOf(currency, before)
-      const cell = amountCell(currency, change)
-      return change > 0n ? { ...cell, text: `+${cell.text}` } : cell
-    },
-  },
-  {
-    name: 'after',
-    title: 'After',
-    isNumber: true,
-    cell: ({ account, after }) => unitsCell(currencyIn(account), after),
-  },
+  column('account', 'Account', ({ account }) => codeCell(account, accountAddress(account))),
+  numberColumn('before', 'Before', ({ account, before }) => unitsCell(currencyIn(account), before)),
+  numberColumn('change', 'Change', ({ account, before, after }) => {
+    const currency = currencyIn(account)
+    const change = unitsOf(currency, after) - unitsOf(currency, before)
+    const cell = amountCell(currency, change)
+    return change > 0n ? { ...cell, text: `+${cell.text}` } : cell
+  }),
+  numberColumn('after', 'After', ({ account, after }) => unitsCell(currencyIn(account), after)),
 ]
 
-/** Of an account with something on hold, which stays there. */
+/** An account with something on hold, which stays there. */
 interface Held {
   readonly effect: Effect
   readonly held: bigint
@@ -102,12 +88,12 @@ function unitsOf(currency: string, value: Effect['before']): bigint {
   return text.startsWith('-') ? -units : units
 }
 
-/** Of an account of the ledger; stored cards and a bag are counted in ones. */
+/** The currency of an account; stored cards and a bag are counted in ones. */
 const currencyIn = (account: string): string => account.split(':').at(-1) ?? ''
 
 /** Stored cards and bags are no accounts of the ledger: they are on their user's page, and a price on its gift's. */
 function accountAddress(account: string): string {
   const [kind, id = '', ...rest] = account.split(':')
-  if (kind === 'decoration') return `/console/catalogue/gifts/${id}`
-  return rest[0] === 'cards' || rest[0] === 'bag' ? `/console/users/${id}` : `/console/accounts/${account}`
+  if (kind === 'decoration') return pagePath('gift', id)
+  return rest[0] === 'cards' || rest[0] === 'bag' ? pagePath('user', id) : `/console/accounts/${account}`
 }

@@ -1,35 +1,28 @@
-import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyRequest } from 'fastify'
+import { dataOf, pageOf } from '../../../schema/common.ts'
+import { ProposalEffectRecord, ProposalRecord } from '../../../schema/proposals.ts'
 import type { App } from '../../features/services.ts'
-import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
+import { bodyOf } from '../admin-request.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
+import { addressWith } from '../frame/address.ts'
+import { wordCell } from '../frame/cells.ts'
+import { idCell, pagePath } from '../frame/links.ts'
 import {
   type Column,
+  column,
   type List,
   type ListRequest,
   type ListRows,
+  noFilters,
   PAGE_ROWS,
-  querySchemaOf,
-  readTable,
+  partTable,
   type Table,
 } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
+import { pageOfAll } from '../lists/next-page.ts'
 import { effectColumns } from './effects-table.ts'
-import { readEffects, readProposal } from './read-proposal.ts'
-import { unpaidColumns } from './unpaid-table.ts'
-
-interface PartPage {
-  readonly id: number
-  readonly label: string
-  readonly table: Table
-}
-
-const template = defineTemplate<PartPage>('/proposals/part.eta')
-
-const filters = Type.Object({})
 
 /** Unpaid rows of a proposal are read all at once. */
 const EXPORT_UNPAID_ROWS = 10_000
@@ -55,18 +48,13 @@ export function partPages(scope: App, services: ConsoleServices): void {
     exportPageRows: EXPORT_UNPAID_ROWS,
     read: async (id, { cursor, limit }, request) => {
       const { not_paid: rows } = await readProposal(request, services, id)
-      const [start = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
-      const end = start + limit
-      return { rows: rows.slice(start, end), next: end < rows.length ? encodeCursor([end]) : null }
+      return pageOfAll(rows, cursor, limit)
     },
   })
 }
 
-interface Part<Row> {
+interface Part<Row> extends Pick<List<typeof noFilters, Row>, 'label' | 'columns' | 'exportPageRows'> {
   readonly path: string
-  readonly label: string
-  readonly columns: readonly Column<Row>[]
-  readonly exportPageRows: number
   readonly read: (
     id: number,
     page: Pick<ListRequest<unknown>, 'cursor' | 'limit'>,
@@ -74,23 +62,67 @@ interface Part<Row> {
   ) => Promise<ListRows<Row>>
 }
 
-function addPart<Row>(scope: App, services: ConsoleServices, part: Part<Row>): void {
-  const { path, label, columns, exportPageRows, read } = part
-  const list: List<typeof filters, Row> = {
-    label,
-    filters,
-    columns,
-    isOfNow: true,
-    empty: 'There are none.',
-    exportPageRows,
-    read: (page, request) => read(idOf(request), page, request),
-  }
-  scope.get(`/proposals/:id/${path}`, { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const id = idOf(request)
-    const { table } = await readTable(list, request, services, `/console/proposals/${id}/${path}`)
-    return sendPage(request, reply, template, { title: `Proposal ${id}: ${label}`, data: { id, label, table } })
+function addPart<Row>(scope: App, services: ConsoleServices, { path, read, ...list }: Part<Row>): void {
+  addListPage(scope, services, {
+    path: `/proposals/:id/${path}`,
+    list: {
+      ...list,
+      filters: noFilters,
+      isOfNow: true,
+      empty: 'There are none.',
+      read: (page, request) => read(idOf(request), page, request),
+    },
+    extras: (request) => {
+      const id = idOf(request)
+      return {
+        title: `Proposal ${id}: ${list.label}`,
+        heading: `${list.label} of proposal ${id}`,
+        first: [{ text: [{ href: pagePath('proposal', id), text: `Proposal ${id}` }] }],
+      }
+    },
   })
-  addExports(scope, `/proposals/:id/${path}`, list, services)
 }
 
-const idOf = ({ params }: Pick<FastifyRequest, 'params'>): number => idInPath(String(Object(params).id))
+export const idOf = ({ params }: Pick<FastifyRequest, 'params'>): number => idInPath(String(Object(params).id))
+
+type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
+
+/** A row of a salary file that is not paid. */
+const unpaidColumns: readonly Column<UnpaidRow>[] = [
+  column('user_id', 'User', ({ user_id }) => idCell('user', user_id)),
+  column('code', 'Why', ({ code }) => wordCell(code)),
+]
+
+export const unpaidTable = ({ status }: Pick<ProposalRecord, 'status'>, rows: readonly UnpaidRow[]): Table =>
+  partTable({
+    label: status === 'open' ? 'Rows that an approval would not pay now' : 'Rows that are not paid by it',
+    empty: 'All rows are paid.',
+    columns: unpaidColumns,
+    rows,
+  })
+
+const response = TypeCompiler.Compile(dataOf(ProposalRecord))
+const effectsResponse = TypeCompiler.Compile(pageOf(ProposalEffectRecord))
+
+/** As it is now; an open one with what an approval would do. Throws a 404 when there is none with this id. */
+export async function readProposal(
+  request: FastifyRequest,
+  { adminRequest }: Pick<ConsoleServices, 'adminRequest'>,
+  id: number,
+): Promise<ProposalRecord> {
+  const body = bodyOf(await adminRequest(request, { path: `/proposals/${id}` }))
+  if (!response.Check(body)) throw new Error('the proposal is not as the document says')
+  return body.data
+}
+
+/** A page of what it moves. Throws a 404 when there is none with this id. */
+async function readEffects(
+  request: FastifyRequest,
+  { adminRequest }: Pick<ConsoleServices, 'adminRequest'>,
+  id: number,
+  page: Pick<ListRequest<unknown>, 'cursor' | 'limit'>,
+): Promise<ListRows<ProposalRecord['effects'][number]>> {
+  const body = bodyOf(await adminRequest(request, { path: addressWith(`/proposals/${id}/effects`, { ...page }) }))
+  if (!effectsResponse.Check(body)) throw new Error('the effects are not as the document says')
+  return { rows: body.data, next: body.meta.next_cursor }
+}

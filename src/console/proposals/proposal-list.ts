@@ -8,11 +8,10 @@ import { endingTimeSql, parseProposed } from '../../features/proposals/reads.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { readHolderNames } from '../accounts/holder-names.ts'
-import { codeCell, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { actorCell } from '../frame/cells/links.ts'
-import type { List } from '../lists/list.ts'
-import { proposedAmountCell, proposedCurrencyCell, subjectCell } from './deed.ts'
-import type { ProposedDeed } from './read-deeds.ts'
+import { statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { actorCell, idCell } from '../frame/links.ts'
+import { column, type List, numberColumn } from '../lists/list.ts'
+import { type ProposedDeed, proposedAmountCell, proposedCurrencyCell, subjectCell } from './deed.ts'
 
 const filters = Type.Object({
   /** Open where it is left out. */
@@ -32,7 +31,7 @@ interface Row extends ProposedDeed {
 
 const tones: Readonly<Record<string, Tone>> = { open: 'waiting', approved: 'good' }
 
-/** Of a status of a proposal. */
+/** The tone of a proposal's status. */
 export const proposalToneOf = (status: string): Tone => tones[status] ?? 'neutral'
 
 /** Proposals: the soonest to end first of those that wait, the newest first of the others. */
@@ -42,23 +41,18 @@ export const proposalList: List<typeof filters, Row> = {
   empty:
     'No proposal. With approvals on (APPROVALS=on), credits, debits, salary files and grants beyond the limits of their maker wait here.',
   columns: [
-    { name: 'id', title: 'Proposal', cell: ({ id }) => codeCell(String(id), `/console/proposals/${id}`) },
-    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, proposalToneOf(status)) },
-    { name: 'action', title: 'Action', cell: ({ action }) => wordCell(action) },
-    { name: 'subject', title: 'For', cell: subjectCell },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      cell: proposedAmountCell,
-    },
-    { name: 'currency', title: 'Currency', cell: proposedCurrencyCell },
-    { name: 'reason', title: 'Reason', cell: ({ reason }) => textCell(reason) },
-    { name: 'maker', title: 'Maker', cell: ({ maker }) => actorCell(maker) },
-    { name: 'created_at', title: 'Made', cell: ({ created_at }) => timeCell(created_at) },
-    { name: 'expires_at', title: 'Ends', cell: ({ expires_at }) => timeCell(expires_at) },
-    { name: 'decided_by', title: 'Decided by', cell: ({ decided_by }) => actorCell(decided_by) },
-    { name: 'decided_at', title: 'Decided', cell: ({ decided_at }) => timeCell(decided_at) },
+    column('id', 'Proposal', ({ id }) => idCell('proposal', id)),
+    column('status', 'Status', ({ status }) => statusCell(status, proposalToneOf(status))),
+    column('action', 'Action', ({ action }) => wordCell(action)),
+    column('subject', 'For', subjectCell),
+    numberColumn('amount', 'Amount', proposedAmountCell),
+    column('currency', 'Currency', proposedCurrencyCell),
+    column('reason', 'Reason', ({ reason }) => textCell(reason)),
+    column('maker', 'Maker', ({ maker }) => actorCell(maker)),
+    column('created_at', 'Made', ({ created_at }) => timeCell(created_at)),
+    column('expires_at', 'Ends', ({ expires_at }) => timeCell(expires_at)),
+    column('decided_by', 'Decided by', ({ decided_by }) => actorCell(decided_by)),
+    column('decided_at', 'Decided', ({ decided_at }) => timeCell(decided_at)),
   ],
   read: async ({ query: { status = 'open' }, db, at, cursor, limit }) => {
     const isAscending = status === 'open'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { limitNames } from '../../../schema/account.ts'
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
@@ -7,117 +7,98 @@ import { headOf } from '../../db/head.ts'
 import type { ApprovalLimits } from '../../features/proposals/covered-verb.ts'
 import { readApprovalLimits } from '../../features/proposals/reads.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { act, actFields, expectsField, isConflict } from '../frame/act.ts'
+import { addAct, expectsField } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
 import {
   amountCell,
   type Cell,
   codeCell,
+  type Facts,
+  formatCount,
   formatWord,
   numberCell,
   statusCell,
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { actorCell, eventPath } from '../frame/cells/links.ts'
-import { type RefusedNote, refusedNote } from '../frame/refused-note.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
-import { staffOf } from '../session/session-check.ts'
-import { deedText, proposedAmountCell, proposedCurrencyCell, subjectCell } from './deed.ts'
+} from '../frame/cells.ts'
+import { actorCell, eventPath, pagePath } from '../frame/links.ts'
+import { type Panel, type Section, type SectionsPage, sendSections } from '../frame/page.ts'
+import { choiceFilter } from '../lists/filters.ts'
+import type { Table } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
+import { type StaffSession, staffOf } from '../session/session-check.ts'
+import {
+  deedText,
+  type ProposedDeed,
+  proposedAmountCell,
+  proposedCurrencyCell,
+  readDeeds,
+  subjectCell,
+} from './deed.ts'
 import { effectsTable } from './effects-table.ts'
-import { grantedFacts } from './granted-facts.ts'
-import { partPages, SHOWN_ROWS } from './part-pages.ts'
+import { idOf, partPages, readProposal, SHOWN_ROWS, unpaidTable } from './part-pages.ts'
+import { type Decision, grantedFacts, readDecision } from './proposal-facts.ts'
 import { proposalList, proposalToneOf } from './proposal-list.ts'
-import { type Decision, readDecision } from './read-decision.ts'
-import { type ProposedDeed, readDeeds } from './read-deeds.ts'
-import { readProposal } from './read-proposal.ts'
-import { unpaidTable } from './unpaid-table.ts'
-
-interface ListData {
-  readonly status: string
-  /** What one member of staff may move alone; null while approvals are off. */
-  readonly alone: string | null
-  readonly table: Table
-}
 
 /** A proposal with the name of the user or room whom it concerns. */
 type NamedProposal = Omit<ProposalRecord, 'amounts'> & ProposedDeed
 
-interface ProposalData {
-  readonly id: number
-  /** What it asks for. */
-  readonly deed: string
-  readonly facts: readonly (readonly [string, Cell])[]
-  readonly effects: Table
-  /** Whether there may be more of them on a page of their own. */
-  readonly hasMoreEffects: boolean
-  /** Rows of a salary file that an approval would not pay, or did not: the first ones; null where there are none. */
-  readonly unpaid: Table | null
-  readonly unpaidCount: number
-  readonly isOpen: boolean
-  /** The code that an approval would be refused with now. */
-  readonly refusal: string | null
-  readonly mayApprove: boolean
-  readonly isMaker: boolean
-  readonly mayReject: boolean
-  /** The version that a decision made on this page is about. */
-  readonly expects: string
-  /** What was just refused; null when nothing was. */
-  readonly refused: RefusedNote | null
-}
-
-interface RefusedDecision extends RefusedNote {
-  readonly status: 412 | 422
+/** A decision that was refused, for its form to be shown again. */
+interface RefusedDecision {
+  readonly verb: string
+  readonly note: string
+  readonly problem: string
 }
 
 /** What a decision is told that was made on another version than the one shown now. */
 const CHANGED_MEANWHILE = 'It has changed since it was shown, and nothing was done. This is what it would do now.'
 
-const listTemplate = defineTemplate<ListData>('/proposals/proposals.eta')
-const proposalTemplate = defineTemplate<ProposalData>('/proposals/proposal.eta')
-
-const DecisionForm = Type.Object({
-  ...actFields,
-  ...expectsField,
-  note: Type.Optional(Type.String({ maxLength: 2_000 })),
-})
-
 /** /console/proposals: what waits for a second pair of eyes, and what became of it. */
 export const proposalPages: ConsolePages = (scope, services) => {
-  const params = Type.Object({ id: Type.String() })
-
-  scope.get('/proposals', { schema: { querystring: querySchemaOf(proposalList) } }, async (request, reply) => {
-    const { table } = await readTable(proposalList, request, services, '/console/proposals')
-    const { status = 'open' } = request.query
-    const { db } = await services.chooseReportDatabase()
-    const limits = await readApprovalLimits(db)
-    const alone = limits === null ? null : limitsText(limits)
-    return sendPage(request, reply, listTemplate, { title: 'Proposals', data: { status, alone, table } })
+  addListPage(scope, services, {
+    path: '/proposals',
+    lead: "What moves value beyond the limits of one member of staff is done once another one approves it. A higher price of a gift counts by what it adds to all that lies in bags. Not covered: the rest of the catalogue, flags, an agent's own rate, withdrawals.",
+    list: proposalList,
+    filters: [
+      choiceFilter(
+        'status',
+        'Status',
+        ['open', 'approved', 'rejected', 'expired', 'all'].map((status) => [status, status] as const),
+      ),
+    ],
+    extras: async () => {
+      const { db } = await services.chooseReportDatabase()
+      const limits = await readApprovalLimits(db)
+      return {
+        first: [
+          {
+            note:
+              limits === null
+                ? [
+                    'Approvals are off: staff move value alone. ',
+                    codeCell('npm run approvals -- set'),
+                    ' turns them on.',
+                  ]
+                : `What one member of staff may move alone in 24 hours: ${limitsText(limits)}.`,
+          },
+        ],
+      }
+    },
   })
-  addExports(scope, '/proposals', proposalList, services)
   partPages(scope, services)
 
-  const sendProposal = async (
+  const proposalPage = async (
     request: FastifyRequest,
-    reply: FastifyReply,
     id: number,
     refused: RefusedDecision | null = null,
-  ): Promise<FastifyReply> => {
+  ): Promise<SectionsPage> => {
     const proposal = await readProposal(request, services, id)
     const { db } = await services.chooseReportDatabase()
     const deed = (await readDeeds(db, [id])).get(id)
     if (deed === undefined) throw notFound()
     const data: NamedProposal = { ...proposal, ...deed }
-    const { role, sub } = staffOf(request)
-    const isOpen = data.status === 'open'
-    const isMaker = data.maker === `staff:${sub}`
-    const mayAct = role === 'operator' && isOpen
     const [decision, granted] = await Promise.all([readDecision(db, id), grantedFacts(db, data)])
     const heldAt = decision?.position ?? (await headOf(db))
     const effects = data.effects.slice(0, SHOWN_ROWS)
@@ -126,66 +107,94 @@ export const proposalPages: ConsolePages = (scope, services) => {
       effects.map(({ account }) => account),
       heldAt,
     )
-    const { not_paid: unpaid } = data
     const asked = deedText(data)
-    return sendPage(request, reply, proposalTemplate, {
+    const isOpen = data.status === 'open'
+    return {
       title: `Proposal ${id}: ${asked}`,
-      status: refused === null ? 200 : refused.status,
-      data: {
-        id,
-        deed: asked,
-        facts: factsOf(data, granted, decision),
-        effects: effectsTable(data, effects, holds),
-        hasMoreEffects: data.rows_count > 1 && effects.length === SHOWN_ROWS,
-        unpaid: unpaid.length === 0 ? null : unpaidTable(data, unpaid.slice(0, SHOWN_ROWS)),
-        unpaidCount: unpaid.length,
-        isOpen,
-        refusal: isOpen && data.refusal !== null ? formatWord(data.refusal) : null,
-        isMaker,
-        mayApprove: mayAct && !isMaker,
-        mayReject: mayAct,
-        expects: data.version,
-        refused,
-      },
-    })
+      heading: asked,
+      sections: [
+        { alert: refused?.problem, facts: factsOf(data, granted, decision) },
+        effectsSection(data, effectsTable(data, effects, holds)),
+        unpaidSection(data),
+        isOpen && data.refusal !== null
+          ? { warning: `An approval would be refused now: ${formatWord(data.refusal)}. The proposal stays open.` }
+          : null,
+        isOpen ? decideSection(data, staffOf(request), refused) : null,
+      ],
+    }
   }
 
-  scope.get('/proposals/:id', { schema: { params } }, (request, reply) =>
-    sendProposal(request, reply, idInPath(request.params.id)),
+  scope.get('/proposals/:id', async (request, reply) =>
+    sendSections(request, reply, await proposalPage(request, idOf(request))),
   )
 
   for (const [verb, done] of [
     ['approve', 'approved'],
     ['reject', 'rejected'],
   ] as const) {
-    scope.post(`/proposals/:id/${verb}`, { schema: { params, body: DecisionForm } }, async (request, reply) => {
-      const id = idInPath(request.params.id)
-      const { key, expects, note = '' } = request.body
-      try {
-        return await act(request, reply, services, {
-          method: 'POST',
-          path: `/proposals/${id}/${verb}`,
-          body: note === '' ? {} : { note },
-          expects,
-          key,
-          back: `/console/proposals/${id}`,
-          done,
-        })
-      } catch (error) {
-        const refused = isConflict(error)
-          ? { decision: verb, note, problem: CHANGED_MEANWHILE, status: 412 as const }
-          : { ...refusedNote(error, verb, note), status: 422 as const }
-        return sendProposal(request, reply, id, refused)
-      }
+    addAct(scope, services, {
+      path: `/proposals/:id/${verb}`,
+      fields: { ...expectsField, note: Type.Optional(Type.String({ maxLength: 2_000 })) },
+      act(request, { note = '' }) {
+        const id = idOf(request)
+        const body = note === '' ? {} : { note }
+        return { method: 'POST', path: `/proposals/${id}/${verb}`, body, back: pagePath('proposal', id), done }
+      },
+      refused(request, { note = '' }, { status, message, errors }) {
+        const problem = status === 412 ? CHANGED_MEANWHILE : [message, ...Object.values(errors)].join(' ')
+        return proposalPage(request, idOf(request), { verb, note, problem })
+      },
     })
   }
 }
 
-function factsOf(
-  proposal: NamedProposal,
-  granted: ProposalData['facts'],
-  decision: Decision | null,
-): ProposalData['facts'] {
+const effectsSection = ({ id, rows_count }: NamedProposal, table: Table): Section => {
+  const shown = table.rows.length
+  const all = { href: `${pagePath('proposal', id)}/effects`, text: 'all of them, with exports' }
+  const hasMore = rows_count > 1 && shown === SHOWN_ROWS
+  return { title: table.label, hint: hasMore ? [`The first ${shown} accounts: `, all, '.'] : null, table }
+}
+
+/** Rows of a salary file that an approval would not pay, or did not: the first ones. */
+function unpaidSection({ id, not_paid: rows, status }: NamedProposal): Section | null {
+  if (rows.length === 0) return null
+  const table = unpaidTable({ status }, rows.slice(0, SHOWN_ROWS))
+  const shown = table.rows.length
+  const all = { href: `${pagePath('proposal', id)}/unpaid`, text: 'all of them, with exports' }
+  const hint = rows.length > shown ? [`The first ${shown} of ${formatCount(rows.length)} rows: `, all, '.'] : null
+  return { title: table.label, hint, table }
+}
+
+function decideSection(
+  { id, maker, version }: NamedProposal,
+  { role, sub }: StaffSession,
+  refused: RefusedDecision | null,
+): Section {
+  if (role !== 'operator') return { note: 'Only an operator can decide this.' }
+  const isMaker = maker === `staff:${sub}`
+  const panelOf = (verb: string, label: string, button: string, look?: 'danger'): Panel => ({
+    form: {
+      method: 'post',
+      action: `${pagePath('proposal', id)}/${verb}`,
+      hidden: { expects: version },
+      idPrefix: verb,
+      fields: [{ name: 'note', label, control: { kind: 'line', maxLength: 500 } }],
+      values: { note: refused?.verb === verb ? refused.note : '' },
+      button,
+      look,
+    },
+  })
+  return {
+    title: 'Decide',
+    note: isMaker ? 'You made this proposal. Only another member of staff may approve it; you may reject it.' : null,
+    panels: [
+      ...(isMaker ? [] : [panelOf('approve', 'Note on the approval (optional)', 'Approve and do it')]),
+      panelOf('reject', 'Note on the rejection (optional)', 'Reject', 'danger'),
+    ],
+  }
+}
+
+function factsOf(proposal: NamedProposal, granted: Facts, decision: Decision | null): Facts {
   const { status, action, reason, maker, decided_by, note, created_at, expires_at, decided_at, id } = proposal
   return [
     ['Proposal', codeCell(String(id))],

@@ -5,9 +5,9 @@ import type { Tables } from '../../db/tables.ts'
 import { nextMonth } from '../../features/closings/month.ts'
 import { newestClosings } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells/cells.ts'
-import { actorCell } from '../frame/cells/links.ts'
-import { partTable, type Table } from '../lists/list.ts'
+import { codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { actorCell } from '../frame/links.ts'
+import { numberPart, part, partTable, type Table } from '../lists/list.ts'
 
 /** Closed months on a page, and open ones. */
 const PAGE_MONTHS = 24
@@ -64,7 +64,7 @@ export async function readMonthsToClose(db: Kysely<Tables>, now: string): Promis
   return { count: next === null ? 0 : Math.max(0, monthNumber(now) - monthNumber(next)), next }
 }
 
-/** Of `2026-10` and what begins so, so that later months have greater ones. */
+/** The number of `2026-10` and what begins so; later months have greater ones. */
 const monthNumber = (iso: string): number => Number(iso.slice(0, 4)) * 12 + Number(iso.slice(5, 7))
 
 /** The month to close after that one; without one, the month of the first event. */
@@ -97,33 +97,25 @@ function adviceOf(next: MonthRow | undefined, hasClosed: boolean): string {
 }
 
 const showMonths = (rows: readonly MonthRow[]): Table =>
-  partTable({
+  partTable<MonthRow>({
     label: 'Months',
     empty: 'There is no month to close yet.',
     rows,
     columns: [
-      { title: 'Month', cell: ({ month }) => codeCell(month, monthPath(month)) },
-      {
-        title: 'State',
-        cell: ({ state }) =>
-          state === 'closed'
-            ? statusCell('closed', 'good')
-            : state === 'next'
-              ? statusCell('to be closed', 'waiting')
-              : statusCell(state === 'later' ? 'over' : 'not over'),
-      },
-      {
-        title: 'Events',
-        cell: (row) =>
-          textCell(row.state === 'closed' ? eventsOf(row.closing.first_position, row.closing.position) : row.todo),
-      },
-      {
-        title: 'Files',
-        isNumber: true,
-        cell: (row) => numberCell(row.state === 'closed' ? row.closing.files.length : null),
-      },
-      { title: 'Closed by', cell: (row) => actorCell(row.state === 'closed' ? row.closing.closed_by : null) },
-      { title: 'Closed', cell: (row) => timeCell(row.state === 'closed' ? row.closing.closed_at : null) },
+      part('Month', ({ month }) => codeCell(month, monthPath(month))),
+      part('State', ({ state }) =>
+        state === 'closed'
+          ? statusCell('closed', 'good')
+          : state === 'next'
+            ? statusCell('to be closed', 'waiting')
+            : statusCell(state === 'later' ? 'over' : 'not over'),
+      ),
+      part('Events', (row) =>
+        textCell(row.state === 'closed' ? eventsOf(row.closing.first_position, row.closing.position) : row.todo),
+      ),
+      numberPart('Files', (row) => numberCell(row.state === 'closed' ? row.closing.files.length : null)),
+      part('Closed by', (row) => actorCell(row.state === 'closed' ? row.closing.closed_by : null)),
+      part('Closed', (row) => timeCell(row.state === 'closed' ? row.closing.closed_at : null)),
     ],
   })
 

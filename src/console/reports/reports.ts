@@ -10,7 +10,6 @@ import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
-import { isoNow } from '../frame/iso-now.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { monthPages } from './month.ts'
@@ -56,7 +55,7 @@ export const reportPages: ConsolePages = (scope, services) => {
     const { db } = await services.chooseReportDatabase()
     const period = asOf && (await orValidationFailed(resolveAsOf(db, asOf, await headOf(db), 'as_of')))
     const [months, firstAt, present] = await Promise.all([
-      readMonths(services.db, before === undefined ? null : Number(before), isoNow()),
+      readMonths(services.db, before === undefined ? null : Number(before), new Date().toISOString()),
       readEventTime(db, 1),
       period === null ? presentBalance.current() : null,
     ])
@@ -69,7 +68,7 @@ export const reportPages: ConsolePages = (scope, services) => {
       scripts: past === null ? [] : ['htmx'],
       data: {
         asOf: as_of,
-        chips: chipsOf(as_of, firstAt, isoNow()),
+        chips: chipsOf(as_of, firstAt, new Date().toISOString()),
         untilNow: period?.untilNow?.en ?? null,
         present,
         past,

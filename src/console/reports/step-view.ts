@@ -14,10 +14,10 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { accountCell, actorCell, eventCell, userPath } from '../frame/cells/links.ts'
+} from '../frame/cells.ts'
+import { accountCell, actorCell, eventCell, pagePath, userPath } from '../frame/links.ts'
 import { formatProgress } from '../jobs/jobs.ts'
-import { partTable, type Table } from '../lists/list.ts'
+import { numberPart, part, partTable, type Table } from '../lists/list.ts'
 import { rowPath } from '../verify/row-path.ts'
 import { monthPath } from './months.ts'
 
@@ -32,7 +32,7 @@ export interface StepProgress {
 }
 
 /** A finding of a step, and what can be done about it. */
-export interface FindingView {
+interface FindingView {
   /** Its id. */
   readonly finding: string
   readonly kind: string
@@ -87,14 +87,14 @@ const tones: Readonly<Record<StepState['state'], Tone>> = {
   failed: 'bad',
 }
 
-export interface ShownSteps {
+interface ShownSteps {
   readonly month: string
   /** The positions that steps must be made of. */
   readonly first: number
   readonly last: number
-  /** Those that will run when the running one has ended. */
+  /** The steps that will run when the running one has ended. */
   readonly queued: readonly ClosingStep[]
-  /** Those of all steps. */
+  /** The files of all steps. */
   readonly files: readonly ShownFile[]
 }
 
@@ -159,18 +159,18 @@ function findingSubjectCell(subject: string): Cell {
 
 /** Findings that were acknowledged, of this month or earlier ones. */
 export const showAcknowledged = (label: string, acknowledged: readonly AcknowledgedFinding[]): Table =>
-  partTable({
+  partTable<AcknowledgedFinding>({
     label,
     empty: 'None.',
     rows: acknowledged,
     columns: [
-      { title: 'Month', cell: ({ month }) => codeCell(month, monthPath(month)) },
-      { title: 'Step', cell: ({ step }) => wordCell(step) },
-      { title: 'Finding', cell: ({ kind }) => wordCell(kind) },
-      { title: 'About', cell: ({ subject }) => findingSubjectCell(subject) },
-      { title: 'Acknowledged by', cell: ({ acknowledged_by }) => actorCell(acknowledged_by) },
-      { title: 'Reason', cell: ({ reason }) => textCell(reason) },
-      { title: 'Event', isNumber: true, cell: ({ id }) => eventCell(id) },
+      part('Month', ({ month }) => codeCell(month, monthPath(month))),
+      part('Step', ({ step }) => wordCell(step)),
+      part('Finding', ({ kind }) => wordCell(kind)),
+      part('About', ({ subject }) => findingSubjectCell(subject)),
+      part('Acknowledged by', ({ acknowledged_by }) => actorCell(acknowledged_by)),
+      part('Reason', ({ reason }) => textCell(reason)),
+      numberPart('Event', ({ id }) => eventCell(id)),
     ],
   })
 
@@ -234,7 +234,7 @@ function resultCell(column: string, text: string, table = ''): Cell {
     case 'what':
       return wordCell(text)
     case 'withdrawal':
-      return codeCell(text, `/console/withdrawals/${text}`)
+      return codeCell(text, pagePath('withdrawal', text))
     case 'user':
     case 'target':
       return codeCell(text, userPath(Number(text)))
@@ -257,7 +257,7 @@ function resultCell(column: string, text: string, table = ''): Cell {
 function subjectCell(text: string): Cell {
   if (isAccount(text)) return accountCell(text)
   const [kind, id = ''] = text.split(' ')
-  return textCell(text, kind === 'withdrawal' ? `/console/withdrawals/${id}` : userPath(Number(id)))
+  return textCell(text, kind === 'withdrawal' ? pagePath('withdrawal', id) : userPath(Number(id)))
 }
 
 /** A file of a step, as its table shows it. */
@@ -275,22 +275,19 @@ export const isHere = ({ bytes, keptIn }: ShownFile): boolean => bytes !== undef
 
 /** Files that can be downloaded, if they are in the folder of this instance. */
 export const showFiles = (month: string, label: string, files: readonly ShownFile[]): Table =>
-  partTable({
+  partTable<ShownFile>({
     label,
     empty: 'No files.',
     rows: files,
     columns: [
-      {
-        title: 'File',
-        cell: (file) => {
-          const { name } = file
-          return codeCell(name, isHere(file) ? `${monthPath(month)}/files/${encodeURIComponent(name)}` : undefined)
-        },
-      },
-      { title: 'Bytes', isNumber: true, cell: ({ bytes }) => numberCell(bytes) },
-      { title: 'SHA-256', cell: ({ sha256 }) => codeCell(sha256) },
+      part('File', (file) => {
+        const { name } = file
+        return codeCell(name, isHere(file) ? `${monthPath(month)}/files/${encodeURIComponent(name)}` : undefined)
+      }),
+      numberPart('Bytes', ({ bytes }) => numberCell(bytes)),
+      part('SHA-256', ({ sha256 }) => codeCell(sha256)),
       ...(files.some(({ keptIn }) => keptIn !== null)
-        ? [{ title: 'On another instance', cell: ({ keptIn }: ShownFile) => codeCell(keptIn) }]
+        ? [part<ShownFile>('On another instance', ({ keptIn }) => codeCell(keptIn))]
         : []),
     ],
   })

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { readEventTime } from '../../audit/reports/period.ts'
 import type { TrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { App } from '../../features/services.ts'
@@ -13,12 +12,21 @@ import {
   statusCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { eventCell } from '../frame/cells/links.ts'
+} from '../frame/cells.ts'
+import { eventCell } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
+import {
+  column,
+  type List,
+  listEnd,
+  noFilters,
+  numberColumn,
+  querySchemaOf,
+  showTable,
+  type Table,
+} from '../lists/list.ts'
 import { actorIn, isForPart } from '../session/session-check.ts'
 import { pastBalances } from './past-balances.ts'
 
@@ -43,15 +51,13 @@ interface KindRow {
   readonly position: number
 }
 
-/** A trial balance of the past, or how far it is and where that goes on. */
+/** A trial balance of the past, or how far it is and where that continues. */
 type PastData =
   | { readonly balance: BalanceData }
   | { readonly balance: null; readonly events: number; readonly of: number; readonly href: string }
 
 const pageTemplate = defineTemplate<PastData>('/reports/trial-balance.eta')
 const partTemplate = defineTemplate<PastData>('/reports/past-balance.eta')
-
-const noFilters = Type.Object({})
 
 const rowsOf = ({ currencies, position }: TrialBalance): KindRow[] =>
   currencies.flatMap(({ currency, accounts }) => accounts.map((account) => ({ currency, position, ...account })))
@@ -63,24 +69,15 @@ const shownList: Omit<KindList, 'read'> = {
   filters: noFilters,
   empty: 'Nothing has moved yet. Balances stand here once something was credited.',
   columns: [
-    { name: 'currency', title: 'Currency', cell: ({ currency }) => wordCell(currency) },
-    {
-      name: 'kind',
-      title: 'Kind of account',
-      cell: ({ kind, currency, position }) => ({
-        kind: 'text',
-        text: kind,
-        value: kind,
-        href: addressWith('/console/accounts', { kind, currency, at: position }),
-      }),
-    },
-    {
-      name: 'balance',
-      title: 'Balance',
-      isNumber: true,
-      cell: ({ currency, balance }) => amountCell(currency, balance),
-    },
-    { name: 'accounts', title: 'Accounts', isNumber: true, cell: ({ count }) => numberCell(count) },
+    column('currency', 'Currency', ({ currency }) => wordCell(currency)),
+    column('kind', 'Kind of account', ({ kind, currency, position }) => ({
+      kind: 'text',
+      text: kind,
+      value: kind,
+      href: addressWith('/console/accounts', { kind, currency, at: position }),
+    })),
+    numberColumn('balance', 'Balance', ({ currency, balance }) => amountCell(currency, balance)),
+    numberColumn('accounts', 'Accounts', ({ count }) => numberCell(count)),
   ],
 }
 

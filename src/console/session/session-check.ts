@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { LocalizedText } from '../../../schema/languages.ts'
 import { setStaffCaller } from '../../http/auth/auth.ts'
-import { sessionExpired } from '../../http/auth/tokens.ts'
+import type { StaffRole } from '../../http/auth/caller.ts'
+import type { StaffSessions } from '../../http/auth/sessions.ts'
+import { sessionExpired, unauthenticated, type VerifyToken } from '../../http/auth/tokens.ts'
 import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
 import { addressWith } from '../frame/address.ts'
 import type { EndedSessions } from './ended-sessions.ts'
-import { nextPath } from './next-path.ts'
 import { clearSessionCookie, readSessionCookie, type SessionCookie } from './session-cookie.ts'
-import type { FindStaffSession, StaffSession } from './staff-session.ts'
 
 const staffSymbol = Symbol('staff session')
 
@@ -35,6 +36,11 @@ export function staffOf(request: FastifyRequest): StaffSession {
 /** As `staffOf`; null on pages that need no session. */
 export const staffOrNull = (request: FastifyRequest): StaffSession | null => request[staffSymbol]
 
+/** Refuses a page that only leads to what operators may do. */
+export function requireOperator(request: FastifyRequest): void {
+  if (staffOf(request).role !== 'operator') throw new HttpError(403, 'forbidden', httpMessages.forbidden)
+}
+
 interface SessionCheckOptions {
   readonly findSession: FindStaffSession
   readonly endedSessions: EndedSessions
@@ -44,7 +50,7 @@ interface SessionCheckOptions {
   readonly limitUnauthenticated: LimitUnauthenticated
 }
 
-/** Leads to the page that signs in, and from there back, whoever has no session. */
+/** Leads a browser without a session to the page that signs in, and from there back. */
 export function sessionCheck({
   findSession,
   endedSessions,
@@ -88,7 +94,7 @@ export const actorIn = (request: FastifyRequest): string => `staff:${staffOf(req
 
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD'
 
-/** A GET comes back to its page; whatever else was sent begins anew, as its form has to be filled in again. */
+/** A GET comes back to its page; whatever else was sent begins again, as its form has to be filled in again. */
 function leadToSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -109,4 +115,69 @@ const signInAddress = (next: string | undefined): string =>
 function pageOfPart(url: string | string[] | undefined, isOwnOrigin: (origin: string) => boolean): string | undefined {
   const page = typeof url === 'string' ? URL.parse(url) : null
   return page !== null && isOwnOrigin(page.origin) ? nextPath(page.pathname + page.search) : undefined
+}
+
+/** Who looks at a page, as the token of the session says. */
+export interface StaffSession {
+  readonly token: string
+  readonly sub: string
+  /** The token's `name`, or its `sub`. */
+  readonly name: string
+  readonly role: StaffRole
+  /** Seconds since 1970. */
+  readonly expiresAt: number
+}
+
+export type FindStaffSession = (token: string) => Promise<StaffSession | HttpError>
+
+/** Checks a token as /admin/v1 does: its signature, its role, its expiry, and whether its sessions were ended. */
+export const staffSessionFinder =
+  (verify: VerifyToken, sessions: Pick<StaffSessions, 'validAfter' | 'load'>): FindStaffSession =>
+  async (text) => {
+    const token = verify(text)
+    if (token instanceof HttpError) return token
+    const { caller, issuedAt, expiresAt, name } = token
+    if (caller?.kind !== 'staff') return new HttpError(403, 'forbidden', httpMessages.forbidden)
+    const { sub, role } = caller
+    const validAfter = sessions.validAfter(sub) ?? (await sessions.load(sub))
+    if (validAfter === null) return unauthenticated()
+    return issuedAt < validAfter ? sessionExpired() : { token: text, sub, name: name ?? sub, role, expiresAt }
+  }
+
+/** What browsers take for a step upwards: `..`, also encoded. */
+const DOT_SEGMENT = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i
+
+/** Where a page may lead after signing in: a path of the console, so that no link can lead elsewhere. */
+export const isConsolePath = (path: string): boolean =>
+  path.length <= 2_000 &&
+  /^\/console(?:[/?]|$)/.test(path) &&
+  !/\/\/|\\|[^\x21-\x7e]/.test(path) &&
+  !DOT_SEGMENT.test(path)
+
+/** `next` when it is a path of the console, and else its first page. */
+export const nextPath = (next: string | undefined): string =>
+  next !== undefined && isConsolePath(next) ? next : '/console'
+
+const foreignForm: LocalizedText = {
+  en: 'This form was not sent from a page of the console. Nothing was changed.',
+  ar: 'لم يُرسل هذا النموذج من صفحة في لوحة التحكم. لم يتغير شيء.',
+}
+
+const outdated: LocalizedText = {
+  en: 'This form is no longer valid. Go back, load its page again and send it once more. Nothing was changed.',
+  ar: 'لم يعد هذا النموذج صالحًا. ارجع وأعد تحميل صفحته ثم أرسله مرة أخرى. لم يتغير شيء.',
+}
+
+/** A form without the token that its page was given, or with one of another session. */
+export const outdatedForm = (): HttpError => new HttpError(403, 'forbidden', outdated)
+
+/** A 403 unless the browser says that a page of ours sends this form. */
+export function foreignFormError(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  isOwnOrigin: (origin: string) => boolean,
+): HttpError | undefined {
+  const { origin } = headers
+  const site = headers['sec-fetch-site']
+  const isOurs = origin !== undefined && isOwnOrigin(origin) && (site === undefined || site === 'same-origin')
+  return isOurs ? undefined : new HttpError(403, 'forbidden', foreignForm)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A session ends with its token, and after this time at the latest. */
-export const MAX_SESSION_SECONDS = 12 * 3_600
+const MAX_SESSION_SECONDS = 12 * 3_600
 
 /** Browsers drop cookies of more than 4,096 bytes, name, time, id and signature included. */
 export const MAX_TOKEN_CHARACTERS = 3_900

@@ -6,10 +6,9 @@ import { HttpError } from '../../http/errors/http-error.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import type { EndedSessions } from './ended-sessions.ts'
-import { nextPath } from './next-path.ts'
+import { type FindStaffSession, nextPath } from './session-check.ts'
 import { clearSessionCookie, MAX_TOKEN_CHARACTERS, readSessionCookie, setSessionCookie } from './session-cookie.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
-import type { FindStaffSession } from './staff-session.ts'
 
 const loginTemplate = defineTemplate<{ next: string; problem: string | null; isDevelopment: boolean }>(
   '/session/login.eta',
@@ -20,7 +19,7 @@ const Next = Type.Optional(Type.String({ maxLength: 4_000 }))
 const LoginForm = Type.Object({ token: Type.Optional(Type.String({ maxLength: 8_000 })), next: Next })
 const CodeQuery = Type.Object({ code: Type.Optional(Type.String({ maxLength: 100 })) })
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly findSession: FindStaffSession
   readonly endedSessions: EndedSessions
   readonly production: boolean

@@ -21,17 +21,20 @@ import {
   timeCell,
   withSuffix,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { accountPath, eventCell, eventPath, userPath } from '../frame/cells/links.ts'
-import type { List, ListRequest, ListRows } from '../lists/list.ts'
+} from '../frame/cells.ts'
+import { accountPath, eventCell, eventPath, type PageKind, pagePath } from '../frame/links.ts'
+import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
 import { periodFilters, readBounds } from '../lists/period-query.ts'
-import { deedCell, proposedAmountCell, proposedCurrencyCell, signedAmountCell } from '../proposals/deed.ts'
-import { type ProposedDeed, readDeeds } from '../proposals/read-deeds.ts'
+import {
+  deedCell,
+  type ProposedDeed,
+  proposedAmountCell,
+  proposedCurrencyCell,
+  readDeeds,
+  signedAmountCell,
+} from '../proposals/deed.ts'
 
-const Filters = Type.Object({
-  sub: Type.Optional(Text(100)),
-  ...periodFilters,
-})
+const Filters = Type.Object({ sub: Type.Optional(Text(100)), ...periodFilters })
 type Query = Static<typeof Filters>
 
 interface Row extends StaffAct {
@@ -48,14 +51,14 @@ export const actList = (vault: Vault): List<typeof Filters, Row> => ({
   filters: Filters,
   needsIndex: ({ sub = '' }) => sub !== '',
   columns: [
-    { name: 'at', title: 'When', cell: ({ entry }) => timeCell(entry.at) },
-    { name: 'staff', title: 'Who', cell: ({ sub }) => textCell(sub, addressWith('/console/staff', { sub })) },
-    { name: 'act', title: 'What', cell: actCell },
-    { name: 'about', title: 'About', cell: aboutCell },
-    { name: 'amount', title: 'Amount', isNumber: true, cell: (row) => amountOf(row).amount },
-    { name: 'currency', title: 'Currency', cell: (row) => amountOf(row).currency },
-    { name: 'reason', title: 'Reason or note', cell: ({ reasonOrNote }) => textCell(reasonOrNote) },
-    { name: 'event', title: 'Event', cell: ({ entry }) => eventCell(entry.position) },
+    column('at', 'When', ({ entry }) => timeCell(entry.at)),
+    column('staff', 'Who', ({ sub }) => textCell(sub, addressWith('/console/staff', { sub }))),
+    column('act', 'What', actCell),
+    column('about', 'About', aboutCell),
+    numberColumn('amount', 'Amount', (row) => amountOf(row).amount),
+    column('currency', 'Currency', (row) => amountOf(row).currency),
+    column('reason', 'Reason or note', ({ reasonOrNote }) => textCell(reasonOrNote)),
+    column('event', 'Event', ({ entry }) => eventCell(entry.position)),
   ],
   empty: 'No member of staff did anything here. Clear the filters, or choose a longer period.',
   read: (request) => readActs(request, vault),
@@ -133,26 +136,34 @@ const approved = TypeCompiler.Compile(Approved)
 const approvalOf = ({ fields }: Row): Static<typeof Approved>['approval'] | null =>
   approved.Check(fields) ? fields.approval : null
 
-type Subject = readonly [field: string, word: string, path: (id: number) => string]
+type Named = readonly [field: string, word: string, kind: PageKind]
 
 /** What users are given. */
-const granted: readonly Subject[] = [
-  ['decoration_id', 'Gift', (id) => `/console/catalogue/gifts/${id}`],
-  ['privilege_package_id', 'Package', (id) => `/console/catalogue/packages/${id}`],
+const granted: readonly Named[] = [
+  ['decoration_id', 'Gift', 'gift'],
+  ['privilege_package_id', 'Package', 'package'],
 ]
 
 /** What has a page of its own, by the field that names it. */
-const subjects: readonly Subject[] = [
-  ['withdrawal_id', 'Withdrawal', (id) => `/console/withdrawals/${id}`],
-  ['game_id', 'Game', (id) => `/console/games/${id}`],
-  ['user_id', 'User', userPath],
+const subjects: readonly Named[] = [
+  ['withdrawal_id', 'Withdrawal', 'withdrawal'],
+  ['game_id', 'Game', 'game'],
+  ['user_id', 'User', 'user'],
   ...granted,
-  ['room_id', 'Room', (id) => accountPath(account('room', id, 'target'))],
-  ['country_id', 'Country', (id) => `/console/catalogue/countries/${id}`],
-  ['proposal_id', 'Proposal', (id) => `/console/proposals/${id}`],
+  ['country_id', 'Country', 'country'],
+  ['proposal_id', 'Proposal', 'proposal'],
 ]
 
-const proposalCell = (id: number): Cell => textCell(`Proposal ${id}`, `/console/proposals/${id}`)
+/** The first of them that an act names; null for none. */
+function namedIn({ fields }: Pick<Row, 'fields'>, named: readonly Named[]): Cell | null {
+  for (const [field, word, kind] of named) {
+    const id = fields[field]
+    if (typeof id === 'number') return textCell(`${word} ${id}`, pagePath(kind, id))
+  }
+  return null
+}
+
+const proposalCell = (id: number): Cell => textCell(`Proposal ${id}`, pagePath('proposal', id))
 
 function aboutCell(row: Row): Cell {
   const { entry, proposal } = row
@@ -167,24 +178,21 @@ function aboutCell(row: Row): Cell {
 }
 
 /** With which gift or package a user was given. */
-function withGranted({ fields }: Row, user: Cell): Cell {
-  if (typeof fields['user_id'] !== 'number') return user
-  for (const [field, word, path] of granted) {
-    const id = fields[field]
-    if (typeof id === 'number') return withSuffix(user, textCell(`${word} ${id}`, path(id)))
-  }
-  return user
+function withGranted(row: Row, user: Cell): Cell {
+  const given = typeof row.fields['user_id'] === 'number' ? namedIn(row, granted) : null
+  return given === null ? user : withSuffix(user, given)
 }
 
-function subjectCellOf({ entry, fields }: Row): Cell {
-  for (const [field, word, path] of subjects) {
-    const id = fields[field]
-    if (typeof id === 'number') return textCell(`${word} ${id}`, path(id))
-  }
+function subjectCellOf(row: Row): Cell {
+  const { entry, fields } = row
+  const named = namedIn(row, subjects)
+  if (named !== null) return named
+  const { room_id } = fields
+  if (typeof room_id === 'number') return textCell(`Room ${room_id}`, accountPath(account('room', room_id, 'target')))
   const { sub, client_type, month } = fields
   if (typeof sub === 'string') return textCell(`Staff ${sub}`, addressWith('/console/staff', { sub }))
-  if (typeof client_type === 'string') return textCell(client_type, `/console/catalogue/releases/${client_type}`)
-  if (typeof month === 'string') return textCell(month, `/console/reports/${month}`)
+  if (typeof client_type === 'string') return textCell(client_type, pagePath('release', client_type))
+  if (typeof month === 'string') return textCell(month, pagePath('month', month))
   const moved = accountIn(entry)
   return moved === null ? textCell(null) : codeCell(moved, accountPath(moved))
 }

@@ -1,90 +1,116 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { Text } from '../../../schema/common.ts'
 import { listStaffActs } from '../../audit/reports/events/staff-acts.ts'
 import { headOf } from '../../db/head.ts'
 import { plainStaffName } from '../../http/auth/staff-name.ts'
-import { HttpError } from '../../http/errors/http-error.ts'
-import { httpMessages } from '../../http/messages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { act, actFields } from '../frame/act.ts'
+import { addReviewedAct } from '../frame/act.ts'
 import { addressWith } from '../frame/address.ts'
-import { type Cell, textCell, timeCell } from '../frame/cells/cells.ts'
-import { eventPath } from '../frame/cells/links.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { querySchemaOf, readTable, type Table } from '../lists/list.ts'
-import { requireOperator } from '../session/require-operator.ts'
+import { textCell, timeCell } from '../frame/cells.ts'
+import { eventPath } from '../frame/links.ts'
+import type { Section } from '../frame/page.ts'
+import { textFilter } from '../lists/filters.ts'
+import { addListPage } from '../lists/list-page.ts'
 import { staffOf } from '../session/session-check.ts'
 import { actList } from './act-list.ts'
-
-const listTemplate = defineTemplate<{
-  readonly query: Static<ReturnType<typeof actList>['filters']>
-  readonly table: Table
-}>('/staff/staff.eta')
-
-const reviewTemplate = defineTemplate<{
-  readonly sub: string
-  readonly isOwn: boolean
-  readonly facts: readonly (readonly [string, Cell])[]
-}>('/staff/end-sessions.eta')
 
 const Sub = Text(100)
 
 /** /console/staff: who did what, and ending somebody's sessions. */
 export const staffPages: ConsolePages = (scope, services) => {
-  const list = actList(services.vault)
-
-  scope.get('/staff', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const { table } = await readTable(list, request, services, '/console/staff')
-    return sendPage(request, reply, listTemplate, { title: 'Staff', data: { query: request.query, table } })
+  const { chooseReportDatabase, vault } = services
+  addListPage(scope, services, {
+    path: '/staff',
+    title: 'Staff',
+    lead: [
+      'What members of staff did on the ledger, newest first, with the reason they gave. What writes no event is not here: names, uids and pictures of users (their pages say who changed them last), verifications and checkpoints (under ',
+      { href: '/console/verify', text: 'Verify' },
+      '), closings that are not recorded yet (under ',
+      { href: '/console/reports', text: 'Reports' },
+      '), and exports.',
+    ],
+    list: actList(vault),
+    filters: [
+      textFilter('sub', 'Member of staff', 100),
+      textFilter('from', 'From (day, time or position)', 40),
+      textFilter('to', 'To (empty: until now)', 40),
+    ],
+    extras: (request) => ({
+      after: [staffOf(request).role === 'operator' ? endSection(Object(request.query).sub) : null],
+    }),
   })
-  addExports(scope, '/staff', list, services)
 
-  scope.get('/staff/end-sessions', { schema: { querystring: Type.Object({ sub: Sub }) } }, async (request, reply) => {
-    requireOperator(request)
-    const sub = nameIn(request.query)
-    const { db } = await services.chooseReportDatabase()
-    const [session, { acts }] = await Promise.all([
-      db.selectFrom('staff_sessions').select('revoked_before').where('sub', '=', sub).executeTakeFirst(),
-      listStaffActs(db, { sub, limit: 1, upTo: await headOf(db) }),
-    ])
-    const last = acts[0]?.entry
-    return sendPage(request, reply, reviewTemplate, {
-      title: `End the sessions of ${sub}`,
-      data: {
-        sub,
-        isOwn: sub === staffOf(request).sub,
-        facts: [
-          ['Member of staff', textCell(sub, addressWith('/console/staff', { sub }))],
-          ['Last act', last === undefined ? textCell('none') : timeCell(last.at, eventPath(last.position))],
-          [
-            'Tokens that work now',
-            textCell(session === undefined ? 'all that have not expired' : 'those issued after the last ending'),
-          ],
-          ['Sessions last ended', timeCell(session === undefined ? null : session.revoked_before * 1_000_000)],
-          ['Tokens that work then', textCell('only those issued after this')],
+  addReviewedAct(scope, services, {
+    path: '/staff/end-sessions',
+    query: Type.Object({ sub: Sub }),
+    review: async (request, query) => {
+      const sub = nameIn(query)
+      const { db } = await chooseReportDatabase()
+      const [session, { acts }] = await Promise.all([
+        db.selectFrom('staff_sessions').select('revoked_before').where('sub', '=', sub).executeTakeFirst(),
+        listStaffActs(db, { sub, limit: 1, upTo: await headOf(db) }),
+      ])
+      const last = acts[0]?.entry
+      const isOwn = sub === staffOf(request).sub
+      return {
+        title: `End the sessions of ${sub}`,
+        heading: ['End the sessions of ', textCell(sub)],
+        sections: [
+          {
+            lead: 'All tokens that were issued before now stop working, here and on every page. Whoever still has an account of the login service can sign in again with a new one.',
+            warning: isOwn ? 'These are your own sessions: you will have to sign in again.' : null,
+          },
+          {
+            facts: [
+              ['Member of staff', textCell(sub, addressWith('/console/staff', { sub }))],
+              ['Last act', last === undefined ? textCell('none') : timeCell(last.at, eventPath(last.position))],
+              [
+                'Tokens that work now',
+                textCell(session === undefined ? 'all that have not expired' : 'those issued after the last ending'),
+              ],
+              ['Sessions last ended', timeCell(session === undefined ? null : session.revoked_before * 1_000_000)],
+              ['Tokens that work then', textCell('only those issued after this')],
+            ],
+            form: {
+              method: 'post',
+              action: '/console/staff/end-sessions',
+              hidden: { sub },
+              button: 'End these sessions',
+              look: 'danger',
+            },
+          },
+          { text: [{ href: '/console/staff', text: 'Back without a change' }] },
         ],
-      },
-    })
-  })
-
-  scope.post('/staff/end-sessions', { schema: { body: Type.Object({ ...actFields, sub: Sub }) } }, (request, reply) => {
-    const { key } = request.body
-    const sub = nameIn(request.body)
-    return act(request, reply, services, {
+      }
+    },
+    fields: { sub: Sub },
+    act: (request, form) => ({
       method: 'POST',
-      path: `/staff/${encodeURIComponent(sub)}/revoke-sessions`,
-      key,
+      path: `/staff/${encodeURIComponent(nameIn(form))}/revoke-sessions`,
       back: addressWith('/console/staff', { sub: staffOf(request).sub }),
       done: 'staff-sessions-ended',
-    })
+    }),
   })
 }
+
+/** The form that leads to the review: for the member of staff whose acts are shown. */
+const endSection = (sub = ''): Section => ({
+  title: "End somebody's sessions",
+  form: {
+    method: 'get',
+    action: '/console/staff/end-sessions',
+    idPrefix: 'end',
+    fields: [{ name: 'sub', label: 'Member of staff', control: { kind: 'line', maxLength: 100, isRequired: true } }],
+    values: { sub },
+    button: 'Review',
+    look: 'quiet',
+  },
+})
 
 /** The member of staff whom a form names; 404 for what can name nobody. */
 function nameIn({ sub }: { readonly sub: string }): string {
   const name = plainStaffName(sub)
-  if (name === null) throw new HttpError(404, 'not_found', httpMessages.not_found)
+  if (name === null) throw notFound()
   return name
 }

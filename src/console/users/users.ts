@@ -1,21 +1,27 @@
 import { Type } from '@sinclair/typebox'
+import { type Kysely, sql } from 'kysely'
 import { Text } from '../../../schema/common.ts'
+import { isNameWord } from '../../../schema/search.ts'
+import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
+import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
+import { micros } from '../../db/queries/micros.ts'
+import type { Tables } from '../../db/tables.ts'
 import { allCountries } from '../../features/users/reads.ts'
 import { isErased } from '../../features/users/user.ts'
-import { decodeCursor, encodeCursor } from '../../http/pages.ts'
+import { decodeCursor } from '../../http/pages.ts'
+import { parseId } from '../../ledger/rules/parse-id.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { codeCell, statusCell, textCell, timeCell } from '../frame/cells/cells.ts'
-import { userPath } from '../frame/cells/links.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { type List, querySchemaOf, readTable, type Table } from '../lists/list.ts'
+import { codeCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
+import { idCell, userPath } from '../frame/links.ts'
+import { choiceFilter, textFilter } from '../lists/filters.ts'
+import { column, type List, numberColumn } from '../lists/list.ts'
+import { addListPage } from '../lists/list-page.ts'
+import { pageOfRows } from '../lists/next-page.ts'
 import { addActPages } from './acts/act-pages.ts'
-import { personName } from './person.ts'
-import { addBalancePage } from './user/balance-page.ts'
-import { roleNames } from './user/find-user.ts'
-import { addUserPage } from './user/user-page.ts'
-import { findUsers, type ListedUser } from './users-query.ts'
+import { addBalancePage } from './balance-page.ts'
+import { type Person, personName, roleNames } from './find-user.ts'
+import { addUserPage } from './user-page.ts'
 
 const MAX_COUNTRY_DIGITS = 15
 
@@ -31,23 +37,15 @@ const users: List<typeof filters, ListedUser> = {
   isOfNow: true,
   empty: 'No user fits these filters. Users appear here once they are announced by PUT or POST /admin/v1/users.',
   columns: [
-    {
-      name: 'id',
-      title: 'Id',
-      isNumber: true,
-      cell: ({ user_id }) => ({ ...codeCell(String(user_id), userPath(user_id)), value: user_id }),
-    },
-    {
-      name: 'name',
-      title: 'Name',
-      cell: (user) =>
-        isErased(user)
-          ? statusCell('erased', 'neutral', userPath(user.user_id))
-          : textCell(personName(user), userPath(user.user_id)),
-    },
-    { name: 'uid', title: 'Uid', cell: ({ uid }) => codeCell(uid) },
-    { name: 'roles', title: 'Roles', cell: (user) => textCell(roleNames(user)) },
-    { name: 'created_at', title: 'Since', cell: ({ created_at }) => timeCell(created_at) },
+    numberColumn('id', 'Id', ({ user_id }) => ({ ...idCell('user', user_id), value: user_id })),
+    column('name', 'Name', (user) =>
+      isErased(user)
+        ? statusCell('erased', 'neutral', userPath(user.user_id))
+        : textCell(personName(user), userPath(user.user_id)),
+    ),
+    column('uid', 'Uid', ({ uid }) => codeCell(uid)),
+    column('roles', 'Roles', (user) => textCell(roleNames(user))),
+    column('created_at', 'Since', ({ created_at }) => timeCell(created_at)),
   ],
   read: async ({ query: { q, role, country }, db, at, cursor, limit }) => {
     const rows = await findUsers(db, {
@@ -58,39 +56,99 @@ const users: List<typeof filters, ListedUser> = {
       cursor: cursor === null ? null : decodeCursor(cursor, 2),
       limit: limit + 1,
     })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    const next = rows.length > limit && last !== undefined ? encodeCursor([last.created_at, last.user_id]) : null
-    return { rows: page, next }
+    return pageOfRows(rows, limit, (user) => [user.created_at, user.user_id])
   },
 }
 
-interface UsersData {
-  readonly query: { readonly q?: string; readonly role?: string; readonly country?: string }
-  readonly countries: readonly { readonly country_id: number; readonly name: string }[]
-  readonly table: Table
-}
-
-const template = defineTemplate<UsersData>('/users/users.eta')
-
 /** /console/users: finding users, one user with everything that is known of them, and acts on them. */
 export const userPages: ConsolePages = (scope, services) => {
-  scope.get('/users', { schema: { querystring: querySchemaOf(users) } }, async (request, reply) => {
-    const { q, role, country } = request.query
-    const { db } = await services.chooseReportDatabase()
-    const [{ table }, countries] = await Promise.all([
-      readTable(users, request, services, '/console/users'),
-      allCountries(db),
-    ])
-    const query = {
-      ...(q === undefined ? {} : { q }),
-      ...(role === undefined ? {} : { role }),
-      ...(country === undefined ? {} : { country }),
-    }
-    return sendPage(request, reply, template, { title: 'Users', data: { query, countries, table } })
+  addListPage(scope, services, {
+    path: '/users',
+    list: users,
+    button: 'Find',
+    extras: async () => {
+      const { db } = await services.chooseReportDatabase()
+      const countries = (await allCountries(db)).map(({ country_id, name }) => [String(country_id), name] as const)
+      return {
+        filters: [
+          textFilter('q', 'Id, uid or beginning of a name', 64),
+          choiceFilter('role', 'Role', [
+            ['', 'All'],
+            ['charging_agent', 'Charging agents who receive requests'],
+            ['business_manager', 'Business managers'],
+          ]),
+          choiceFilter('country', 'Agents who serve', [['', 'All'], ...countries]),
+        ],
+      }
+    },
   })
-  addExports(scope, '/users', users, services)
   addUserPage(scope, services)
   addBalancePage(scope, services)
   addActPages(scope, services)
+}
+
+/** A role that has an index of its holders. */
+type ListedRole = 'charging_agent' | 'business_manager'
+
+interface UsersQuery {
+  /** An id, a uid, or the beginning of a name. */
+  readonly q?: string | undefined
+  readonly role?: ListedRole | undefined
+  /** Only charging agents who serve this country. */
+  readonly country?: number | undefined
+  /** Nobody who was announced after the event at this position. */
+  readonly at: number
+  /** [created_at, user_id] of the last user of the page before. */
+  readonly cursor: readonly number[] | null
+  readonly limit: number
+}
+
+interface ListedUser extends Person {
+  readonly charging_agent: boolean
+  readonly allow_receive_withdraw_requests: boolean
+  readonly business_manager: boolean
+  readonly created_at: Micros
+}
+
+// The predicates of the partial indexes.
+const isRole = {
+  charging_agent: sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`,
+  business_manager: sql<boolean>`u.business_manager`,
+}
+
+/** Users, newest first. */
+function findUsers(db: Kysely<Tables>, { q, role, country, at, cursor, limit }: UsersQuery): Promise<ListedUser[]> {
+  const announced = sql<string>`coalesce((select e.at from ledger_events e where e.position = ${at}), 'epoch')`
+  return db
+    .selectFrom('user_profiles as p')
+    .innerJoin('users as u', 'u.user_id', 'p.user_id')
+    .select(['p.user_id', 'p.uid', 'p.name', 'p.avatar', micros('p.created_at').as('created_at')])
+    .select(['u.charging_agent', 'u.allow_receive_withdraw_requests', 'u.business_manager'])
+    .where('p.created_at', '<=', announced)
+    .$if(q !== undefined, (query) => query.where(isMeant(q ?? '')))
+    .$if(role !== undefined, (query) => query.where(isRole[role ?? 'business_manager']))
+    .$if(country !== undefined, (query) =>
+      query
+        .where(isRole.charging_agent)
+        .where(sql<boolean>`u.agency_countries::jsonb @> ${JSON.stringify([{ country_id: country }])}::jsonb`),
+    )
+    .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.user_id', cursor ?? [])))
+    .orderBy('p.created_at', 'desc')
+    .orderBy('p.user_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Whether a user may be meant by a word: each part is served by an index. */
+function isMeant(q: string) {
+  const word = q.trim()
+  const id = parseId(word)
+  return sql<boolean>`(${sql.join(
+    [
+      isWord('p.uid_folded', word),
+      ...(id === null ? [] : [sql`p.user_id = ${id}`]),
+      ...(isNameWord(word) ? [beginsWith('p.name_folded', word)] : []),
+    ],
+    sql` or `,
+  )})`
 }

@@ -8,12 +8,14 @@ import { findVerification, listVerifications, newestVerification } from '../../a
 import { notFound } from '../../http/errors/http-error.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import type { Messages } from '../../language/messages.ts'
 import { adminError } from '../admin-request.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { act, actFields } from '../frame/act.ts'
+import { actFields, addAct } from '../frame/act.ts'
 import {
   type Cell,
   codeCell,
+  type Facts,
   formatAge,
   formatCount,
   numberCell,
@@ -22,18 +24,34 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells/cells.ts'
-import { actorCell, eventCell } from '../frame/cells/links.ts'
-import { leadToDone } from '../frame/done/done-cookie.ts'
+} from '../frame/cells.ts'
+import { leadToDone } from '../frame/done.ts'
+import { actorCell, eventCell, idCell, pagePath } from '../frame/links.ts'
 import { sendPage, sendPart } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'
 import { formatProgress, readJobRows } from '../jobs/jobs.ts'
 import { addExports } from '../lists/exports.ts'
-import { type List, type PartColumn, partTable, querySchemaOf, readTable, type Table } from '../lists/list.ts'
-import { verifyMessages } from './messages.ts'
+import {
+  column,
+  type List,
+  noFilters,
+  numberColumn,
+  type PartColumn,
+  part,
+  partTable,
+  querySchemaOf,
+  readTable,
+  type Table,
+} from '../lists/list.ts'
 import { rowPath } from './row-path.ts'
 
-type Facts = readonly (readonly [string, Cell])[]
+/** What staff read about forms of verifications. */
+const verifyMessages = {
+  no_checkpoint: {
+    en: 'Expected the text of a checkpoint file, which is JSON.',
+    ar: 'يجب إدخال نص ملف نقطة تحقق، وهو بصيغة JSON.',
+  },
+} satisfies Messages
 
 interface RunData {
   readonly id: number
@@ -129,7 +147,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
   scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
     const id = idInPath(request.params.id)
     const read = async () => show(await findRun(id))
-    return sendPart(request, reply, progressTemplate, { page: `/console/verify/${id}`, read })
+    return sendPart(request, reply, progressTemplate, { page: pagePath('verification', id), read })
   })
 
   scope.post(
@@ -145,7 +163,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
         idempotencyKey: key,
       })
       if (!oneRun.Check(started.body)) throw adminError(started)
-      return reply.redirect(`/console/verify/${started.body.data.id}`, 303)
+      return reply.redirect(pagePath('verification', started.body.data.id), 303)
     },
   )
 
@@ -154,7 +172,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
     { config: { mayFinanceWrite: true }, schema: { params, body: ActForm } },
     async (request, reply) => {
       const id = idInPath(request.params.id)
-      const page = `/console/verify/${id}`
+      const page = pagePath('verification', id)
       const stopped = await adminRequest(request, {
         method: 'POST',
         path: `/ledger/verifications/${id}/stop`,
@@ -168,21 +186,12 @@ export const verifyPages: ConsolePages = (scope, services) => {
     },
   )
 
-  scope.post(
-    '/verify/checkpoint',
-    { config: { mayFinanceWrite: true }, schema: { body: ActForm } },
-    (request, reply) => {
-      const { key } = request.body
-      const path = '/ledger/checkpoints'
-      return act(request, reply, services, {
-        method: 'POST',
-        path,
-        key,
-        back: '/console/verify',
-        done: 'checkpoint-made',
-      })
-    },
-  )
+  addAct(scope, services, {
+    path: '/verify/checkpoint',
+    mayFinanceWrite: true,
+    fields: {},
+    act: () => ({ method: 'POST', path: '/ledger/checkpoints', back: '/console/verify', done: 'checkpoint-made' }),
+  })
 }
 
 const checkpointPath = (id: number): string => `/console/verify/checkpoints/${id}`
@@ -191,18 +200,15 @@ const checkpointPath = (id: number): string => `/console/verify/checkpoints/${id
 const textOf = ({ checkpoint }: MadeCheckpoint): string => JSON.stringify(checkpoint, null, 2)
 
 const showCheckpoints = (checkpoints: readonly MadeCheckpoint[]): Table =>
-  partTable({
+  partTable<MadeCheckpoint>({
     label: 'Checkpoints',
     empty: 'No checkpoint was made yet.',
     rows: checkpoints,
     columns: [
-      { title: 'Position', cell: ({ checkpoint }) => eventCell(checkpoint.position) },
-      { title: 'Made by', cell: ({ made_by }) => actorCell(made_by) },
-      { title: 'Made', cell: ({ checkpoint }) => timeCell(checkpoint.at) },
-      {
-        title: 'File',
-        cell: ({ id, checkpoint }) => textCell(`checkpoint-${checkpoint.position}.json`, checkpointPath(id)),
-      },
+      part('Position', ({ checkpoint }) => eventCell(checkpoint.position)),
+      part('Made by', ({ made_by }) => actorCell(made_by)),
+      part('Made', ({ checkpoint }) => timeCell(checkpoint.at)),
+      part('File', ({ id, checkpoint }) => textCell(`checkpoint-${checkpoint.position}.json`, checkpointPath(id))),
     ],
   })
 
@@ -232,42 +238,38 @@ const tones: Readonly<Record<VerificationRun['outcome'], Tone>> = {
   failed: 'bad',
 }
 
-const noFilters = Type.Object({})
-
 const runList = (jobs: Jobs): List<typeof noFilters, VerificationRun> => ({
   label: 'Verifications',
   filters: noFilters,
   isOfNow: true,
   empty: 'Nobody has verified the ledger yet. Start a verification: it reads every event and every table.',
   columns: [
-    { name: 'id', title: 'Run', cell: ({ id }) => codeCell(String(id), `/console/verify/${id}`) },
-    { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },
-    { name: 'findings', title: 'Findings', isNumber: true, cell: ({ findings }) => findingsCell(findings.length) },
-    {
-      name: 'checkpoint',
-      title: 'Compared with',
-      cell: ({ checkpoint }) => eventCell(checkpoint === null ? null : checkpoint.position),
-    },
-    { name: 'up_to', title: 'Up to', cell: ({ up_to }) => eventCell(up_to) },
-    { name: 'started_by', title: 'Started by', cell: ({ started_by }) => actorCell(started_by) },
-    { name: 'started_at', title: 'Started', cell: ({ started_at }) => timeCell(started_at) },
-    { name: 'ended_at', title: 'Ended', cell: ({ ended_at }) => timeCell(ended_at) },
+    column('id', 'Run', ({ id }) => idCell('verification', id)),
+    column('outcome', 'Outcome', ({ outcome }) => statusCell(outcome, tones[outcome])),
+    numberColumn('findings', 'Findings', ({ findings }) => findingsCell(findings.length)),
+    column('checkpoint', 'Compared with', ({ checkpoint }) =>
+      eventCell(checkpoint === null ? null : checkpoint.position),
+    ),
+    column('up_to', 'Up to', ({ up_to }) => eventCell(up_to)),
+    column('started_by', 'Started by', ({ started_by }) => actorCell(started_by)),
+    column('started_at', 'Started', ({ started_at }) => timeCell(started_at)),
+    column('ended_at', 'Ended', ({ ended_at }) => timeCell(ended_at)),
   ],
   read: (asked) => readJobRows(asked, (limit, before) => listVerifications(jobs, limit, before)),
 })
 
-/** Of a full report the number that it has room for: there may be more. */
+/** A full report has the number that it has room for: there may be more. */
 const findingsCell = (count: number): Cell =>
   count >= MAX_FINDINGS ? { ...numberCell(count), text: `${formatCount(count)} or more` } : numberCell(count)
 
 type Found = VerificationRun['findings'][number]
 
 const findingColumns: readonly PartColumn<Found>[] = [
-  { title: 'Check', cell: ({ check }) => wordCell(check) },
-  { title: 'Event', cell: ({ position }) => eventCell(position) },
-  { title: 'Table', cell: ({ table }) => codeCell(table) },
-  { title: 'Row', cell: ({ table, id }) => codeCell(id, table && id && rowPath(table, id)) },
-  { title: 'What is wrong', cell: ({ message }) => textCell(message) },
+  part('Check', ({ check }) => wordCell(check)),
+  part('Event', ({ position }) => eventCell(position)),
+  part('Table', ({ table }) => codeCell(table)),
+  part('Row', ({ table, id }) => codeCell(id, table && id && rowPath(table, id))),
+  part('What is wrong', ({ message }) => textCell(message)),
 ]
 
 function show(run: VerificationRun): RunData {

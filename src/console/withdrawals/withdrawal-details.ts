@@ -12,13 +12,11 @@ import {
 import { findWithdrawal } from '../../features/agency/reads.ts'
 import { unseal, type Viewer } from '../../features/agency/withdrawals/vault-access.ts'
 import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
-import { entriesBetween, readIndexed, readPositions } from '../../ledger/indexes/index-reads.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
+import { positionsOf, readEventsAt } from '../events/stored-events.ts'
 
 /** A change of the status of a request; its first one is the request itself. */
 export interface StatusChange {
@@ -73,14 +71,8 @@ export async function readWithdrawalDetails(
 async function readChanges(db: Kysely<Tables>, vault: Vault, withdrawal: Withdrawal): Promise<StatusChange[]> {
   const { withdrawal_id, changed } = withdrawal
   const own = withdrawalAccount(withdrawal_id)
-  const indexed = await readIndexed(db)
-  const { positions } = await readPositions(db, own, withdrawal_id, Math.min(changed, indexed), MAX_BLOCKS)
-  const later = await entriesBetween(db, [own], Math.max(indexed, withdrawal_id), changed)
-  const all = [...new Set([withdrawal_id, ...positions, ...later.map(({ position }) => position), changed])]
-  const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e where e.position = any (${all}::bigint[])
-    order by e.position`.execute(db)
-  const events = rows.map((row) => parseStoredEvent(parseEntry(row)))
+  const moved = await positionsOf(db, own, { first: withdrawal_id, last: changed, maxBlocks: MAX_BLOCKS })
+  const events = await readEventsAt(db, [withdrawal_id, ...moved, changed])
   const noteIds = events.map((event) => (event.type === 'withdrawal-status-changed' ? event.data.note : null))
   const notes = await openRecords(
     db,

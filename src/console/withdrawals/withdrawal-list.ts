@@ -5,10 +5,9 @@ import { micros } from '../../db/queries/micros.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, codeCell, formatAge, statusCell, textCell, timeCell, wordCell } from '../frame/cells/cells.ts'
-import { personCell } from '../frame/cells/links.ts'
-import type { List, ListRequest, ListRows } from '../lists/list.ts'
-import { isWaiting, toneOf, withdrawalPath } from './withdrawal-cells.ts'
+import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
+import { idCell, personCell } from '../frame/links.ts'
+import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
 
 const Filters = Type.Object({
   /** Waiting: pending or approved. */
@@ -42,27 +41,18 @@ export const withdrawalList: List<typeof Filters, Row> = {
   label: 'Withdrawals',
   filters: Filters,
   columns: [
-    { name: 'id', title: 'Request', cell: ({ id }) => codeCell(String(id), withdrawalPath(id)) },
-    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, toneOf(status)) },
-    {
-      name: 'waiting',
-      title: 'Waiting',
-      cell: ({ status, requested_at, now }) =>
-        textCell(isWaiting(status) ? formatAge((now - requested_at) / 1_000) : null),
-    },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      sort: 'amount',
-      cell: ({ wallet, amount }) => amountCell(wallet, amount),
-    },
-    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
-    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
-    { name: 'user', title: 'Requester', cell: ({ user_id, user_name }) => personCell(user_id, user_name) },
-    { name: 'agent', title: 'Addressed to', cell: ({ target_id, target_name }) => personCell(target_id, target_name) },
-    { name: 'requested_at', title: 'Requested', sort: 'requested', cell: ({ requested_at }) => timeCell(requested_at) },
-    { name: 'status_since', title: 'In this status since', cell: ({ since }) => timeCell(since) },
+    column('id', 'Request', ({ id }) => idCell('withdrawal', id)),
+    column('status', 'Status', ({ status }) => statusCell(status, toneOf(status))),
+    column('waiting', 'Waiting', ({ status, requested_at, now }) =>
+      textCell(isWaiting(status) ? formatAge((now - requested_at) / 1_000) : null),
+    ),
+    numberColumn('amount', 'Amount', ({ wallet, amount }) => amountCell(wallet, amount), 'amount'),
+    column('wallet', 'Wallet', ({ wallet }) => wordCell(wallet)),
+    column('type', 'Type', ({ type }) => wordCell(type)),
+    column('user', 'Requester', ({ user_id, user_name }) => personCell(user_id, user_name)),
+    column('agent', 'Addressed to', ({ target_id, target_name }) => personCell(target_id, target_name)),
+    column('requested_at', 'Requested', ({ requested_at }) => timeCell(requested_at), 'requested'),
+    column('status_since', 'In this status since', ({ since }) => timeCell(since)),
   ],
   empty: 'No request has these properties. Choose another status, or clear the filters.',
   read: readWithdrawals,
@@ -131,3 +121,16 @@ async function readWithdrawals({ query, db, at, cursor, limit }: ListRequest<Que
   const next = rows.length > limit && end !== undefined ? encodeCursor([byAmount ? end.amount : end.id, end.id]) : null
   return { rows: page, next }
 }
+
+const tones: Readonly<Record<string, Tone>> = {
+  pending: 'waiting',
+  approved: 'waiting',
+  transferred: 'good',
+  rejected: 'bad',
+}
+
+/** The tone of a request's status. */
+export const toneOf = (status: string): Tone => tones[status] ?? 'neutral'
+
+/** Whether somebody still has to do something about it. */
+const isWaiting = (status: string): boolean => toneOf(status) === 'waiting'

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { requiredChoice, requiredLine } from '../../forms/fields.ts'
 import { numberIn } from '../../forms/values.ts'
-import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
+import { formatCount, numberCell, textCell } from '../../frame/cells.ts'
 import { reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
 /** The catalogue by name, which is bounded when gifts are defined. */
@@ -21,26 +22,16 @@ export const addToBagAct: UserAct = {
   done: 'bag-filled',
   names: ['decoration_id', 'quantity', 'reason'],
   fieldsOf: async (db) => [
-    {
-      name: 'decoration_id',
-      label: 'Gift',
-      hint: 'Gifts are defined in the catalogue.',
-      control: {
-        kind: 'choice',
-        isRequired: true,
-        options: (await gifts(db).execute()).map(({ decoration_id: id, name, kind, price }) => [
-          String(id),
-          `${name} (id ${id}, ${kind}, ${formatCount(price)} diamonds)`,
-        ]),
-      },
-    },
-    {
-      name: 'quantity',
-      label: 'Quantity',
-      hint: 'A whole number from 1',
-      control: { kind: 'line', maxLength: 16, isRequired: true },
-      value: '1',
-    },
+    requiredChoice(
+      'decoration_id',
+      'Gift',
+      (await gifts(db).execute()).map(({ decoration_id: id, name, kind, price }) => [
+        String(id),
+        `${name} (id ${id}, ${kind}, ${formatCount(price)} diamonds)`,
+      ]),
+      'Gifts are defined in the catalogue.',
+    ),
+    { ...requiredLine('quantity', 'Quantity', 16, 'A whole number from 1'), value: '1' },
     reasonField,
   ],
   async review(db, { user_id }, values) {

@@ -1,9 +1,9 @@
 import { type UserRow, userById } from '../../../features/users/reads.ts'
 import { userVersion } from '../../../features/users/user.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
-import type { Control } from '../../forms/fields.ts'
-import { textCell } from '../../frame/cells/cells.ts'
-import type { User } from '../user/find-user.ts'
+import { requiredChoice } from '../../forms/fields.ts'
+import { textCell } from '../../frame/cells.ts'
+import type { User } from '../find-user.ts'
 import type { UserAct } from './user-act.ts'
 
 const flags = [
@@ -12,14 +12,10 @@ const flags = [
   ['business_manager', 'Business manager'],
 ] as const satisfies readonly (readonly [keyof User & keyof UserRow, string])[]
 
-const control: Control = {
-  kind: 'choice',
-  isRequired: true,
-  options: [
-    ['0', 'no'],
-    ['1', 'yes'],
-  ],
-}
+const yesOrNo = [
+  ['0', 'no'],
+  ['1', 'yes'],
+] as const
 
 const shown = (is: boolean) => textCell(is ? 'yes' : 'no')
 
@@ -32,7 +28,7 @@ export const flagsAct: UserAct = {
   isDoneAlone: true,
   names: flags.map(([name]) => name),
   fieldsOf: async (_db, user) =>
-    flags.map(([name, label]) => ({ name, label, control, value: user[name] ? '1' : '0' })),
+    flags.map(([name, label]) => ({ ...requiredChoice(name, label, yesOrNo), value: user[name] ? '1' : '0' })),
   async review(db, { user_id }, values) {
     const user = await userById(db, user_id)
     if (user === undefined) throw notFound()

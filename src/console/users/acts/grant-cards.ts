@@ -1,8 +1,9 @@
 import { MAX_STORED_CARDS } from '../../../features/privilege/card.ts'
 import { packagesByRank } from '../../../features/privilege/reads.ts'
 import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { requiredChoice, requiredLine } from '../../forms/fields.ts'
 import { numberIn } from '../../forms/values.ts'
-import { formatCount, numberCell, textCell } from '../../frame/cells/cells.ts'
+import { formatCount, numberCell, textCell } from '../../frame/cells.ts'
 import { reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
 const MAX_QUANTITY = 1_000
@@ -15,26 +16,16 @@ export const grantCardsAct: UserAct = {
   done: 'cards-granted',
   names: ['privilege_package_id', 'quantity', 'reason'],
   fieldsOf: async (db) => [
-    {
-      name: 'privilege_package_id',
-      label: 'Package',
-      hint: 'Packages are defined in the catalogue.',
-      control: {
-        kind: 'choice',
-        isRequired: true,
-        options: (await packagesByRank(db)).map(({ privilege_package_id: id, name, rank, valid_days }) => [
-          String(id),
-          `${name} (id ${id}, rank ${rank}, ${valid_days} days)`,
-        ]),
-      },
-    },
-    {
-      name: 'quantity',
-      label: 'Quantity',
-      hint: `1 to ${formatCount(MAX_QUANTITY)}`,
-      control: { kind: 'line', maxLength: 5, isRequired: true },
-      value: '1',
-    },
+    requiredChoice(
+      'privilege_package_id',
+      'Package',
+      (await packagesByRank(db)).map(({ privilege_package_id: id, name, rank, valid_days }) => [
+        String(id),
+        `${name} (id ${id}, rank ${rank}, ${valid_days} days)`,
+      ]),
+      'Packages are defined in the catalogue.',
+    ),
+    { ...requiredLine('quantity', 'Quantity', 5, `1 to ${formatCount(MAX_QUANTITY)}`), value: '1' },
     reasonField,
   ],
   async review(db, { user_id }, values) {

@@ -4,28 +4,20 @@ import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'
 import { isDollars } from '../../../ledger/rules/money.ts'
+import { requiredChoice, requiredLine } from '../../forms/fields.ts'
 import { numberIn, type Values } from '../../forms/values.ts'
-import { amountCell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells/cells.ts'
-import { accountPath } from '../../frame/cells/links.ts'
-import { readBalances } from '../user/balances.ts'
+import { amountCell, formatUnits, formatWord, textCell, wordCell } from '../../frame/cells.ts'
+import { accountPath } from '../../frame/links.ts'
+import { readBalances } from '../balances.ts'
 import { type ActField, type Change, reasonErrors, reasonField, type UserAct } from './user-act.ts'
 
 const fields: readonly ActField[] = [
-  {
-    name: 'currency',
-    label: 'Currency',
-    control: {
-      kind: 'choice',
-      isRequired: true,
-      options: currencies.map((currency) => [currency, formatWord(currency)]),
-    },
-  },
-  {
-    name: 'amount',
-    label: 'Amount',
-    hint: 'A whole number; dollars may have cents: 12.50',
-    control: { kind: 'line', maxLength: 32, isRequired: true },
-  },
+  requiredChoice(
+    'currency',
+    'Currency',
+    currencies.map((currency) => [currency, formatWord(currency)]),
+  ),
+  requiredLine('amount', 'Amount', 32, 'A whole number; dollars may have cents: 12.50'),
   reasonField,
 ]
 

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import type { LimitedAmount } from '../../../features/proposals/covered-verb.ts'
-import type { FormField } from '../../forms/fields.ts'
+import { type FormField, requiredLine } from '../../forms/fields.ts'
 import type { Values } from '../../forms/values.ts'
-import type { Cell } from '../../frame/cells/cells.ts'
-import type { DoneCode } from '../../frame/done/done-messages.ts'
-import type { User } from '../user/find-user.ts'
+import type { Act } from '../../frame/act.ts'
+import { type Cell, type Facts, textCell, timeCell } from '../../frame/cells.ts'
+import type { DoneCode } from '../../frame/done.ts'
+import type { User } from '../find-user.ts'
 
 /** A field of an act, and what it begins with. */
 export interface ActField extends FormField {
@@ -22,7 +23,7 @@ export interface Change {
 /** What an act would do, or what is wrong with its form: by field, with the empty name for the form as a whole. */
 export type Review =
   | {
-      readonly given: readonly (readonly [string, Cell])[]
+      readonly given: Facts
       readonly changes: readonly Change[]
       readonly button: string
       /** What it takes of the limit beyond which it becomes a proposal. */
@@ -33,13 +34,6 @@ export type Review =
       readonly sent?: Values
     }
   | { readonly errors: Values }
-
-export interface AdminAct {
-  readonly method: 'POST' | 'PUT'
-  /** Under /admin/v1. */
-  readonly path: string
-  readonly body: unknown
-}
 
 /** An act on a user: its form, a page that shows what it would change, and the request that does it. */
 export interface UserAct {
@@ -54,18 +48,38 @@ export interface UserAct {
   readonly names: readonly string[]
   readonly fieldsOf: (db: Kysely<Tables>, user: User) => Promise<readonly ActField[]>
   readonly review: (db: Kysely<Tables>, user: User, values: Values) => Promise<Review>
-  readonly requestOf: (user: number, values: Values) => AdminAct
+  readonly requestOf: (user: number, values: Values) => Pick<Act, 'method' | 'path' | 'body'>
 }
 
-export const MAX_REASON_CHARACTERS = 500
-
-export const reasonField: ActField = {
-  name: 'reason',
-  label: 'Reason',
-  hint: 'Kept on the ledger for ever: no names, and no bank details.',
-  control: { kind: 'line', maxLength: MAX_REASON_CHARACTERS, isRequired: true },
-}
+export const reasonField: ActField = requiredLine(
+  'reason',
+  'Reason',
+  500,
+  'Kept on the ledger for ever: no names, and no bank details.',
+)
 
 /** What is wrong with a reason; none when it is fine. */
 export const reasonErrors = (reason: string | undefined): Values =>
   reason === undefined || reason.trim() === '' ? { reason: 'Say why: the reason is kept with the act.' } : {}
+
+/** Ends a user's sessions. */
+export const endSessionsAct: UserAct = {
+  path: 'end-sessions',
+  title: 'End sessions',
+  lead: 'The user is signed out everywhere, and may sign in again.',
+  done: 'sessions-ended',
+  names: [],
+  fieldsOf: async () => [],
+  review: async (_db, { sessions_revoked_before: before }) => ({
+    given: [],
+    changes: [
+      {
+        what: textCell('Tokens are refused that were issued before'),
+        from: timeCell(before === 0 ? null : before * 1_000_000),
+        to: textCell('the moment you confirm'),
+      },
+    ],
+    button: 'End all sessions',
+  }),
+  requestOf: (user) => ({ method: 'POST', path: `/users/${user}/revoke-sessions`, body: {} }),
+}

@@ -1,13 +1,17 @@
-import { Type } from '@sinclair/typebox'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { EventData } from '../../../../schema/events.ts'
 import { micros } from '../../../db/queries/micros.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { packageNames } from '../../../features/privilege/reads.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
-import { eventCell, eventPath } from '../../frame/cells/links.ts'
-import type { List } from '../../lists/list.ts'
-import { userIdIn } from '../user/find-user.ts'
-import { defineUserSection } from '../user/user-section.ts'
-import { beforeOf, pageOfRows } from './next-page.ts'
+import type { StoredEvent } from '../../../ledger/storage/event-hash.ts'
+import { readEventsAt, readNewestOf } from '../../events/stored-events.ts'
+import { type Cell, codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { eventCell, eventPath } from '../../frame/links.ts'
+import { column, noFilters, numberColumn } from '../../lists/list.ts'
+import { beforeOf, pageOfRows } from '../../lists/next-page.ts'
+import { userIdIn } from '../find-user.ts'
+import { defineUserSection } from '../user-section.ts'
 
 interface StoredCard {
   readonly card_id: number
@@ -20,24 +24,19 @@ interface StoredCard {
   readonly entered: number
 }
 
-const filters = Type.Object({})
-
-const cards: List<typeof filters, StoredCard> = {
+export const cardsSection = defineUserSection<typeof noFilters, StoredCard>({
+  path: 'cards',
   label: 'Stored cards',
-  filters,
+  filters: noFilters,
   isOfNow: true,
   empty: 'No card is stored here. Cards come from staff or from other users.',
   columns: [
-    { name: 'card_id', title: 'Card', cell: ({ card_id }) => eventCell(card_id) },
-    { name: 'package', title: 'Package', cell: ({ name }) => textCell(name) },
-    { name: 'package_id', title: 'Package id', cell: ({ privilege_package_id: id }) => codeCell(String(id)) },
-    { name: 'rank', title: 'Rank', isNumber: true, cell: ({ rank }) => numberCell(rank) },
-    { name: 'valid_days', title: 'Days', isNumber: true, cell: ({ valid_days }) => numberCell(valid_days) },
-    {
-      name: 'entered_at',
-      title: 'In the wallet since',
-      cell: ({ created_at, entered }) => timeCell(created_at, eventPath(entered)),
-    },
+    column('card_id', 'Card', ({ card_id }) => eventCell(card_id)),
+    column('package', 'Package', ({ name }) => textCell(name)),
+    column('package_id', 'Package id', ({ privilege_package_id: id }) => codeCell(String(id))),
+    numberColumn('rank', 'Rank', ({ rank }) => numberCell(rank)),
+    numberColumn('valid_days', 'Days', ({ valid_days }) => numberCell(valid_days)),
+    column('entered_at', 'In the wallet since', ({ created_at, entered }) => timeCell(created_at, eventPath(entered))),
   ],
   read: async ({ db, at, cursor, limit }, request) => {
     const rows = await db
@@ -54,6 +53,110 @@ const cards: List<typeof filters, StoredCard> = {
       .execute()
     return pageOfRows(rows, limit, ({ entered }) => entered)
   },
+})
+
+/** An activation, and what it did, which the event after it says. */
+interface Activation {
+  readonly position: number
+  readonly at: Micros
+  readonly card: EventData<'card-activated'>
+  readonly packageName: string
+  readonly effect: Effect | null
 }
 
-export const cardsSection = defineUserSection({ path: 'cards', title: 'Stored cards' }, cards)
+type ActivationEvent = Extract<StoredEvent, { type: 'card-activated' }>
+
+interface Effect {
+  readonly days: number
+  /** Seconds since 1970. */
+  readonly validUntil: number
+  readonly replaced: boolean
+}
+
+export const activationsSection = defineUserSection<typeof noFilters, Activation>({
+  path: 'activations',
+  label: 'Activated cards',
+  filters: noFilters,
+  empty: 'No card has been activated by this user. Cards that wait to be are under “Stored cards”.',
+  columns: [
+    column('at', 'Activated', ({ at, position }) => timeCell(at, eventPath(position))),
+    column('card_id', 'Card', ({ card }) => eventCell(card.card_id)),
+    column('package', 'Package', ({ packageName }) => textCell(packageName)),
+    numberColumn('card_days', 'Days of the card', ({ card }) => numberCell(card.valid_days)),
+    numberColumn('days_added', 'Days added', ({ effect }) => numberCell(effect?.days)),
+    column('effect', 'Effect', ({ effect }) => textCell(effectText(effect))),
+    column('valid_until', 'Valid until', ({ effect }) => validUntilCell(effect?.validUntil)),
+  ],
+  read: async ({ db, at, cursor, limit }, request) => {
+    const before = beforeOf(cursor, at)
+    const user = userIdIn(request.params)
+    const activated = await readNewestOf(db, { type: 'card-activated', user, before, limit: limit + 1 })
+    return pageOfRows(await withEffects(db, activated), limit, ({ position }) => position)
+  },
+})
+
+const effectText = (effect: Effect | null): string | null =>
+  effect === null ? null : effect.replaced ? 'replaced the privilege' : 'added days'
+
+/** A time in seconds since 1970. */
+export const validUntilCell = (seconds: number | undefined): Cell =>
+  timeCell(seconds === undefined ? null : seconds * 1_000_000)
+
+async function withEffects(db: Kysely<Tables>, activated: readonly ActivationEvent[]): Promise<Activation[]> {
+  if (activated.length === 0) return []
+  const ids = [...new Set(activated.map(({ data }) => data.privilege_package_id))]
+  const [after, names] = await Promise.all([
+    readEventsAt(
+      db,
+      activated.map(({ position }) => position + 1),
+    ),
+    packageNames(db, ids),
+  ])
+  const effects = new Map(after.map((event) => [event.position, effectOf(event)]))
+  return activated.map(({ position, at, data }) => ({
+    position,
+    at,
+    card: data,
+    packageName: names.get(data.privilege_package_id)?.name ?? '',
+    effect: effects.get(position + 1) ?? null,
+  }))
+}
+
+function effectOf({ type, data }: StoredEvent): Effect | null {
+  if (type !== 'privilege-days-added' && type !== 'privilege-replaced') return null
+  return { days: data.days, validUntil: data.valid_until, replaced: type === 'privilege-replaced' }
+}
+
+interface BagRow {
+  readonly decoration_id: number
+  readonly name: string
+  readonly quantity: number
+  /** Position of the event that last added to it. */
+  readonly added_at: number
+}
+
+export const bagSection = defineUserSection<typeof noFilters, BagRow>({
+  path: 'bag',
+  label: 'Gifts in the bag',
+  filters: noFilters,
+  isOfNow: true,
+  empty: 'The bag is empty. Staff can put gifts into it.',
+  columns: [
+    column('decoration_id', 'Gift id', ({ decoration_id }) => codeCell(String(decoration_id))),
+    column('name', 'Gift', ({ name }) => textCell(name)),
+    numberColumn('quantity', 'Quantity', ({ quantity }) => numberCell(quantity)),
+    column('last_added', 'Last added by event', ({ added_at }) => eventCell(added_at)),
+  ],
+  read: async ({ db, at, cursor, limit }, request) => {
+    const rows = await db
+      .selectFrom('bag_items as i')
+      .innerJoin('decorations as d', 'd.decoration_id', 'i.decoration_id')
+      .select(['i.decoration_id', 'i.quantity', 'i.added_at', 'd.name'])
+      .where('i.user_id', '=', userIdIn(request.params))
+      .where('i.added_at', '<', beforeOf(cursor, at))
+      .orderBy('i.added_at', 'desc')
+      .limit(limit + 1)
+      .execute()
+    return pageOfRows(rows, limit, ({ added_at }) => added_at)
+  },
+})

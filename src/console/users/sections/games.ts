@@ -1,17 +1,15 @@
-import { Type } from '@sinclair/typebox'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { EventData, RouletteEntry } from '../../../../schema/events.ts'
 import { isAnyOf } from '../../../db/queries/is-any-of.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { TextRow } from '../../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../frame/cells/cells.ts'
-import { eventPath } from '../../frame/cells/links.ts'
-import type { List } from '../../lists/list.ts'
-import { userIdIn } from '../user/find-user.ts'
-import { defineUserSection } from '../user/user-section.ts'
-import { beforeOf, pageOfRows } from './next-page.ts'
+import { readNewestOf } from '../../events/stored-events.ts'
+import { amountCell, codeCell, statusCell, type Tone, timeCell } from '../../frame/cells.ts'
+import { eventPath, idCell } from '../../frame/links.ts'
+import { column, noFilters, numberColumn } from '../../lists/list.ts'
+import { beforeOf, pageOfRows } from '../../lists/next-page.ts'
+import { userIdIn } from '../find-user.ts'
+import { defineUserSection } from '../user-section.ts'
 
 type Outcome = 'seated' | 'left' | 'won' | 'lost' | 'paid back'
 
@@ -33,35 +31,24 @@ const tones: Readonly<Record<Outcome, Tone>> = {
   'paid back': 'neutral',
 }
 
-const filters = Type.Object({})
-
-const games: List<typeof filters, Seat> = {
+export const gamesSection = defineUserSection<typeof noFilters, Seat>({
+  path: 'games',
   label: 'Games',
-  filters,
+  filters: noFilters,
   isOfNow: true,
   empty: 'No seat in a game has been taken here.',
   columns: [
-    {
-      name: 'game_id',
-      title: 'Game',
-      cell: ({ join }) => codeCell(String(join.game_id), `/console/games/${join.game_id}`),
-    },
-    { name: 'joined_at', title: 'Joined', cell: ({ at, position }) => timeCell(at, eventPath(position)) },
-    { name: 'room_id', title: 'Room', cell: ({ join }) => codeCell(String(join.room_id)) },
-    { name: 'stake', title: 'Stake (coins)', isNumber: true, cell: ({ join }) => amountCell('coins', join.stake) },
-    { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => statusCell(outcome, tones[outcome]) },
-    { name: 'paid', title: 'Paid (coins)', isNumber: true, cell: ({ paid }) => amountCell('coins', paid) },
+    column('game_id', 'Game', ({ join }) => idCell('game', join.game_id)),
+    column('joined_at', 'Joined', ({ at, position }) => timeCell(at, eventPath(position))),
+    column('room_id', 'Room', ({ join }) => codeCell(String(join.room_id))),
+    numberColumn('stake', 'Stake (coins)', ({ join }) => amountCell('coins', join.stake)),
+    column('outcome', 'Outcome', ({ outcome }) => statusCell(outcome, tones[outcome])),
+    numberColumn('paid', 'Paid (coins)', ({ paid }) => amountCell('coins', paid)),
   ],
   read: async ({ db, at, cursor, limit }, request) => {
-    // The literals are those of the partial index.
-    const { rows: entries } = await sql<TextRow>`
-      select ${sql.raw(eventColumns)} from ledger_events e
-      where e.type = 'roulette-joined' and e.actor = ${`user:${userIdIn(request.params)}`}
-        and e.position < ${beforeOf(cursor, at)}
-      order by e.position desc limit ${limit + 1}`.execute(db)
-    const joins = entries
-      .map((row) => parseStoredEvent(parseEntry(row)))
-      .filter((event) => event.type === 'roulette-joined')
+    const before = beforeOf(cursor, at)
+    const user = userIdIn(request.params)
+    const joins = await readNewestOf(db, { type: 'roulette-joined', user, before, limit: limit + 1 })
     const found = await gamesById(
       db,
       joins.map(({ data }) => data.game_id),
@@ -74,7 +61,7 @@ const games: List<typeof filters, Seat> = {
     }))
     return pageOfRows(rows, limit, ({ position }) => position)
   },
-}
+})
 
 interface Game {
   readonly status: string
@@ -105,5 +92,3 @@ function outcomeOf(
   if (game.status === 'cancelled') return { outcome: 'paid back', paid: stake }
   return game.winner_id === user_id ? { outcome: 'won', paid: game.prize } : { outcome: 'lost', paid: 0 }
 }
-
-export const gamesSection = defineUserSection({ path: 'games', title: 'Games' }, games)

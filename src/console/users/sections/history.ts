@@ -1,55 +1,40 @@
 import { Type } from '@sinclair/typebox'
 import { currencies as allCurrencies } from '../../../../schema/account.ts'
 import { CurrencyName } from '../../../../schema/operator.ts'
-import { decodeCursor, encodeCursor } from '../../../http/pages.ts'
+import { decodeCursor } from '../../../http/pages.ts'
 import { type NumberedEntry, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
-import { amountCell, formatWord, textCell, timeCell, wordCell } from '../../frame/cells/cells.ts'
-import { accountCell, accountPath, eventCell } from '../../frame/cells/links.ts'
-import type { List } from '../../lists/list.ts'
-import { userIdIn } from '../user/find-user.ts'
-import { defineUserSection } from '../user/user-section.ts'
+import { amountCell, formatWord, textCell, timeCell, wordCell } from '../../frame/cells.ts'
+import { accountCell, accountPath, eventCell } from '../../frame/links.ts'
+import { choiceFilter } from '../../lists/filters.ts'
+import { column, numberColumn } from '../../lists/list.ts'
+import { pageOfRows } from '../../lists/next-page.ts'
+import { userIdIn } from '../find-user.ts'
+import { defineUserSection } from '../user-section.ts'
 
 const filters = Type.Object({ currency: Type.Optional(CurrencyName) })
 
-const history: List<typeof filters, NumberedEntry> = {
+export const historySection = defineUserSection<typeof filters, NumberedEntry>({
+  path: 'history',
+  lead: 'Every movement of the user’s balances, newest first. An amount on hold has not moved yet.',
+  choices: [
+    choiceFilter('currency', 'Currency', [['', 'All'], ...allCurrencies.map((one) => [one, formatWord(one)] as const)]),
+  ],
   label: 'History',
   filters,
   needsIndex: () => true,
   empty: 'Nothing has moved here yet. A credit, a gift or a salary would be the first movement.',
   columns: [
-    {
-      name: 'position',
-      title: 'Event',
-      cell: ({ position }) => eventCell(position),
-    },
-    { name: 'at', title: 'Time', cell: ({ at }) => timeCell(at) },
-    { name: 'type', title: 'What', cell: ({ type }) => wordCell(type) },
-    {
-      name: 'account',
-      title: 'Currency',
-      cell: (entry) => ({
-        ...textCell(formatWord(currencyOf(entry.account)), accountPath(entry.account)),
-        value: entry.account,
-      }),
-    },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      cell: (entry) => amountCell(currencyOf(entry.account), entry.amount),
-    },
-    {
-      name: 'balance',
-      title: 'Balance after',
-      isNumber: true,
-      cell: (entry) => amountCell(currencyOf(entry.account), entry.balance),
-    },
-    {
-      name: 'counter_account',
-      title: 'From or to',
-      cell: ({ counter }) => accountCell(counter),
-    },
+    column('position', 'Event', ({ position }) => eventCell(position)),
+    column('at', 'Time', ({ at }) => timeCell(at)),
+    column('type', 'What', ({ type }) => wordCell(type)),
+    column('account', 'Currency', (entry) => ({
+      ...textCell(formatWord(currencyOf(entry.account)), accountPath(entry.account)),
+      value: entry.account,
+    })),
+    numberColumn('amount', 'Amount', (entry) => amountCell(currencyOf(entry.account), entry.amount)),
+    numberColumn('balance', 'Balance after', (entry) => amountCell(currencyOf(entry.account), entry.balance)),
+    column('counter_account', 'From or to', ({ counter }) => accountCell(counter)),
   ],
   read: async ({ query: { currency }, db, at, cursor, limit }, request) => {
     const user = userIdIn(request.params)
@@ -58,25 +43,6 @@ const history: List<typeof filters, NumberedEntry> = {
     const [position = at + 1, number = 0] = cursor === null ? [] : decodeCursor(cursor, 2)
     const before = { position, number }
     const entries = await readAllLatestEntries(db, { accounts, numbered, before, limit: limit + 1 })
-    const rows = entries.slice(0, limit)
-    const last = rows.at(-1)
-    const next = entries.length > limit && last !== undefined ? encodeCursor([last.position, last.number]) : null
-    return { rows, next }
+    return pageOfRows(entries, limit, (entry) => [entry.position, entry.number])
   },
-}
-
-export const historySection = defineUserSection(
-  {
-    path: 'history',
-    title: 'History',
-    lead: 'Every movement of the user’s balances, newest first. An amount on hold has not moved yet.',
-    choices: [
-      {
-        name: 'currency',
-        label: 'Currency',
-        options: [{ value: '', text: 'All' }, ...allCurrencies.map((value) => ({ value, text: formatWord(value) }))],
-      },
-    ],
-  },
-  history,
-)
+})

@@ -1,15 +1,14 @@
-import { Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { micros } from '../../../db/queries/micros.ts'
 import { decodeCursor } from '../../../http/pages.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells/cells.ts'
-import { accountCell } from '../../frame/cells/links.ts'
-import type { List } from '../../lists/list.ts'
-import { userIdIn } from '../user/find-user.ts'
-import { defineUserSection } from '../user/user-section.ts'
-import { pageOfRows } from './next-page.ts'
+import { codeCell, numberCell, textCell, timeCell } from '../../frame/cells.ts'
+import { accountCell } from '../../frame/links.ts'
+import { column, noFilters, numberColumn } from '../../lists/list.ts'
+import { pageOfRows } from '../../lists/next-page.ts'
+import { userIdIn } from '../find-user.ts'
+import { defineUserSection } from '../user-section.ts'
 
 interface RoomRow {
   readonly room_id: number
@@ -20,33 +19,20 @@ interface RoomRow {
   readonly joined_at: Micros
 }
 
-const filters = Type.Object({})
-
-const rooms: List<typeof filters, RoomRow> = {
+export const roomsSection = defineUserSection<typeof noFilters, RoomRow>({
+  path: 'rooms',
   label: 'Rooms',
-  filters,
+  filters: noFilters,
   isOfNow: true,
   empty: 'A member of no room. Rooms are joined in the app, and appear here then.',
   columns: [
-    { name: 'room_id', title: 'Room', cell: ({ room_id }) => codeCell(String(room_id)) },
-    { name: 'name', title: 'Name', cell: ({ name }) => textCell(name) },
-    { name: 'uid', title: 'Uid', cell: ({ uid }) => codeCell(uid) },
-    { name: 'role', title: 'Role', cell: ({ is_owner }) => textCell(is_owner ? 'owner' : 'member') },
-    { name: 'joined_at', title: 'Member since', cell: ({ joined_at }) => timeCell(joined_at) },
-    {
-      name: 'trophy_points',
-      title: 'Trophy points',
-      isNumber: true,
-      cell: ({ trophy_points }) => numberCell(trophy_points),
-    },
-    {
-      name: 'account',
-      title: 'Income',
-      cell: ({ room_id }) => {
-        const name = account('room', room_id, 'target')
-        return accountCell(name)
-      },
-    },
+    column('room_id', 'Room', ({ room_id }) => codeCell(String(room_id))),
+    column('name', 'Name', ({ name }) => textCell(name)),
+    column('uid', 'Uid', ({ uid }) => codeCell(uid)),
+    column('role', 'Role', ({ is_owner }) => textCell(is_owner ? 'owner' : 'member')),
+    column('joined_at', 'Member since', ({ joined_at }) => timeCell(joined_at)),
+    numberColumn('trophy_points', 'Trophy points', ({ trophy_points }) => numberCell(trophy_points)),
+    column('account', 'Income', ({ room_id }) => accountCell(account('room', room_id, 'target'))),
   ],
   // By id, in the order of the index: who is a member of thousands of rooms must not make the page slow.
   read: async ({ db, at, cursor, limit }, request) => {
@@ -70,10 +56,8 @@ const rooms: List<typeof filters, RoomRow> = {
       ({ room_id }) => room_id,
     )
   },
-}
+})
 
 /** When the event at a position happened; before all of them at 0. */
 const timeOf = (at: number) =>
   sql<string>`coalesce((select e.at from ledger_events e where e.position = ${at}), 'epoch')`
-
-export const roomsSection = defineUserSection({ path: 'rooms', title: 'Rooms' }, rooms)

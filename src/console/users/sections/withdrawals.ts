@@ -2,13 +2,14 @@ import { Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from '../../../../schema/agency-events.ts'
 import { micros } from '../../../db/queries/micros.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import { amountCell, codeCell, statusCell, timeCell, wordCell } from '../../frame/cells/cells.ts'
-import { eventPath, personCell } from '../../frame/cells/links.ts'
-import type { List } from '../../lists/list.ts'
-import { toneOf, withdrawalPath } from '../../withdrawals/withdrawal-cells.ts'
-import { userIdIn } from '../user/find-user.ts'
-import { defineUserSection } from '../user/user-section.ts'
-import { beforeOf, pageOfRows } from './next-page.ts'
+import { amountCell, statusCell, timeCell, wordCell } from '../../frame/cells.ts'
+import { eventPath, idCell, personCell } from '../../frame/links.ts'
+import { choiceFilter } from '../../lists/filters.ts'
+import { column, numberColumn } from '../../lists/list.ts'
+import { beforeOf, pageOfRows } from '../../lists/next-page.ts'
+import { toneOf } from '../../withdrawals/withdrawal-list.ts'
+import { userIdIn } from '../find-user.ts'
+import { defineUserSection } from '../user-section.ts'
 
 interface WithdrawalRow {
   readonly withdrawal_id: number
@@ -31,28 +32,28 @@ const filters = Type.Object({
   status: Type.Optional(WithdrawalStatus),
 })
 
-const withdrawals: List<typeof filters, WithdrawalRow> = {
+export const withdrawalsSection = defineUserSection<typeof filters, WithdrawalRow>({
+  path: 'withdrawals',
+  choices: [
+    choiceFilter('direction', 'Requests', [
+      ['made', 'Made by the user'],
+      ['received', 'Addressed to the user'],
+    ]),
+    choiceFilter('status', 'Status', [['', 'All'], ...statuses.map((status) => [status, status] as const)]),
+  ],
   label: 'Withdrawals',
   filters,
   isOfNow: true,
   empty: 'No such request. On the page of all withdrawals, choose another status or those addressed to the user.',
   columns: [
-    {
-      name: 'withdrawal_id',
-      title: 'Request',
-      cell: ({ withdrawal_id: id }) => codeCell(String(id), withdrawalPath(id)),
-    },
-    { name: 'type', title: 'Type', cell: ({ type }) => wordCell(type) },
-    { name: 'status', title: 'Status', cell: ({ status }) => statusCell(status, toneOf(status)) },
-    { name: 'amount', title: 'Dollars', isNumber: true, cell: ({ amount }) => amountCell('dollars', amount) },
-    { name: 'wallet', title: 'Wallet', cell: ({ wallet }) => wordCell(wallet) },
-    { name: 'other', title: 'Other side', cell: ({ other_id, other_name }) => personCell(other_id, other_name) },
-    { name: 'created_at', title: 'Requested', cell: ({ created_at }) => timeCell(created_at) },
-    {
-      name: 'changed_at',
-      title: 'Last change',
-      cell: ({ changed_at, changed }) => timeCell(changed_at, eventPath(changed)),
-    },
+    column('withdrawal_id', 'Request', ({ withdrawal_id: id }) => idCell('withdrawal', id)),
+    column('type', 'Type', ({ type }) => wordCell(type)),
+    column('status', 'Status', ({ status }) => statusCell(status, toneOf(status))),
+    numberColumn('amount', 'Dollars', ({ amount }) => amountCell('dollars', amount)),
+    column('wallet', 'Wallet', ({ wallet }) => wordCell(wallet)),
+    column('other', 'Other side', ({ other_id, other_name }) => personCell(other_id, other_name)),
+    column('created_at', 'Requested', ({ created_at }) => timeCell(created_at)),
+    column('changed_at', 'Last change', ({ changed_at, changed }) => timeCell(changed_at, eventPath(changed))),
   ],
   read: async ({ query: { direction = 'made', status }, db, at, cursor, limit }, request) => {
     const [own, other] =
@@ -71,27 +72,4 @@ const withdrawals: List<typeof filters, WithdrawalRow> = {
       .execute()
     return pageOfRows(rows, limit, ({ withdrawal_id }) => withdrawal_id)
   },
-}
-
-export const withdrawalsSection = defineUserSection(
-  {
-    path: 'withdrawals',
-    title: 'Withdrawals',
-    choices: [
-      {
-        name: 'direction',
-        label: 'Requests',
-        options: [
-          { value: 'made', text: 'Made by the user' },
-          { value: 'received', text: 'Addressed to the user' },
-        ],
-      },
-      {
-        name: 'status',
-        label: 'Status',
-        options: [{ value: '', text: 'All' }, ...statuses.map((value) => ({ value, text: value }))],
-      },
-    ],
-  },
-  withdrawals,
-)
+})

@@ -1,0 +1,43 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { entriesBetween, readIndexed, readPositions } from '../../ledger/indexes/index-reads.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+
+/** The events of a query of `eventColumns`. */
+export const storedEvents = (rows: readonly TextRow[]): StoredEvent[] =>
+  rows.map((row) => parseStoredEvent(parseEntry(row)))
+
+/** The events at these positions, in their order. */
+export async function readEventsAt(db: Kysely<Tables>, positions: readonly number[]): Promise<StoredEvent[]> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e where e.position = any (${[...positions]}::bigint[])
+    order by e.position`.execute(db)
+  return storedEvents(rows)
+}
+
+/** The newest events of a type that a user caused before a position. */
+export async function readNewestOf<Type extends StoredEvent['type']>(
+  db: Kysely<Tables>,
+  { type, user, before, limit }: { readonly type: Type; user: number; before: number; limit: number },
+): Promise<Extract<StoredEvent, { type: Type }>[]> {
+  // The type is written out, as partial indexes have it.
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.type = ${sql.lit(type)} and e.actor = ${`user:${user}`} and e.position < ${before}
+    order by e.position desc limit ${limit}`.execute(db)
+  return storedEvents(rows).filter((event): event is Extract<StoredEvent, { type: Type }> => event.type === type)
+}
+
+/** Where an account moves that begins at an event: by its index, and after the end of that by the events themselves. */
+export async function positionsOf(
+  db: Kysely<Tables>,
+  account: string,
+  { first, last, maxBlocks }: { readonly first: number; readonly last: number; readonly maxBlocks: number },
+): Promise<readonly number[]> {
+  const indexed = await readIndexed(db)
+  const { positions } = await readPositions(db, account, first, Math.min(last, indexed), maxBlocks)
+  const later = await entriesBetween(db, [account], Math.max(indexed, first), last)
+  return [...positions, ...later.map(({ position }) => position)]
+}
