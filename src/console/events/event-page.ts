@@ -139,7 +139,7 @@ function subjectLink({ kind, id, isNew }: Subject): Link {
   return { text, href: pagePath(hasPage ? kind : 'event', id) }
 }
 
-export interface Verdict {
+interface Verdict {
   readonly isValid: boolean
   readonly text: string
 }

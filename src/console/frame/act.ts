@@ -35,7 +35,7 @@ export interface Act {
 }
 
 /** Why /admin/v1 did not do what a form asks for. */
-export interface Refusal {
+interface Refusal {
   /** 412: something else is stored than the form expects. 422: what was typed is not accepted. */
   readonly status: 412 | 422
   readonly message: string

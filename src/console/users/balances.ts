@@ -9,7 +9,7 @@ import { numberPart, part, partTable, type Table } from '../lists/list.ts'
 /** Holds that are listed; what more there are is on the page of withdrawals. */
 const MAX_LISTED_HOLDS = 20
 
-export interface Wallet {
+interface Wallet {
   readonly currency: Currency
   readonly account: Account
   /** Whole units (cents of a dollar). */
@@ -24,7 +24,7 @@ export interface Wallet {
 }
 
 /** A request that holds a part of a balance. */
-export interface PendingRequest {
+interface PendingRequest {
   readonly withdrawal_id: number
   readonly type: string
   readonly amount: bigint

@@ -5,7 +5,7 @@ import type { Micros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { cardCounts, cards } from './card.ts'
 import { packages } from './packages/package.ts'
-import { activePrivilege, privileges } from './running/privilege.ts'
+import { activePrivilege, privileges } from './privilege.ts'
 
 export interface ActivateCard {
   readonly caller_id: number

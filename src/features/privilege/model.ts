@@ -5,7 +5,7 @@ import { cardCounts, cards, evolveCards } from './card.ts'
 import { privilegeMessages } from './messages.ts'
 import { privilegeNotifications } from './notifications.ts'
 import { evolvePackages, packageCounts, packages } from './packages/package.ts'
-import { evolvePrivileges, privileges } from './running/privilege.ts'
+import { evolvePrivileges, privileges } from './privilege.ts'
 
 const tables = [
   rowTable(packages, { key: ['privilege_package_id'] }),

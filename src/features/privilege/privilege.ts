@@ -1,7 +1,7 @@
-import { integer } from '../../../ledger/rules/columns.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
+import { integer } from '../../ledger/rules/columns.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
 
 /** A user's latest privilege, active or expired. */
 export const privileges = projection('privileges', {
