@@ -51,3 +51,24 @@ test('nothing is written after the end', async (t) => {
   writer.push(BLOCK)
   t.equal(socket.bytesWritten, BLOCK.length)
 })
+
+test('a backlog waits while much is unsent, until the client has read it or is gone', async (t) => {
+  const { writer, socket, client, fill } = await writing(t)
+  await writer.drained()
+  await fill(MIB / 2)
+  let isDrained = false
+  const all = [writer.drained(), writer.drained()].map((waiting) => waiting.then(() => (isDrained = true)))
+  await turn()
+  t.notOk(isDrained)
+  t.equal(socket.listenerCount('drain'), 1)
+  client.resume()
+  await Promise.all(all)
+  t.equal(writer.unsentBytes, 0)
+  t.equal(socket.listenerCount('drain'), 0)
+  client.pause()
+  await fill(MIB / 2)
+  const waiting = writer.drained()
+  socket.destroy()
+  await waiting
+  await writer.drained()
+})
