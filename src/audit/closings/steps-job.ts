@@ -28,8 +28,8 @@ interface Following extends Outer {
 }
 
 /**
- * Starts a job that runs steps of a month's closing; it answers how many failed. The month is locked until its end, so that
- * nothing is recorded in between. Throws `ClosingRefused` while others run, here or elsewhere, while the closing is being
+ * Starts a job that runs steps of a month's closing, and resolves when the first of them runs; it answers how many failed.
+ * The month is locked until its end, so that nothing is recorded in between. Throws `ClosingRefused` while others run, here or elsewhere, while the closing is being
  * recorded, and for a month that cannot be closed.
  */
 export async function startSteps(
@@ -48,12 +48,14 @@ export async function startSteps(
     const { signal = lock.lost } = following
     const outer = { ...following, signal: AbortSignal.any([signal, lock.lost]) }
     const job = { kind: 'closing', subject: month, exclusive: closingOf(month), isAlone: true } as const
-    const work = runSteps({ ...parts, books, lock, folder, madeBy: startedBy }, steps, following)
+    const { promise: begun, resolve: onBegin } = Promise.withResolvers<void>()
+    const work = runSteps({ ...parts, books, lock, folder, madeBy: startedBy }, steps, { ...following, onBegin })
     const running = await jobs.start({ ...job, startedBy, of: 0, input: steps }, work, outer)
     if (running === null) throw new ClosingRefused(STEPS_RUNNING)
     // After its row says how it ended: who has the lock next takes a job that still runs for one of a dead process.
     const ended = closeAfter(running.ended, lock)
     ended.catch(() => {})
+    await Promise.race([begun, Promise.allSettled([ended])])
     return { ended }
   } catch (error) {
     await lock.close()
@@ -93,7 +95,7 @@ const runSteps =
   (
     given: Omit<StepOptions, 'signal' | 'progress'>,
     steps: readonly ClosingStep[],
-    { onStep, finish }: Following,
+    { onStep, onBegin, finish }: Following & { readonly onBegin: () => void },
   ): Work<number> =>
   async ({ id, check }, progress, signal) => {
     if (id === null) throw new Error('steps of a closing run by their row')
@@ -101,7 +103,7 @@ const runSteps =
     for (const step of steps) {
       await check()
       progress({ events: 0, of: 0 })
-      const state = await runStep(id, step, { ...given, signal, progress })
+      const state = await runStep(id, step, { ...given, signal, progress }, onBegin)
       ended.push(state)
       onStep?.(state)
     }
@@ -118,12 +120,18 @@ const runSteps =
  * the audit worker. It fails when it found what nobody acknowledged, or did not reach its end. Rejects with an Error when
  * the lock was lost: the row and the files may be another's then.
  */
-async function runStep(job_id: number, step: ClosingStep, options: StepOptions): Promise<StepState> {
+async function runStep(
+  job_id: number,
+  step: ClosingStep,
+  options: StepOptions,
+  onBegin: () => void,
+): Promise<StepState> {
   const { db, books, folder, lock, signal } = options
   const { month, first, last } = books
   lock.lost.throwIfAborted()
   const run = { month, step, job_id, first, last, kept_in: locationOf(folder), folder_id: ensureFolderId(folder) }
   await beginStep(db, run)
+  onBegin()
   const outcome = await work(step, options).catch((error: unknown) => ({
     error: signal.aborted ? 'it was stopped' : error instanceof Error ? error.message : String(error),
   }))

@@ -4,6 +4,7 @@ import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import { JobStopped } from '../jobs/jobs.ts'
 import { verifyInWorker } from '../jobs/verifications.ts'
 import { auditMessages } from '../messages.ts'
 import { parseInteger } from './query-parsing.ts'
@@ -23,8 +24,8 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: Fi
         summary: 'Replay the ledger and compare it with itself and with every table',
         description:
           'One JSON document per line: { "progress": { events, of } } about every second, at the end { "result": { ' +
-          'position, events, findings } }. The books are sound when there is a result and it has no findings. One ' +
-          'verification runs at a time; it ends when the client disconnects.',
+          'position, events, findings } }. The books are sound when there is a result and it has no findings; there is ' +
+          'none when somebody stops the job. One verification runs at a time; it ends when the client disconnects.',
         tags: ['finance'],
         querystring: VerifyQuery,
         response: {
@@ -51,8 +52,13 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: Fi
       )
       const line = (): string => `${JSON.stringify({ progress: running.progress() })}\n`
       const chunks = async function* (): AsyncGenerator<string, void> {
+        const ended = running.ended.catch((error: unknown) => {
+          if (error instanceof JobStopped) return undefined
+          throw error
+        })
         for (;;) {
-          const result = await Promise.race([running.ended, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])
+          const result = await Promise.race([ended, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])
+          if (result === undefined) return yield line()
           if (result !== null) return yield `${JSON.stringify({ result })}\n`
           yield line()
         }

@@ -242,3 +242,22 @@ test('a retry starts no second verification and makes no second checkpoint, also
   await queryRows(database, `update jobs set state = 'stopped', ended_at = now()`)
   t.same((await finance('POST', path, {}, key('refused'))).body, refused.body, 'a refusal is remembered too')
 })
+
+test('a streamed verification that somebody stops ends without a result', async (t) => {
+  const opened = await seededApp(t)
+  const { app, staff, database } = opened
+  const finance = staff('fin', 'finance')
+  const gate = await holdVerifications(t, database)
+  const token = app.jwt.sign({ sub: 'eve', role: 'finance' }, { expiresIn: '1h' })
+  const streamed = app.inject({ url: '/admin/v1/ledger/verify', headers: { authorization: `Bearer ${token}` } })
+  const newest = async () => Object((await finance('GET', '/admin/v1/jobs')).body).data[0]
+  await until(async () => (await newest())?.state === 'running')
+  const { id } = await newest()
+  t.equal((await finance('POST', `/admin/v1/jobs/${id}/stop`)).status, 200)
+  await gate()
+  const { statusCode, body } = await streamed
+  t.equal(statusCode, 200)
+  t.match(body, '"progress"')
+  t.notMatch(body, '"result"')
+  t.match(await newest(), { id, state: 'stopped', stopped_by: 'staff:fin' })
+})

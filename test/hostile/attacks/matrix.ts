@@ -34,7 +34,7 @@ export const matrix = ({ routes, seed }: AttackRun): readonly Probe[] =>
   )
 
 /** What finance may write: none of it moves value. Findings are acknowledged by operators alone. */
-const FINANCE_WRITES = /^\/admin\/v1\/ledger\/(?!.*\/acknowledge$)/
+const FINANCE_WRITES = /^\/admin\/v1\/(ledger\/(?!.*\/acknowledge$)|jobs\/)/
 
 type Allows = (response: HttpResponse) => boolean
 
