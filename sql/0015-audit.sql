@@ -28,6 +28,7 @@ create table jobs (
 );
 create unique index jobs_exclusive on jobs (exclusive) where state = 'running';
 create unique index jobs_keys on jobs (kind, started_by, idempotency_key);
+create index jobs_kinds on jobs (kind, job_id);
 comment on table jobs is
   'All that takes long, on all instances and command lines, with its progress and its result. Not part of the ledger.';
 

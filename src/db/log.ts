@@ -2,3 +2,6 @@
 export interface Log {
   warn(details: object, message: string): void
 }
+
+/** For command lines, which end with the error itself. */
+export const silent: Log = { warn: () => {} }

@@ -79,7 +79,7 @@ async function readEnd(primary: Kysely<Tables>): Promise<End> {
     .select([
       'batch',
       sql<string>`(select max(name) from kysely_migration)`.as('migration'),
-      sql<string>`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end::text`.as(
+      sql<string>`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end::text`.as(
         'lsn',
       ),
     ])

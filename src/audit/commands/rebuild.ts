@@ -1,3 +1,4 @@
+import { silent } from '../../db/log.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { rebuild } from '../rebuild/rebuild.ts'
 import { localStaffName } from '../with-executor.ts'
@@ -18,7 +19,7 @@ export const rebuildCommand: RegisterCommand = (audit, running) =>
     .action(running(run))
 
 async function run({ ownerUrl, serviceUrl, terminal, signal }: CommandContext, { json }: Flags): Promise<number> {
-  await using jobs = new Jobs(serviceUrl, console)
+  await using jobs = new Jobs(serviceUrl, silent)
   const { ended } = await jobs.start(
     { kind: 'rebuild', subject: '', startedBy: localStaffName(), of: 0 },
     async (_job, progress, stop) => {

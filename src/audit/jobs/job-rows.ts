@@ -72,7 +72,8 @@ export async function readJobs(
   return rows.map(
     ({ job_id, started, heard, ended, events_read: events, events_total: of, input, result, summary, ...row }) => {
       const seconds = ((ended ?? heard) - started) / 1_000_000
-      const rate = events > 0 && seconds > 0 ? events / seconds : null
+      // Each step of a closing counts from its own beginning.
+      const rate = events > 0 && seconds > 0 && row.kind !== 'closing' ? events / seconds : null
       const left = row.state === 'running' && rate !== null ? Math.max(0, of - events) / rate : null
       return {
         input,
@@ -118,7 +119,7 @@ export async function insertJob(db: Kysely<Tables>, job: NewJob): Promise<number
   const { kind, subject, startedBy, key = null, exclusive = null, isAlone = false, of, input = null } = job
   try {
     await sql`update jobs set state = 'failed', ended_at = heartbeat_at, summary = ${LOST}
-              where ${isLost} or (${isAlone} and state = 'running' and exclusive = ${exclusive})`.execute(db)
+              where exclusive = ${exclusive} and state = 'running' and (${isAlone} or ${isLost})`.execute(db)
     // The index lets one of two instances at once insert.
     const { rows } = await sql<{ job_id: number }>`
       insert into jobs (kind, subject, exclusive, started_by, idempotency_key, events_total, input)

@@ -129,7 +129,10 @@ export class Jobs implements AsyncDisposable {
             await endJob(this.#db, id, latest, { summary, kept, stoppedBy: null })
             return result
           } catch (err) {
-            if (tries === MAX_END_TRIES) throw err
+            if (tries === MAX_END_TRIES) {
+              warn(err, 'the result of a job was not stored; it is lost')
+              return result
+            }
             warn(err, 'the result of a job was not stored; retrying')
             await sleep(END_PAUSE_MS)
           }

@@ -29,6 +29,7 @@ export interface CountedPeriod {
 const RANGE_EVENTS = 500
 /** Ranges that are kept: those of 10,000,000 events. */
 const MAX_RANGES = 20_000
+const MAX_PERIODS = 100
 /** Counting so many events takes some 10 ms; a job counts more. */
 const MAX_INLINE_EVENTS = 1_000
 
@@ -45,6 +46,8 @@ interface AskedCounts {
  */
 export class GiftCounter {
   readonly #ranges = new LRUCache<string, readonly GiftCounts[]>({ max: MAX_RANGES })
+  /** Whole periods, of which ranges may have been dropped since. */
+  readonly #periods = new LRUCache<string, CountedPeriod>({ max: MAX_PERIODS })
   readonly #rangeEvents: number
   readonly #maxInlineEvents: number
 
@@ -67,10 +70,11 @@ export class GiftCounter {
   /** As jobs, but for periods of which little is left to count. */
   readonly kind: AskedKind<AskedCounts, CountedPeriod> = {
     jobOf: ({ period, startedBy }) => {
-      const subject = `${period.first}-${period.last}`
-      return { kind: 'draws', subject, startedBy, of: eventsIn(period) }
+      return { kind: 'draws', subject: periodKey(period), startedBy, of: eventsIn(period) }
     },
     short: async ({ db, period }) => {
+      const known = this.#periods.get(periodKey(period))
+      if (known !== undefined) return known
       const { events, of } = this.counted(period)
       return of - events > this.#maxInlineEvents ? null : this.#count(db, period)
     },
@@ -88,11 +92,16 @@ export class GiftCounter {
 
   /** Calls `onRange` with the events that are counted, after each range. */
   async #count(db: Kysely<Tables>, period: Period, onRange?: (events: number) => void): Promise<CountedPeriod> {
+    let counts: readonly GiftCounts[] = []
     for (const { first, last, key } of this.#rangesOf(period)) {
-      if (!this.#ranges.has(key)) this.#ranges.set(key, await countGifts(db, first, last))
+      const ofRange = this.#ranges.get(key) ?? (await countGifts(db, first, last))
+      this.#ranges.set(key, ofRange)
+      counts = sum([...counts, ...ofRange])
       onRange?.(last - period.first + 1)
     }
-    return this.counted(period)
+    const counted = { counts, events: eventsIn(period), of: eventsIn(period) }
+    this.#periods.set(periodKey(period), counted)
+    return counted
   }
 
   /** The ranges of all periods are the same, except at the ends of a period. */
@@ -106,6 +115,8 @@ export class GiftCounter {
     return ranges
   }
 }
+
+const periodKey = ({ first, last }: Period): string => `${first}-${last}`
 
 const eventsIn = ({ first, last }: Period): number => Math.max(0, last - first + 1)
 

@@ -113,6 +113,8 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     const read = await readMonth(month)
     if (read.books.refusal !== null) throw refused(read.books.refusal.code)
     const steps = chooseSteps(read)
+    // A form that is sent again after the last step.
+    if (steps.length === 0) return reply.redirect(monthPath(month), 303)
     if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
     const startedBy = actorIn(request)
     try {

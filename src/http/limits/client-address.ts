@@ -9,8 +9,9 @@ export function addressKey(address: string): string {
   const text = withoutPort(address).replace(/%.*$/s, '')
   // The parser would take forms that no proxy writes, such as `127.1`.
   if (isIP(text) === 0) return 'unknown'
-  const ip = ipaddr.process(text)
+  const ip = ipaddr.parse(text)
   if (!('parts' in ip)) return ip.toString()
+  if (ip.isIPv4MappedAddress()) return ip.toIPv4Address().toString()
   const network = ip.parts.slice(0, 4).map((part) => part.toString(16))
   return `${network.join(':')}::/64`
 }

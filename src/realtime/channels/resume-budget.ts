@@ -98,14 +98,10 @@ export class ResumeBudget {
       if (start === undefined) return
       start()
     }
+    // Set again each time: what was reserved may have been given back.
+    clearTimeout(budget.timer)
     if (budget.waiting.length === 0) return
-    budget.timer ??= setTimeout(
-      () => {
-        budget.timer = undefined
-        this.#startNext(budget)
-      },
-      (-budget.tokens / REFILL_PER_SECOND) * 1000 + 1,
-    )
+    budget.timer = setTimeout(() => this.#startNext(budget), (-budget.tokens / REFILL_PER_SECOND) * 1000 + 1)
   }
 }
 

@@ -232,7 +232,13 @@ export class Connection {
   #receive(data: unknown, isBinary: boolean): void {
     if (this.#isClosed) return
     if (this.#queue.length >= MAX_QUEUED_FRAMES) return this.close(closeCodes.tooFast)
-    this.#queue.push(isBinary || !Buffer.isBuffer(data) ? invalidFrame : parseFrame(data.toString()))
+    const parsed = isBinary || !Buffer.isBuffer(data) ? invalidFrame : parseFrame(data.toString())
+    // Out of turn: a token may expire while an earlier frame waits for the client to read its backlog.
+    if (parsed.frame?.t === 'refresh' && this.#subscriptions !== undefined) {
+      this.#handle(parsed).catch((error: unknown) => this.#fail(error))
+      return
+    }
+    this.#queue.push(parsed)
     if (!this.#isHandling) void this.#handleQueue()
   }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { readLedgerSchema } from '../../../config/ledger-schema.ts'
+import { silent } from '../../../db/log.ts'
 import { openPool } from '../../../db/pool.ts'
 import { queryBuilder } from '../../../db/queries/query-builder.ts'
 import { refusalResponseOf } from '../../../domain.ts'
@@ -46,7 +47,7 @@ async function run(
   executor: Executor,
 ): Promise<number> {
   const db = queryBuilder(openPool(url, { max: 2, application_name: 'audit' }))
-  await using jobs = new Jobs(url, console)
+  await using jobs = new Jobs(url, silent)
   try {
     const signer = await requireSigner(db, env)
     const newest = await newestVerification(jobs)
