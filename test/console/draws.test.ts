@@ -86,6 +86,10 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
     const sorted = (counted: typeof whole) => counted?.counts.toSorted((a, b) => a.decoration_id - b.decoration_id)
     t.same(sorted(result), sorted(whole))
     t.same(await counter.kind.short(asked), counter.counted(period), 'what is counted is kept')
+    const forgetful = new GiftCounter({ rangeEvents: 7, maxInlineEvents: 0, maxRanges: 2 })
+    const again = await forgetful.kind.work(asked)(job, () => {}, new AbortController().signal)
+    t.same(again.result, result, 'also of more ranges than are kept')
+    t.same(await forgetful.kind.short(asked), result, 'and the page finds its result')
     t.equal(whole?.counts.find(({ decoration_id }) => decoration_id === 3)?.paidOut, BigInt(won))
   })
 

@@ -210,6 +210,25 @@ test('heartbeats are sent, and a client that does not answer them is closed', as
   t.equal(lively.code, undefined)
 })
 
+test('a session is renewed while the client has much to read', async (t) => {
+  const instance = await live(t, 2)
+  const first = await postToRoom(instance, 1)
+  // Sixteen megabytes: more than a system takes for a client that does not read.
+  for (let i = 0; i < 20; i += 1) {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => postToRoom(instance, 1 + (n % 2), 3_000_001 + n)))
+  }
+  const client = await connectAs(t, instance.origin, 1)
+  client.ws.pause()
+  client.send({ t: 'sub', chs: [1, 2].map((n) => ({ ch: room(n), since: String(first) })) })
+  const expiresAt = Math.floor(Date.now() / 1000) + 7_200
+  client.send({ t: 'refresh', token: token({ sub: '1', exp: expiresAt }) })
+  await until(() =>
+    [...(instance.registry.connectionsOf(1) ?? [])].some(({ session }) => session?.expiresAt === expiresAt),
+  )
+  client.ws.resume()
+  t.match(await client.waitForFrame('refreshed'), { t: 'refreshed' })
+})
+
 test('a stop sends clients away before those who still come', async (t) => {
   const instance = await live(t, 1)
   const clients = await Promise.all(Array.from({ length: 20 }, (_, n) => connectAs(t, instance.origin, 1 + (n % 5))))

@@ -45,13 +45,14 @@ interface AskedCounts {
  * counts only what is left.
  */
 export class GiftCounter {
-  readonly #ranges = new LRUCache<string, readonly GiftCounts[]>({ max: MAX_RANGES })
+  readonly #ranges: LRUCache<string, readonly GiftCounts[]>
   /** Whole periods, of which ranges may have been dropped since. */
   readonly #periods = new LRUCache<string, CountedPeriod>({ max: MAX_PERIODS })
   readonly #rangeEvents: number
   readonly #maxInlineEvents: number
 
-  constructor({ rangeEvents = RANGE_EVENTS, maxInlineEvents = MAX_INLINE_EVENTS } = {}) {
+  constructor({ rangeEvents = RANGE_EVENTS, maxInlineEvents = MAX_INLINE_EVENTS, maxRanges = MAX_RANGES } = {}) {
+    this.#ranges = new LRUCache({ max: maxRanges })
     this.#rangeEvents = rangeEvents
     this.#maxInlineEvents = maxInlineEvents
   }

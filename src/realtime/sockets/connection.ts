@@ -72,6 +72,8 @@ export class Connection {
   #session: SocketSession | undefined
   #subscriptions: Subscriptions | undefined
   #isHandling = false
+  /** The end of the last `refresh`; never rejects. */
+  #refreshed: Promise<void> = Promise.resolve()
   #unansweredPings = 0
   #invalidFrames = 0
   #isClosed = false
@@ -233,13 +235,22 @@ export class Connection {
     if (this.#isClosed) return
     if (this.#queue.length >= MAX_QUEUED_FRAMES) return this.close(closeCodes.tooFast)
     const parsed = isBinary || !Buffer.isBuffer(data) ? invalidFrame : parseFrame(data.toString())
-    // Out of turn: a token may expire while an earlier frame waits for the client to read its backlog.
+    // Not behind other frames: a token may expire while one waits for the client to read its backlog.
     if (parsed.frame?.t === 'refresh' && this.#subscriptions !== undefined) {
-      this.#handle(parsed).catch((error: unknown) => this.#fail(error))
+      this.#refreshed = this.#refresh(this.#refreshed, parsed)
       return
     }
     this.#queue.push(parsed)
     if (!this.#isHandling) void this.#handleQueue()
+  }
+
+  async #refresh(earlier: Promise<void>, parsed: ParsedFrame): Promise<void> {
+    await earlier
+    try {
+      if (!this.#isClosed) await this.#handle(parsed)
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   /** Handles frames one by one, in the order in which they came. */

@@ -250,6 +250,15 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
   settleThird()
   other()
 
+  // Two that used so much that 50 are missing: the next one waits for half a second, not for what was reserved.
+  const heavy = [await frame(5, 50, 1_205), await frame(5, 50, 1_205)]
+  const waiting = frame(5, 1, 0)
+  for (const settle of heavy) settle()
+  const waitedFrom = performance.now()
+  const settleWaiting = await waiting
+  t.ok(performance.now() - waitedFrom < 10_000)
+  settleWaiting()
+
   // 20 for the frame, 1 for its channel and 2,540 for its messages: beyond 2,500 they come at 100 a second.
   const costly = await frame(3, 1, 127_000)
   costly()
