@@ -55,7 +55,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.match(JSON.parse(newest), { currency: 'agent_dollars' }, 'the word, as filters have it')
   })
 
-  await t.test('sessions are ended after a review, and no token of before begins another', async (t) => {
+  await t.test('sessions are ended after a review, and no earlier token begins another', async (t) => {
     const token = app.jwt.sign(
       { sub: 'Mallory', role: 'finance', iat: Math.floor(Date.now() / 1_000) - 5 },
       { expiresIn: '1h' },

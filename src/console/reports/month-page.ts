@@ -76,7 +76,7 @@ export function recordedSections(
       title: 'Recorded',
       done: `${month} is closed, and can be proved: the SHA-256 of ${files.rows.length} files is in event ${closing.id} of the ledger, with a signed checkpoint of its last event.`,
       text: [
-        'Whoever has a file can compare its SHA-256 with the list below. ',
+        'The SHA-256 of a file can be compared with the list below. ',
         codeCell('npm run -s audit -- verify-export manifest.json'),
         ' holds the whole export against the ledger. ',
         { href: monthPath(next), text: next },

@@ -58,7 +58,7 @@ export const staffPages: ConsolePages = (scope, services) => {
         heading: ['End the sessions of ', textCell(sub)],
         sections: [
           {
-            lead: 'All tokens that were issued before now stop working, here and on every page. Whoever still has an account of the login service can sign in again with a new one.',
+            lead: 'All tokens that were issued before now stop working, here and on every page. Staff who still have an account of the login service can sign in again with a new one.',
             warning: isOwn ? 'These are your own sessions: you will have to sign in again.' : null,
           },
           {

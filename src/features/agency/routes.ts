@@ -23,9 +23,9 @@ import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { agencyMessages } from './messages.ts'
-import { transferLookup, withdrawalLookup } from './own-list-reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
 import type { AgencyVerbs } from './verbs.ts'
+import { transferLookup, withdrawalLookup } from './withdrawals/reads.ts'
 import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 const tags = ['agency']

@@ -1,6 +1,8 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ListedRoom, RoomResource } from '../../../schema/rooms.ts'
+import { isNameWord } from '../../../schema/search.ts'
 import { microsOf } from '../../db/micros-of.ts'
+import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
@@ -161,3 +163,31 @@ const roomRows = (db: Db) =>
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
     .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
     .select(micros('p.created_at').as('created_at'))
+
+/**
+ * Rooms as users see them in lists, newest first: all, or those whose uid is the word or whose name begins with it.
+ * `cursor` is [created_at, room_id] of the last room of the page before.
+ */
+export async function findRooms(
+  db: Kysely<Tables>,
+  word: string | null,
+  limit: number,
+  cursor: readonly number[] | null,
+): Promise<readonly ListedRoomRow[]> {
+  const { rows } = await sql<ListedRoomRow>`
+    select ${sql.raw(listedRoomColumns)}
+    from (select p.room_id, p.created_at from room_profiles p
+          where ${word === null ? sql`true` : matches(word)}
+            and ${cursor === null ? sql`true` : isAfterCursor('p.created_at', 'p.room_id', cursor)}
+          order by p.created_at desc, p.room_id desc limit ${limit}) page
+    join room_profiles p on p.room_id = page.room_id
+    join rooms r on r.room_id = page.room_id
+    join user_profiles o on o.user_id = r.owner_id
+    order by page.created_at desc, page.room_id desc`.execute(db)
+  return rows
+}
+
+const matches = (word: string) =>
+  isNameWord(word)
+    ? sql`(${isWord('p.uid_folded', word)} or ${beginsWith('p.name_folded', word)})`
+    : isWord('p.uid_folded', word)

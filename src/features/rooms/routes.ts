@@ -4,9 +4,8 @@ import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
-import { findRooms } from './list-reads.ts'
 import { memberRoutes } from './members/routes.ts'
-import { type FindRooms, listedRoom } from './reads.ts'
+import { type FindRooms, findRooms, listedRoom } from './reads.ts'
 import type { RoomRef } from './room-ref.ts'
 import type { RoomVerbs } from './verbs.ts'
 

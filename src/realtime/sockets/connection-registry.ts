@@ -147,7 +147,7 @@ export class ConnectionRegistry {
     const count = this.#all.size
     this.#drained = count
     const until = performance.now() + SHUTDOWN_TIMEOUT_MS
-    // Of its own: those who still come must not hold those who are sent away.
+    // A slice of its own: clients that still come must not delay those that are sent away.
     const timeSlice = new TimeSlice(DRAIN_SLICE_MS)
     for (const connection of this.#all) {
       await timeSlice.turn()

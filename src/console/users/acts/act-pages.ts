@@ -91,7 +91,7 @@ async function formPage(
     title: one.title,
     sections: [
       { lead: one.lead, note: one.isDoneAlone === true ? FOUR_EYES : null },
-      { alert: errors === undefined ? null : (errors[''] ?? 'This cannot be done so: see below.') },
+      { alert: errors === undefined ? null : (errors[''] ?? 'This is not possible: see below.') },
       {
         form: {
           method: 'get',
