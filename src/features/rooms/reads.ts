@@ -105,7 +105,7 @@ export function roomStatesWith(activeGame: ActiveGameColumn, assetBaseUrl: () =>
 }
 
 /** Columns of rooms `r` with their profiles `p` and owners `o`. */
-export const listedRoomColumns = `
+const listedRoomColumns = `
   r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${microsOf('p.created_at')} as created_at,
   o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
   r.members_count`
