@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import { afterRestore } from '../src/audit/after-restore/after-restore.ts'
-import { closingsFolder } from '../src/audit/closings/folder.ts'
+import { afterRestore } from '../src/audit/after-restore.ts'
+import { closingsFolder } from '../src/audit/closings/files.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { readCheckpointFile } from '../src/audit/commands/verify.ts'
 import { dataDirOf, withDatabase } from '../src/audit/database.ts'

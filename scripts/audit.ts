@@ -1,10 +1,9 @@
 import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
-import { chooseReportUrl } from '../src/audit/choose-report-url.ts'
 import type { CommandHandler } from '../src/audit/commands/command.ts'
 import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
-import { withDatabase } from '../src/audit/database.ts'
+import { chooseReportUrl, withDatabase } from '../src/audit/database.ts'
 import { errorCode } from '../src/config/error-code.ts'
 import { stopSignal } from '../src/startup/signals.ts'
 

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { withDatabase } from '../src/audit/database.ts'
-import { localStaffName } from '../src/audit/with-executor.ts'
-import { withLedger } from '../src/audit/with-ledger.ts'
+import { localStaffName, withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { MAX_PURGED_GAMES, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'

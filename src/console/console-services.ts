@@ -1,5 +1,5 @@
 import type { ReportLimiter } from '../audit/routes/report-limiter.ts'
-import type { AuditParts } from '../audit/routes/services.ts'
+import type { AuditParts } from '../audit/routes/requests.ts'
 import type { App, Services } from '../features/services.ts'
 import type { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
 import type { AdminRequest } from './admin-request.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { compareAtStart, recordLoss } from '../audit/compare-at-start.ts'
-import type { Watch } from '../audit/with-executor.ts'
+import type { Watch } from '../audit/with-ledger.ts'
+import { compareAtStart, recordLoss } from '../audit/with-ledger.ts'
 import type { LostCommitsConfig } from '../config/lost-commits.ts'
 import { makeFolder } from '../config/make-folder.ts'
 import { connect } from '../db/connect.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { pruneKeys } from '../audit/jobs/prune-keys.ts'
+import { pruneKeys } from '../audit/jobs/job-rows.ts'
 import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { type EventFinding, Findings, MAX_FINDINGS } from '../../src/audit/finding.ts'
+import { type EventFinding, Findings, MAX_FINDINGS } from '../../src/audit/verify/finding.ts'
 
 const found = (position: number, message: string): EventFinding => ({
   finding: { check: 'rules', position, message },

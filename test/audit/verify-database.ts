@@ -1,4 +1,4 @@
-import type { CheckpointHead } from '../../src/audit/checkpoint/checkpoint.ts'
+import type { CheckpointHead } from '../../src/audit/checkpoint.ts'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { type Verification, verify } from '../../src/audit/verify/verify.ts'
 import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'

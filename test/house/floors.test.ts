@@ -55,6 +55,17 @@ test('every file belongs to a layer and imports nothing of a higher one', async 
   t.strictSame(found, [])
 })
 
+test('the parts of audits build on each other in one direction', async (t) => {
+  const parts = ['jobs', 'reports', 'verify', 'closings', 'rebuild', 'routes', 'commands']
+  const found = parts.flatMap((part, i) => {
+    const later = parts.slice(i + 1).map((name) => `src/audit/${name}/`)
+    return offenders(under(`src/audit/${part}`), ({ imports }) =>
+      imports.filter((name) => later.some((start) => name.startsWith(start))),
+    )
+  })
+  t.strictSame(found, [])
+})
+
 test('every session is prepared, so that nothing that a database presets reaches it', async (t) => {
   // The classes of pg count the time in which the event loop is held.
   const opening = product.filter(({ text }) => /\bnew (Client|Pool|PatientPool)\(/.test(text))

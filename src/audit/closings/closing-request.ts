@@ -1,13 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { RecordClosing } from '../../features/closings/record-closing.ts'
-import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
-import { findCheckpointOf } from '../checkpoint/made-checkpoints.ts'
-import { findClosingFile, readFolderId } from './folder.ts'
-import { hashFile } from './hashed-file.ts'
+import { type CheckpointSigner, findCheckpointOf } from '../checkpoint.ts'
+import { findClosingFile, hashFile, readFolderId } from './files.ts'
 import type { MonthBooks } from './month-books.ts'
+import type { MadeFile } from './step.ts'
 import { readSteps } from './step-rows.ts'
-import type { MadeFile } from './step-state.ts'
 
 /** A request that is refused whatever the files say: none of them is read. With `running` a step is writing them. */
 export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: boolean): RecordClosing => ({
@@ -26,7 +24,7 @@ export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: 
 
 /**
  * What the steps of a month came to, with the SHA-256 of each file as it is now. Of a file in another folder of closings it is
- * the one that the step wrote it with. The verb that records the closing decides about it. Whoever calls it holds the
+ * the one that the step wrote it with. The verb that records the closing decides about it. The caller holds the
  * month's lock, until the verb has decided. A month that cannot be closed has no file read.
  */
 export async function readClosingRequest(

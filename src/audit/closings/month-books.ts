@@ -19,7 +19,7 @@ export interface MonthBooks {
   readonly last: number
   /** The ledger's hash at `last`; null before its first event. */
   readonly hash: string | null
-  /** Of the first and the last event, ISO 8601 in UTC with microseconds; null without events. */
+  /** Times of the first and the last event, ISO 8601 in UTC with microseconds; null without events. */
   readonly first_at: string | null
   readonly last_at: string | null
   /** The closing that this one begins from; null for the first one. */
@@ -71,4 +71,15 @@ async function readNow(db: Kysely<Tables>): Promise<Micros> {
     .select(micros('greatest(clock_timestamp(), at)').as('now'))
     .executeTakeFirstOrThrow()
   return now
+}
+
+/** A step of a closing that cannot begin now; `code` is that of the refusal, whose sentence is the message. */
+export class ClosingRefused extends Error {
+  override readonly name = 'ClosingRefused'
+  readonly code: string
+
+  constructor(code: string) {
+    super(refusalResponseOf({ refusal: code }).message.en)
+    this.code = code
+  }
 }

@@ -3,7 +3,7 @@ import { connect } from '../../db/connect.ts'
 import { lockName } from '../../db/ledger-url.ts'
 import { isLockTimeout } from '../../db/postgres-errors.ts'
 
-/** Whoever held the lock may be about to release it: the end of a step is seen a moment before that of its lock. */
+/** The former holder may be about to release the lock: the end of a step is seen a moment before that of its lock. */
 const LOCK_TIMEOUT = '1s'
 /** PostgreSQL ends the session of a host that vanished, and frees its lock, after 11 seconds: the holder stops before. */
 const QUERY_TIMEOUT_MS = 8_000

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
+import { type FindingStep, findingId } from '../../features/closings/closing-finding.ts'
 import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
 import { acknowledgementsOf } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { isRunning } from '../jobs/job-rows.ts'
-import type { BegunStep, StepState } from './step-state.ts'
-import type { FoundByStep, StepOutcome } from './step-task.ts'
+import { type BegunStep, type FoundByStep, MAX_ROWS, type StepOutcome, type StepState } from './step.ts'
 
 // Rows of `closing_steps`, so that every instance shows the same steps.
 
@@ -74,8 +74,7 @@ export async function readStep(db: Kysely<Tables>, month: string, step: ClosingS
 }
 
 /** A run of a step. The caller holds the lock of the month. */
-export interface StepRun
-  extends Readonly<Pick<BegunStep, 'step' | 'job_id' | 'first' | 'last' | 'kept_in' | 'folder_id'>> {
+interface StepRun extends Readonly<Pick<BegunStep, 'step' | 'job_id' | 'first' | 'last' | 'kept_in' | 'folder_id'>> {
   readonly month: string
 }
 
@@ -103,4 +102,53 @@ export async function endStep(
         result = ${result === undefined ? null : JSON.stringify(result)}, files = ${JSON.stringify(files ?? [])},
         findings = ${JSON.stringify(findings ?? [])}, has_more_findings = ${hasMoreFindings ?? false}
     where month = ${month} and step = ${step} and job_id = ${job_id} and ended_at is null`.execute(db)
+}
+
+/**
+ * What a step finds: all that was acknowledged, and the first others, so that these can be acknowledged in turn. Findings
+ * with one id are one, whose message is that of the first.
+ */
+export class StepFindings {
+  readonly #step: FindingStep
+  readonly #acknowledged: ReadonlySet<string>
+  readonly #found = new Map<string, FoundByStep>()
+  #open = 0
+  #hasMore = false
+
+  private constructor(step: FindingStep, acknowledged: ReadonlySet<string>) {
+    this.#step = step
+    this.#acknowledged = acknowledged
+  }
+
+  static async of(step: FindingStep, db: Kysely<Tables>): Promise<StepFindings> {
+    const rows = await db.selectFrom('finding_acknowledgements').select('finding').where('step', '=', step).execute()
+    return new StepFindings(step, new Set(rows.map(({ finding }) => finding)))
+  }
+
+  /** `subject`: the position of an event, an account, or a row of a table. Answers whether it was acknowledged. */
+  add(kind: string, subject: string, message: string): boolean {
+    const finding = findingId(this.#step, kind, subject)
+    const isAcknowledged = this.#acknowledged.has(finding)
+    if (this.#found.has(finding)) return isAcknowledged
+    if (!isAcknowledged && this.#open === MAX_ROWS) this.#hasMore = true
+    else {
+      this.#found.set(finding, { finding, kind, subject, message })
+      if (!isAcknowledged) this.#open += 1
+    }
+    return isAcknowledged
+  }
+
+  /** Listed findings that nobody acknowledged. */
+  get open(): number {
+    return this.#open
+  }
+
+  /** How many there are more than listed is not known, when a report ended before. */
+  endEarly(): void {
+    this.#hasMore = true
+  }
+
+  get outcome(): Pick<StepOutcome, 'passed' | 'findings' | 'hasMoreFindings'> {
+    return { passed: this.#found.size === 0, findings: [...this.#found.values()], hasMoreFindings: this.#hasMore }
+  }
 }

@@ -1,19 +1,19 @@
 import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
 import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
+import type { Progress } from '../jobs/job-rows.ts'
 import type { Jobs, Outer, Work } from '../jobs/jobs.ts'
-import { auditWorker } from '../verify/audit-worker.ts'
-import { ClosingRefused } from './closing-refused.ts'
-import { ensureFolderId, locationOf, monthFolder } from './folder.ts'
-import { type MonthBooks, readMonthBooks } from './month-books.ts'
+import { threads } from '../jobs/threads.ts'
+import { withReads } from '../reports/query-context.ts'
+import { houseAccountsStep, openWithdrawalsStep, trialBalanceStep } from './balance-steps.ts'
+import { checkDrawsStep, exceptionsStep, verifyStep } from './check-steps.ts'
+import { checkpointStep, exportStep, writeManifest } from './export-steps.ts'
+import { ensureFolderId, locationOf, monthFolder } from './files.ts'
+import { ClosingRefused, type MonthBooks, readMonthBooks } from './month-books.ts'
 import { MonthLock } from './month-lock.ts'
+import type { ClosingParts, StepOptions, StepOutcome, StepState, StepTask, StepWork, WorkedStep } from './step.ts'
 import { beginStep, endStep, readStep } from './step-rows.ts'
-import type { StepState } from './step-state.ts'
-import type { ClosingParts, StepOptions, StepOutcome } from './step-task.ts'
-import { checkpointStep } from './steps/checkpoint-step.ts'
-import { verifyStep } from './steps/verify-step.ts'
-import { writeManifest } from './steps/write-manifest.ts'
 
-export interface AskedSteps {
+interface AskedSteps {
   readonly month: string
   /** In the order in which they run. */
   readonly steps: readonly ClosingStep[]
@@ -117,7 +117,7 @@ const runSteps =
 
 /**
  * Runs a step: its state and its result are in the table of steps, its files in the folder; what reads many events runs in
- * the audit worker. It fails when it found what nobody acknowledged, or did not reach its end. Rejects with an Error when
+ * a thread. It fails when it found what nobody acknowledged, or did not reach its end. Rejects with an Error when
  * the lock was lost: the row and the files may be another's then.
  */
 async function runStep(
@@ -145,7 +145,30 @@ async function work(step: ClosingStep, options: StepOptions): Promise<StepOutcom
   if (step === 'verify') return verifyStep(options)
   if (step === 'checkpoint') return checkpointStep(options)
   const { month, first, last } = books
-  const outcome = await auditWorker.closingStep(step, { url, month, first, last, folder }, signal, progress)
+  const outcome = await workInThread({ step, url, month, first, last, folder }, signal, progress)
   if (step !== 'export') return outcome
   return { ...outcome, files: [...outcome.files, await writeManifest(outcome.files, options)] }
 }
+
+const works: Readonly<Record<WorkedStep, StepWork>> = {
+  'trial-balance': trialBalanceStep,
+  'house-accounts': houseAccountsStep,
+  'open-withdrawals': openWithdrawalsStep,
+  exceptions: exceptionsStep,
+  export: exportStep,
+  draws: checkDrawsStep,
+}
+
+interface WorkedTask extends StepTask {
+  readonly step: WorkedStep
+}
+
+/** @public */
+export const stepTask = (task: WorkedTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
+  withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context))
+
+const workInThread = (
+  task: WorkedTask,
+  signal: AbortSignal,
+  progress: (progress: Progress) => void,
+): Promise<StepOutcome> => threads.run(import.meta.url, stepTask, task, signal, progress)

@@ -4,13 +4,11 @@ import { createInterface } from 'node:readline'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
-import { readCheckpoint } from '../checkpoint/checkpoint.ts'
+import { readCheckpoint } from '../checkpoint.ts'
 import { formatDecimal } from '../format.ts'
 import { foldAccounts } from '../reports/fold-accounts.ts'
 import type { QueryContext } from '../reports/query-context.ts'
-import { findClosingFile } from './folder.ts'
-import { hashFile } from './hashed-file.ts'
-import { isSigned, type Manifest, parseManifest } from './manifest.ts'
+import { findClosingFile, hashFile, isSigned, type Manifest, parseManifest } from './files.ts'
 
 export interface ExportReport {
   readonly manifest: Manifest
@@ -21,7 +19,7 @@ export interface ExportReport {
 }
 
 const MANIFEST = 'manifest.json'
-/** Of every month, also of one without events. */
+/** Files of every month, also of one without events. */
 const ALWAYS_LISTED = ['entries.csv', 'events.jsonl']
 
 /**
@@ -173,7 +171,7 @@ const jsonPostings = (): ReadLine => (line, sums) => {
 
 const journalPosting = /^ {4}(\S+) {2}(-?[\d.]+) \S+ = /
 
-/** Opening balances are of before the month. */
+/** Opening balances are older than the month. */
 const journalPostings = (): ReadLine => {
   let isOpening = false
   return (line, sums) => {

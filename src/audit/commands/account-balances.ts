@@ -1,7 +1,7 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { formatAmount, formatColumns, formatDecimal, toJson } from '../format.ts'
-import { formatPeriodHeading, type PeriodHeading } from '../heading.ts'
 import { type AccountTotals, CurrencyTotals, isBalanced } from '../reports/account-totals.ts'
+import { formatPeriodHeading, type PeriodHeading } from './heading.ts'
 import type { Terminal } from './terminal.ts'
 
 export type ReportFormat = 'text' | 'csv' | 'json'
@@ -75,7 +75,7 @@ const writers: Readonly<Record<ReportFormat, Writer>> = {
           return `${currency},${kind},${account},${amounts},${from_position},${position},${at}\n`
         })
         .join(''),
-    // Whoever sums the columns gets them; a row for them would be counted twice.
+    // Readers who sum the columns get them; a row for them would be counted twice.
     end: () => '',
   },
   json: {

@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import type { Tables } from '../../db/tables.ts'
-import { requireSigner } from '../checkpoint/checkpoint-key.ts'
-import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
-import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import { readCheckpointHead, requireSigner } from '../checkpoint.ts'
+import { type CommandContext, JSON_FLAG, type RegisterCommand, withQueryContext } from './command.ts'
 
 export const checkpointCommand: RegisterCommand = (audit, running) =>
   void audit

@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies, isAccount } from '../../ledger/rules/account.ts'
 import type { AuditDatabase } from '../database.ts'
-import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/as-of.ts'
+import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/period.ts'
+import { InvalidQuery, type QueryContext, withReads } from '../reports/query-context.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command gets in addition to its flags. */
@@ -66,4 +69,18 @@ const isCurrency = (text: string): text is Currency => currencies.some((currency
 function parseWholeNumber(text: string): number | null {
   const number = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(number) ? number : null
+}
+
+/** Calls `work` with connections of its own, a context that draws progress and carries the command's signal, and the address. */
+export async function withQueryContext<Result>(
+  { reportUrl, terminal, signal }: CommandContext,
+  work: (db: Kysely<Tables>, context: QueryContext, url: string) => Promise<Result>,
+): Promise<Result> {
+  const url = await reportUrl()
+  try {
+    return await withReads(url, signal, terminal.progress, (db, context) => work(db, context, url))
+  } catch (error) {
+    if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
+    throw error
+  }
 }

@@ -1,11 +1,10 @@
 import { headOf } from '../../db/head.ts'
-import { readEntries } from '../export/read-entries.ts'
 import { formatColumns } from '../format.ts'
-import { formatHeading, readHeading } from '../heading.ts'
+import { readEntries } from '../reports/write-export.ts'
 import { checkDraws, type DrawReport, drawObservations } from '../verify/draws/check-draws.ts'
 import { type FrequencyTest, MIN_P_VALUE } from '../verify/draws/frequency-test.ts'
-import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import { type CommandContext, JSON_FLAG, type RegisterCommand, withQueryContext } from './command.ts'
+import { formatHeading, readHeading } from './heading.ts'
 
 export const drawsCommand: RegisterCommand = (audit, running) =>
   void audit

@@ -1,9 +1,15 @@
 import type { Currency } from '../../ledger/rules/account.ts'
 import { formatAmount, formatColumns, toJson } from '../format.ts'
-import { formatHeading, readHeading } from '../heading.ts'
 import { type Explanation, explainBalance } from '../reports/explain.ts'
-import { type CommandContext, JSON_FLAG, parseCurrencyFlag, parseUserFlag, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import {
+  type CommandContext,
+  JSON_FLAG,
+  parseCurrencyFlag,
+  parseUserFlag,
+  type RegisterCommand,
+  withQueryContext,
+} from './command.ts'
+import { formatHeading, readHeading } from './heading.ts'
 
 interface Flags {
   readonly user: number

@@ -1,16 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { headOf } from '../../db/head.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
-import { CSV_HEADER, formatCsv } from '../export/csv.ts'
-import { formatJsonLine } from '../export/jsonl.ts'
-import { readEntries } from '../export/read-entries.ts'
-import { JournalFiles, writeJournal } from '../export/write-journal.ts'
-import { formatPeriodHeading, readPeriodHeading } from '../heading.ts'
-import type { AsOf } from '../reports/as-of.ts'
-import { resolvePeriod } from '../reports/period.ts'
-import { type CommandContext, parseAsOfFlag, type RegisterCommand } from './command.ts'
+import { CSV_HEADER, formatCsv, formatJsonLine } from '../reports/export-formats.ts'
+import { type AsOf, resolvePeriod } from '../reports/period.ts'
+import { JournalFiles, readEntries, writeJournal } from '../reports/write-export.ts'
+import { type CommandContext, parseAsOfFlag, type RegisterCommand, withQueryContext } from './command.ts'
+import { formatPeriodHeading, readPeriodHeading } from './heading.ts'
 import type { Terminal } from './terminal.ts'
-import { withQueryContext } from './with-query-context.ts'
 
 const formats = ['jsonl', 'csv', 'hledger'] as const
 

@@ -1,7 +1,7 @@
 import { silent } from '../../db/log.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { rebuild } from '../rebuild/rebuild.ts'
-import { localStaffName } from '../with-executor.ts'
+import { localStaffName } from '../with-ledger.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { formatCount } from './terminal.ts'
 

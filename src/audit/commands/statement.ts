@@ -1,10 +1,16 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { formatAmount, formatColumns } from '../format.ts'
-import { formatPeriodHeading, readPeriodHeading } from '../heading.ts'
-import type { AsOf } from '../reports/as-of.ts'
+import type { AsOf } from '../reports/period.ts'
 import { readStatement, resolveStatementPeriod, type StatementLine, serializeStatement } from '../reports/statement.ts'
-import { type CommandContext, JSON_FLAG, parseAccountFlag, parseAsOfFlag, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import {
+  type CommandContext,
+  JSON_FLAG,
+  parseAccountFlag,
+  parseAsOfFlag,
+  type RegisterCommand,
+  withQueryContext,
+} from './command.ts'
+import { formatPeriodHeading, readPeriodHeading } from './heading.ts'
 
 interface Flags {
   readonly account: string

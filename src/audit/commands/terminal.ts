@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { errorCode } from '../../config/error-code.ts'
-import type { Progress } from '../ledger-scan.ts'
+import type { Progress } from '../jobs/job-rows.ts'
 
 /** The output of a command. */
 export interface Terminal {

@@ -1,14 +1,12 @@
 import { Option } from 'commander'
 import { headOf } from '../../db/head.ts'
 import { formatAmount, formatColumns, formatDecimal, toJson } from '../format.ts'
-import { formatHeading, type Heading, readHeading, readPeriodHeading } from '../heading.ts'
 import { readAccountTotals } from '../reports/account-totals.ts'
-import type { AsOf } from '../reports/as-of.ts'
-import { resolveAsOf, resolvePeriod } from '../reports/period.ts'
+import { type AsOf, resolveAsOf, resolvePeriod } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
 import { printAccountBalances } from './account-balances.ts'
-import { type CommandContext, JSON_FLAG, parseAsOfFlag, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import { type CommandContext, JSON_FLAG, parseAsOfFlag, type RegisterCommand, withQueryContext } from './command.ts'
+import { formatHeading, type Heading, readHeading, readPeriodHeading } from './heading.ts'
 
 interface Flags {
   readonly by: 'kind' | 'account'
@@ -30,7 +28,7 @@ export const trialBalanceCommand: RegisterCommand = (audit, running) =>
     )
     .option(
       '--as-of <time or position>',
-      'as of then, folded from the ledger; without it, the present balances',
+      'as of then, folded from the ledger; without it, the current balances',
       parseAsOfFlag,
     )
     .option('--from <time or position>', 'with --by account: the first to include', parseAsOfFlag)

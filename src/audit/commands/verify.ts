@@ -1,9 +1,7 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { readInputFile } from '../../config/read-input-file.ts'
-import { readCheckpoint } from '../checkpoint/checkpoint.ts'
-import { findKey, findSigner } from '../checkpoint/checkpoint-key.ts'
-import { formatFinding, MAX_FINDINGS } from '../finding.ts'
-import { lowerProcessPriority } from '../priority/process-priority.ts'
+import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
+import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
 import { type Verification, verify } from '../verify/verify.ts'
 import { type CommandContext, JSON_FLAG, parsePositionFlag, type RegisterCommand } from './command.ts'
 import { formatCount } from './terminal.ts'
@@ -37,7 +35,6 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
     piiKey: findKey('pii', env),
     progress,
     signal,
-    onService: lowerProcessPriority,
   })
   if (json) terminal.line(JSON.stringify(verification))
   else for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)

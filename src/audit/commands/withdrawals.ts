@@ -1,8 +1,7 @@
 import { formatAmount, formatColumns } from '../format.ts'
-import { formatHeading, readHeading } from '../heading.ts'
 import { type OpenWithdrawal, reportWithdrawals, type WithdrawalsReport } from '../reports/withdrawals.ts'
-import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
-import { withQueryContext } from './with-query-context.ts'
+import { type CommandContext, JSON_FLAG, type RegisterCommand, withQueryContext } from './command.ts'
+import { formatHeading, readHeading } from './heading.ts'
 
 export const withdrawalsCommand: RegisterCommand = (audit, running) =>
   void audit

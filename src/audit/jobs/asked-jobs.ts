@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Progress } from '../ledger-scan.ts'
+import type { Progress } from './job-rows.ts'
 import { JobStopped, type Jobs, type RunningJob, type SharedJob, type Work } from './jobs.ts'
 
 /** What is asked for, and how it is made. */

@@ -1,12 +1,20 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Pool } from 'pg'
 import type { Job } from '../../../schema/finance.ts'
 import { isReadOnlyError } from '../../db/postgres-errors.ts'
 import { micros } from '../../db/queries/micros.ts'
+import { readPassedTime } from '../../db/queries/passed-time.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import type { Progress } from '../ledger-scan.ts'
+import { REPLY_RETENTION } from '../../ledger/storage/prune.ts'
 
 // Rows of `jobs`.
+
+/** Events that a job has read, of those that it will read. */
+export interface Progress {
+  readonly events: number
+  readonly of: number
+}
 
 /** The process of a job that was not heard of for so long was killed. */
 const MAX_SILENCE_SECONDS = 30
@@ -174,4 +182,19 @@ export async function endJob(
 export async function requestStop(db: Kysely<Tables>, id: number, stoppedBy: string): Promise<void> {
   await sql`update jobs set stopped_by = coalesce(stopped_by, ${stoppedBy})
             where job_id = ${id} and state = 'running'`.execute(db)
+}
+
+/** Forgets the keys of jobs and checkpoints when the replies to them are deleted, and jobs that pages started. */
+export async function pruneKeys(pool: Pool): Promise<void> {
+  const passed = await readPassedTime(pool)
+  const isOld = (time: string): string =>
+    `idempotency_key is not null and ${time} < $1::timestamptz - interval '${REPLY_RETENTION}'`
+  await pool.query(`update jobs set idempotency_key = null where ${isOld('started_at')}`, [passed])
+  // What pages start while somebody looks at them.
+  await pool.query(
+    `delete from jobs where kind in ('streamed-verification', 'trial-balance', 'draws')
+     and started_at < $1::timestamptz - interval '7 days'`,
+    [passed],
+  )
+  await pool.query(`update made_checkpoints set idempotency_key = null where ${isOld('at')}`, [passed])
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../db/log.ts'
 import { openPool, readPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { Progress } from '../ledger-scan.ts'
+import type { Progress } from './job-rows.ts'
 import {
   endJob,
   insertJob,

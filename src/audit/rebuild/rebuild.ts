@@ -1,9 +1,9 @@
 import { tables } from '../../domain.ts'
 import { acknowledgements } from '../../features/closings/acknowledgement.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { type Finding, Findings, formatFinding, idOfFinding } from '../finding.ts'
-import { LedgerScan, rangeUrgency, type ScanOptions } from '../ledger-scan.ts'
 import { readAcknowledged } from '../verify/acknowledged-findings.ts'
+import { type Finding, Findings, formatFinding, idOfFinding } from '../verify/finding.ts'
+import { LedgerScan, rangeUrgency, type ScanOptions } from '../verify/ledger-scan.ts'
 import { indexTables } from './shadow-indexes.ts'
 import { ShadowTables, TABLES_NOT_LOCKED } from './shadow-tables.ts'
 
@@ -22,7 +22,7 @@ const MAX_CATCH_UP_EVENTS = 500
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Rebuilds all tables that are derived from the ledger, its indexes included, while commands go on: fills new tables, lets
+ * Rebuilds all tables that are derived from the ledger, its indexes included, while commands continue: fills new tables, lets
  * them catch up with the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as
  * they are. Throws, with the live tables unchanged, when the ledger has findings that nobody acknowledged, or when the live tables cannot be locked
  * for the swap.
@@ -42,7 +42,7 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   /** Without those that were acknowledged, by the ledger itself. */
   const openFindings = (): readonly Finding[] =>
     findings.sorted().filter((finding) => rows.get(acknowledgements, idOfFinding(finding)) === undefined)
-  /** Reads up to the present end of the ledger. Answers how many events that were. */
+  /** Reads up to the current end of the ledger. Answers how many events that were. */
   const catchUp = async (): Promise<number> => {
     const { position, hash } = await snapshot.head()
     const before = scan.last.position

@@ -6,7 +6,7 @@ import { INDEX_CURSOR } from '../../ledger/indexes/index-rows.ts'
 export const indexTables = ['account_index', 'event_index'] as const
 
 /**
- * New indexes of the ledger beside those that the service uses, in the schema of the other new tables, with a cursor of
+ * New indexes of the ledger besides those that the service uses, in the schema of the other new tables, with a cursor of
  * their own. The session's search path has that schema before the ledger's.
  */
 export class ShadowIndexes {

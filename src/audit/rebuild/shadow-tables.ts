@@ -21,10 +21,10 @@ export const TABLES_NOT_LOCKED =
 
 /** Names of schemas, quoted. */
 interface Schemas {
-  /** Of the service's tables. */
+  /** The schema of the service's tables. */
   readonly live: string
   /**
-   * Of the new tables until the swap. The next rebuild drops what a killed one left there. No ledger can have this name,
+   * The schema of the new tables until the swap. The next rebuild drops what a killed one left there. No ledger can have this name,
    * as LEDGER_SCHEMA has no hyphens.
    */
   readonly shadow: string

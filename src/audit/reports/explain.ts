@@ -24,7 +24,7 @@ export interface Source {
 
 /** An amount that is reserved: still in the account, but not available. */
 export interface Hold {
-  /** Of the event that placed the hold. */
+  /** The event that placed the hold. */
   readonly position: number
   /** `gold_agent withdrawal`, `cash withdrawal` */
   readonly reason: string
@@ -43,7 +43,7 @@ export interface Explanation {
   readonly available: bigint
   /** By first position. */
   readonly sources: readonly Source[]
-  /** Of all movements. When it differs from the balance, the books are wrong. */
+  /** The sum of all movements. When it differs from the balance, the books are wrong. */
   readonly sum: bigint
   /** The last movements, in order. */
   readonly latest: readonly StatementLine[]

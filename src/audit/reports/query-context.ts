@@ -1,4 +1,10 @@
+import type { Kysely } from 'kysely'
 import type { LocalizedText } from '../../../schema/languages.ts'
+import { openPool } from '../../db/pool.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Progress } from '../jobs/job-rows.ts'
+
 /** A query that cannot be answered; the message and the text are for people, the message in English. */
 export class InvalidQuery extends Error {
   override readonly name = 'InvalidQuery'
@@ -21,4 +27,21 @@ export interface QueryContext {
   readonly onPlanned: (events: number) => void
   /** So many more events have been read. */
   readonly onScanned: (events: number) => void
+}
+
+/** Calls `work` with connections of its own, and with a context that tells `progress` how much was read of all. */
+export async function withReads<Result>(
+  url: string,
+  signal: AbortSignal,
+  progress: (progress: Progress) => void,
+  work: (db: Kysely<Tables>, context: QueryContext) => Promise<Result>,
+): Promise<Result> {
+  await using db = queryBuilder(openPool(url, { max: 2, application_name: 'audit' }))
+  let of = 0
+  let events = 0
+  return await work(db, {
+    signal,
+    onPlanned: (more) => void (of += more),
+    onScanned: (more) => progress({ events: (events += more), of }),
+  })
 }

@@ -24,7 +24,7 @@ export interface SearchHit {
   readonly id: string
   /** What is known about it besides, for people; may hold names. */
   readonly label: string
-  /** Of a request, a key or an order: of its newest event. */
+  /** The newest event of a request, a key or an order. */
   readonly position?: number
 }
 

@@ -8,7 +8,7 @@ import { type Period, type ResolvedPeriod, resolvePeriod } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {
-  /** Of the account after this movement. */
+  /** The account's balance after this movement. */
   readonly balance: bigint
 }
 

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import type { Progress } from '../jobs/job-rows.ts'
+import { threads } from '../jobs/threads.ts'
 import { ExactSum, foldAccounts } from './fold-accounts.ts'
-import type { QueryContext } from './query-context.ts'
+import { type QueryContext, withReads } from './query-context.ts'
 
 /** All accounts of one kind in one currency. */
 interface KindBalance {
@@ -22,7 +24,7 @@ export interface TrialBalance {
     readonly currency: string
     /** Sorted by kind. */
     readonly accounts: readonly KindBalance[]
-    /** Of all accounts. When it is not 0, the books are wrong. */
+    /** The sum of all accounts. When it is not 0, the books are wrong. */
     readonly total: bigint
   }[]
 }
@@ -31,7 +33,7 @@ interface Row extends KindBalance {
   readonly currency: string
 }
 
-/** The present trial balance, from the table of balances. */
+/** The current trial balance, from the table of balances. */
 export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
   const { rows } = await sql<{ position: number; kind: string | null; currency: string; sum: string; count: number }>`
     select h.position, b.kind, b.currency, b.sum::text, b.count
@@ -71,6 +73,22 @@ export async function foldTrialBalance(
   const rows = [...kinds.values()].map(({ sum, ...entry }): Row => ({ ...entry, balance: sum.value }))
   return assembleTrialBalance(position, rows)
 }
+
+interface FoldTask {
+  readonly url: string
+  readonly position: number
+}
+
+/** @public */
+export const foldTask = ({ url, position }: FoldTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
+  withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context))
+
+/** The same in a thread, for many events. */
+export const foldInThread = (
+  task: FoldTask,
+  signal: AbortSignal,
+  progress: (progress: Progress) => void = () => {},
+): Promise<TrialBalance> => threads.run(import.meta.url, foldTask, task, signal, progress)
 
 function assembleTrialBalance(position: number, rows: readonly Row[]): TrialBalance {
   const rank = (currency: string): number => {

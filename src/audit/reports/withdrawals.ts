@@ -35,7 +35,7 @@ interface StatusChange {
 interface Approval extends StatusChange {
   readonly approved_by: string
   readonly approved_at: string
-  /** The present one of the request. */
+  /** The request's current status. */
   readonly status: string
 }
 
@@ -52,7 +52,7 @@ export interface WithdrawalsReport {
   readonly pending: readonly OpenWithdrawal[]
   /** Approved and not yet transferred, oldest approval first. */
   readonly approved: readonly (OpenWithdrawal & { readonly approved_at: string; readonly approved_by: string })[]
-  /** All approvals in order, with the present status of the request. */
+  /** All approvals in order, with the current status of the request. */
   readonly approvals: readonly Approval[]
   /** All transfers in order. */
   readonly transfers: readonly Transfer[]

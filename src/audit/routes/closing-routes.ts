@@ -17,13 +17,13 @@ import type { App } from '../../features/services.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import { readClosingRequest, requestWithoutFiles } from '../closings/closing-request.ts'
-import { monthFolder } from '../closings/folder.ts'
+import { monthFolder } from '../closings/files.ts'
 import { readMonthBooks } from '../closings/month-books.ts'
 import { MonthLock } from '../closings/month-lock.ts'
 import { readSteps } from '../closings/step-rows.ts'
 import { isOwnFinding } from '../verify/acknowledged-findings.ts'
 import type { ReportLimiter } from './report-limiter.ts'
-import type { FinanceServices } from './services.ts'
+import type { FinanceServices } from './requests.ts'
 
 /** Records the closing of a month, whose steps were run before, and acknowledges what they found. */
 export function closingRoutes(app: App, services: FinanceServices, limiter: ReportLimiter): void {

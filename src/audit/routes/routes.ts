@@ -10,22 +10,22 @@ import {
   StatementQuery,
 } from '../../../schema/finance.ts'
 import type { App } from '../../features/services.ts'
+import type { Slice } from '../../features/slice.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { readCheckpointHead } from '../checkpoint.ts'
 import { toJson } from '../format.ts'
 import { readEventsAfter } from '../reports/events.ts'
 import { explainBalance } from '../reports/explain.ts'
 import { readStatement, resolveStatementPeriod, serializeStatement } from '../reports/statement.ts'
 import { closingRoutes } from './closing-routes.ts'
-import { jobRoutes } from './job-routes.ts'
-import { presentEvent } from './presenters.ts'
-import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsing.ts'
+import { jobRoutes, verificationRoutes, verifyRoute } from './job-routes.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
-import type { FinanceServices } from './services.ts'
+import { type AuditParts, type FinanceServices, orValidationFailed, parseAsOfParam, parseInteger } from './requests.ts'
 import { trialBalanceRoute } from './trial-balance-route.ts'
-import { verificationRoutes } from './verification-routes.ts'
-import { verifyRoute } from './verify-route.ts'
 
 const tags = ['finance']
 const DEFAULT_LIMIT = 50
@@ -35,7 +35,7 @@ const REPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 const keepAlive = (): string => '\n'
 
 /** Routes of finance, under /admin/v1/ledger, and its jobs. */
-export function financeRoutes(app: App, services: FinanceServices): void {
+function financeRoutes(app: App, services: FinanceServices): void {
   const { chooseReportDatabase, checkpoints } = services
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
   trialBalanceRoute(app, services, limiter)
@@ -142,3 +142,39 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     },
   )
 }
+
+/** An event for finance. A single movement is in fields of the event, several are in `movements`. */
+function presentEvent(entry: LedgerEntry): LedgerEventRecord {
+  const movements = entry.movements.map(({ debit, credit, amount }) => ({
+    debit,
+    credit,
+    currency: currencyOf(debit),
+    amount,
+  }))
+  const [only] = movements
+  const single = movements.length === 1 ? only : undefined
+  return {
+    position: entry.position,
+    type: entry.type,
+    version: entry.version,
+    data: JSON.parse(entry.data),
+    debit: single?.debit ?? null,
+    credit: single?.credit ?? null,
+    currency: single?.currency ?? null,
+    amount: single?.amount ?? null,
+    ...(movements.length > 1 && { movements }),
+    actor: entry.actor,
+    at: isoMicros(entry.at),
+    request_id: entry.requestId,
+    hash: entry.hash,
+  }
+}
+
+/** Finance: reads the ledger, verifies it and closes its months; no value is moved. */
+export const createFinanceSlice = (parts: AuditParts): Slice => ({
+  documentedPrefix: '/api/v1',
+  configure: () => ({
+    adminRoutes: (app, { chooseReportDatabase, db, execute }) =>
+      financeRoutes(app, { chooseReportDatabase, db, execute, ...parts }),
+  }),
+})

@@ -6,13 +6,11 @@ import { actorOf } from '../../http/auth/caller.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { toJson } from '../format.ts'
 import { resolveAsOf } from '../reports/period.ts'
-import { foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
-import { auditWorker } from '../verify/audit-worker.ts'
-import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
+import { foldInThread, foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
 import { type ReportLimiter, streamReply } from './report-limiter.ts'
-import type { FinanceServices } from './services.ts'
+import { type FinanceServices, orValidationFailed, parseAsOfParam } from './requests.ts'
 
-/** Folding so many events takes some 30 ms; longer ones go to the audit worker. */
+/** Folding so many events takes some 30 ms; more are folded in a thread. */
 const MAX_INLINE_EVENTS = 5_000
 /** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
@@ -49,7 +47,7 @@ export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceSer
         const isShort = position <= MAX_INLINE_EVENTS
         const balance = isShort
           ? foldTrialBalance(db, position, context)
-          : auditWorker.trialBalanceAt(url, position, context.signal)
+          : foldInThread({ url, position }, context.signal)
         const text = toJson(await balance)
         cache.set(position, text)
         return text

@@ -6,8 +6,8 @@ import { proposals } from '../../features/proposals/proposal.ts'
 import { plainActor } from '../../http/auth/staff-name.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
-import type { Findings } from '../finding.ts'
 import { parseData } from '../reports/events/parse-data.ts'
+import type { Findings } from './finding.ts'
 
 /** The ids of all findings that were acknowledged, as the table has them: for what makes a scan stop, and nothing else. */
 export async function readAcknowledged(snapshot: Snapshot): Promise<ReadonlySet<string>> {

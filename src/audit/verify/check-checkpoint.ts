@@ -1,6 +1,6 @@
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
-import type { Findings } from '../finding.ts'
+import type { CheckpointHead } from '../checkpoint.ts'
+import type { Findings } from './finding.ts'
 
 /** An event `ledger-restored`: what was committed at its position and after it before its time is lost. */
 export interface Restore {

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { eventTypes } from '../../../schema/events.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { type Finding, MAX_FINDINGS } from '../finding.ts'
+import { type Finding, MAX_FINDINGS } from './finding.ts'
 
 /** A stored reply's hash, as `replyHash` computes it. */
 const REPLY_HASH_SQL = `encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex')`

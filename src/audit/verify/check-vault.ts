@@ -5,7 +5,7 @@ import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { openStored } from '../../vault/reads.ts'
 import { createVault, type Vault } from '../../vault/vault.ts'
-import type { Findings } from '../finding.ts'
+import type { Findings } from './finding.ts'
 
 const RECORDS_SQL = `select record_id, r.sealed, k.user_id, k.wrapped
   from vault_records r full join vault_keys k using (record_id)`

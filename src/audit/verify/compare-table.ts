@@ -2,7 +2,7 @@ import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import type { Fields } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
-import { type Finding, MAX_FINDINGS } from '../finding.ts'
+import { type Finding, MAX_FINDINGS } from './finding.ts'
 
 /**
  * Compares a table with the replayed rows, as text, and stops after the page with the last finding that a report has room

@@ -1,11 +1,11 @@
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
-import type { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
+import { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
-import type { Check, EventFinding } from '../finding.ts'
-import { BalanceChecks, type BalanceSnapshot } from './balances/balance-checks.ts'
+import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
+import type { Check, EventFinding } from './finding.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
 import type { IndexTable } from './indexes/index-row-reader.ts'
 
@@ -18,7 +18,7 @@ export interface LastEvent {
 
 /**
  * The checks of every event that need only the bytes of its row: position, columns, hash and time against the event
- * before it, both sides of its movements, and balances. After a finding it goes on with the stored values, so that one
+ * before it, both sides of its movements, and balances. After a finding it continues with the stored values, so that one
  * wrong event is one finding. `SemanticChecks` are independent of these, so that both can run at the same time.
  */
 export class IntegrityChecks {
@@ -118,4 +118,22 @@ export class IntegrityChecks {
   #addFinding(check: Check, position: number, message: string): void {
     this.#findings.push({ finding: { check, position, message }, events: this.#count })
   }
+}
+
+/** Findings of a page, and the last event on it. */
+export interface PageResult {
+  readonly findings: readonly EventFinding[]
+  readonly last: LastEvent
+}
+
+/** Checks the rows of a page. */
+export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
+  for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
+  return { findings: checks.takeFindings(), last: checks.last }
+}
+
+/** Adds a page of an index. */
+export function addIndexPage(checks: IntegrityChecks, table: IndexTable, page: Page): PageResult {
+  checks.addIndexRows(table, page)
+  return { findings: [], last: checks.last }
 }

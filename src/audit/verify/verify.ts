@@ -1,22 +1,23 @@
 import { tables } from '../../domain.ts'
+import { walletAccount } from '../../features/agency/accounts.ts'
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
+import { closings } from '../../features/closings/closing.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { balances, currencyOf } from '../../ledger/rules/account.ts'
+import { balances, currencyOf, holds } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Head } from '../../ledger/storage/head.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
-import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
-import { type Finding, Findings, MAX_FINDINGS } from '../finding.ts'
-import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import type { CheckpointHead } from '../checkpoint.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
-import { checkClosings } from './check-closings.ts'
-import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
+import { type Finding, Findings, MAX_FINDINGS } from './finding.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
+import { LedgerScan, type ScanOptions } from './ledger-scan.ts'
 
 export interface Verification {
   /** The last event that was checked. */
@@ -36,7 +37,7 @@ export interface VerifyTarget {
   readonly piiKey?: string | null
 }
 
-export interface VerifyOptions extends ScanOptions, VerifyTarget {}
+interface VerifyOptions extends ScanOptions, VerifyTarget {}
 
 /** Fewer events than this are left to be read in the transaction that compares the tables. */
 const MAX_FROZEN_EVENTS = 500
@@ -88,7 +89,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
     findings.isFull ? [] : compareTable(snapshot, table, scan.rows, scan.onPage)
-  // The row verifier, which has the balances, goes on meanwhile: their table is compared last.
+  // The row verifier, which has the balances, works meanwhile: their table is compared last.
   const differences: Finding[] = []
   for (const table of compared) {
     if (table.projection !== balances && differences.length < MAX_FINDINGS) differences.push(...(await compare(table)))
@@ -143,6 +144,44 @@ function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
       position: null,
       account: currency,
       message: `all balances in ${currency} sum to ${sum}`,
+    })
+  }
+}
+
+/** The checkpoint that a month was closed with must have the ledger's hash at its position. */
+async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Findings): Promise<void> {
+  const closed = [...rows.ids(closings)].flatMap((month) => rows.get(closings, month) ?? [])
+  const hashes = await snapshot.hashesAt(closed.map(({ last_position }) => last_position))
+  for (const { month, closing_id, last_position, checkpoint } of closed) {
+    // What comes after the closing cannot have been in its files.
+    const hash = last_position < closing_id ? hashes.get(last_position) : undefined
+    if (hash === checkpoint.hash) continue
+    findings.add({
+      check: 'checkpoint',
+      position: closing_id,
+      message: `${month} was closed with the hash ${checkpoint.hash} at position ${last_position}, before it the ledger has ${hash ?? 'no event there'}`,
+    })
+  }
+}
+
+/** The amount on hold of each wallet must be the sum of its pending withdrawals. */
+function checkHolds(rows: ReplayState, findings: Findings): void {
+  const pending = new Map<string, bigint>()
+  for (const id of rows.ids(withdrawals)) {
+    const request = rows.get(withdrawals, id)
+    if (request?.status !== 'pending') continue
+    const wallet = walletAccount(request.user_id, request.wallet)
+    pending.set(wallet, (pending.get(wallet) ?? 0n) + BigInt(request.amount))
+  }
+  for (const account of new Set([...pending.keys(), ...rows.ids(holds)])) {
+    const held = rows.get(holds, account)?.held ?? 0n
+    const expected = pending.get(account) ?? 0n
+    if (held === expected) continue
+    findings.add({
+      check: 'holds',
+      position: null,
+      account,
+      message: `${held} of ${account} is on hold, but its pending requests sum to ${expected}`,
     })
   }
 }

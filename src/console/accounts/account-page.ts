@@ -10,7 +10,7 @@ import {
   readBalanceSeries,
   seriesOf,
 } from '../../audit/reports/accounts/balance-series.ts'
-import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
+import type { NamedHold } from '../../audit/reports/accounts/balances-at.ts'
 import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { readEventTimes } from '../../audit/reports/period.ts'
 import type { Tables } from '../../db/tables.ts'

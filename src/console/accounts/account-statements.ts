@@ -1,6 +1,5 @@
-import { csvText } from '../../audit/csv.ts'
-import { Journal } from '../../audit/export/journal.ts'
-import { formatDecimal, toJson } from '../../audit/format.ts'
+import { csvText, formatDecimal, toJson } from '../../audit/format.ts'
+import { Journal } from '../../audit/reports/export-formats.ts'
 import { ExactSum } from '../../audit/reports/fold-accounts.ts'
 import { type Period, readEventTime } from '../../audit/reports/period.ts'
 import { readStatement, type Statement } from '../../audit/reports/statement.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { auditMessages } from '../../audit/messages.ts'
-import { AS_OF_FORMAT } from '../../audit/reports/as-of.ts'
+import { AS_OF_FORMAT } from '../../audit/reports/period.ts'
 import { violationMessages } from '../../http/validation/messages.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { formatWord, sentenceCase } from './cells.ts'

@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { csvText } from '../../audit/csv.ts'
+import { csvText } from '../../audit/format.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
 import { piecesOf } from '../../http/limits/slow-client.ts'

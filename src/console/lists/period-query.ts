@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Kysely } from 'kysely'
 import { Text } from '../../../schema/common.ts'
 import { type ResolvedPeriod, readEventTime, resolvePeriod } from '../../audit/reports/period.ts'
-import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
+import { orValidationFailed, parseAsOfParam } from '../../audit/routes/requests.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 

@@ -1,5 +1,5 @@
 import type { ProposalRecord } from '../../../schema/proposals.ts'
-import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
+import type { NamedHold } from '../../audit/reports/accounts/balances-at.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
 import { amountCell, type Cell, codeCell } from '../frame/cells.ts'

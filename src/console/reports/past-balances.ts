@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { AskedJobs, type AskedKind, type AskedLimits } from '../../audit/jobs/asked-jobs.ts'
 import type { Jobs } from '../../audit/jobs/jobs.ts'
-import { foldTrialBalance, type TrialBalance } from '../../audit/reports/trial-balance.ts'
-import { auditWorker } from '../../audit/verify/audit-worker.ts'
+import { foldInThread, foldTrialBalance, type TrialBalance } from '../../audit/reports/trial-balance.ts'
 import type { ReportDatabase } from '../../db/queries/report-database.ts'
 
-/** Folding so many events takes some 30 ms; longer ones go to the audit worker. */
+/** Folding so many events takes some 30 ms; more are folded in a thread. */
 const MAX_INLINE_EVENTS = 5_000
 /** Trial balances that are kept: those of the past never change. */
 const MAX_KEPT = 100
@@ -39,7 +38,7 @@ export function pastBalances(
     work:
       ({ database, position }) =>
       async (_job, progress, signal) => {
-        const result = keep(await auditWorker.trialBalanceAt(database.url, position, signal, progress))
+        const result = keep(await foldInThread({ url: database.url, position }, signal, progress))
         const wrong = result.currencies.filter(({ total }) => total !== 0n).map(({ currency }) => currency)
         const summary = wrong.length === 0 ? 'Every currency sums to zero.' : `Not zero: ${wrong.join(', ')}.`
         return { result, summary }

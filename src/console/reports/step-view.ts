@@ -1,5 +1,5 @@
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
-import type { StepFinding, StepResult, StepState } from '../../audit/closings/step-state.ts'
+import type { StepFinding, StepResult, StepState } from '../../audit/closings/step.ts'
 import { mayBeAcknowledged, positionIn } from '../../features/closings/closing-finding.ts'
 import type { ClosingStep } from '../../features/closings/closing-steps.ts'
 import { isAccount } from '../../ledger/rules/account.ts'

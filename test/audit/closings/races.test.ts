@@ -3,14 +3,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Test, test } from 'tap'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { ClosingRefused } from '../../../src/audit/closings/closing-refused.ts'
-import { hashFile } from '../../../src/audit/closings/hashed-file.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
+import { hashFile } from '../../../src/audit/closings/files.ts'
+import { ClosingRefused } from '../../../src/audit/closings/month-books.ts'
 import { MonthLock } from '../../../src/audit/closings/month-lock.ts'
 import { readStep } from '../../../src/audit/closings/step-rows.ts'
 import { startSteps } from '../../../src/audit/closings/steps-job.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
-import { auditWorker } from '../../../src/audit/verify/audit-worker.ts'
+import { threads } from '../../../src/audit/jobs/threads.ts'
+import { verifyTask } from '../../../src/audit/verify/verifications.ts'
 import { type ClosingStep, closingSteps } from '../../../src/features/closings/closing-steps.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp, readDb, type TestApp } from '../../harness/app/test-app.ts'
@@ -323,7 +324,13 @@ test('an aborted task is over when it says so: its thread writes no more', async
   t.teardown(() => unsubscribe('worker_threads', onWorker))
   await holdVerifications(t, database)
   const abort = new AbortController()
-  const verification = auditWorker.verify(database.serviceUrl, { asOf: null, checkpoint: null }, abort.signal, () => {})
+  const verification = threads.run(
+    import.meta.resolve('../../../src/audit/verify/verifications.ts'),
+    verifyTask,
+    { url: database.serviceUrl, asOf: null, checkpoint: null },
+    abort.signal,
+    () => {},
+  )
   t.equal(workers.length, 1)
   abort.abort(new Error('enough'))
   await t.rejects(verification, { message: 'enough' })

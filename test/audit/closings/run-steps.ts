@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import type { StepState } from '../../../src/audit/closings/step-state.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
+import type { StepState } from '../../../src/audit/closings/step.ts'
 import { startSteps } from '../../../src/audit/closings/steps-job.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import type { ClosingStep } from '../../../src/features/closings/closing-steps.ts'

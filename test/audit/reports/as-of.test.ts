@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { parseAsOf } from '../../../src/audit/reports/as-of.ts'
+import { parseAsOf } from '../../../src/audit/reports/period.ts'
 
 const noon = Date.UTC(2026, 10, 21, 12) * 1000
 const DAY_MICROS = 86_400_000_000

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { choosePoints } from '../../../src/audit/reports/accounts/choose-points.ts'
+import { choosePoints } from '../../../src/audit/reports/accounts/balance-series.ts'
 
 test('as many points as are asked for, evenly spread, and always the last one', async (t) => {
   for (let length = 100; length <= 400; length += 1) {

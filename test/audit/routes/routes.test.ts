@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { readCheckpoint } from '../../../src/audit/checkpoint.ts'
 import { dataOf } from '../../features/answers.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { utcDay } from '../../harness/utc-day.ts'

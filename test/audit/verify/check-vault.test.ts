@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { Finding } from '../../../src/audit/finding.ts'
+import type { Finding } from '../../../src/audit/verify/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { fingerprint } from '../../../src/config/keys.ts'
 import { agencyApp, cash, dataOf, requests } from '../../features/agency/agency-fixture.ts'

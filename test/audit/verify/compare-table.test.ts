@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { formatFinding } from '../../../src/audit/finding.ts'
+import { formatFinding } from '../../../src/audit/verify/finding.ts'
 import { seededLedger } from '../seed-ledger.ts'
 import { tamper, verifyDatabase } from '../verify-database.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { formatFinding } from '../../../src/audit/finding.ts'
-import { hashText } from '../../../src/audit/verify/indexes/hash-text.ts'
+import { formatFinding } from '../../../src/audit/verify/finding.ts'
+import { hashText } from '../../../src/audit/verify/indexes/event-terms.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
-import { drawColumns } from '../../../src/audit/verify/draws/draw-observer.ts'
-import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
+import { drawColumns, LuckyChecks } from '../../../src/audit/verify/draws/draw-checks.ts'
 import { evolveWithMovements } from '../../../src/domain.ts'
 import { showChains } from '../../../src/features/fairness/choose-seed.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { Finding } from '../../../src/audit/finding.ts'
+import type { Finding } from '../../../src/audit/verify/finding.ts'
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import type { AppParts } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import type { ConsoleOptions } from '../../../src/console/console-services.ts'
 import type { Tables } from '../../../src/db/tables.ts'

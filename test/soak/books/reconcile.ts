@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { formatFinding } from '../../../src/audit/finding.ts'
+import { formatFinding } from '../../../src/audit/verify/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { type NumberedEntry, type Place, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
-import { readBalancesAt } from './balances-at.ts'
-import { type NamedHold, readHoldsAt } from './holds-at.ts'
+import { type NamedHold, readBalancesAt, readHoldsAt } from './balances-at.ts'
 
 export interface AccountQuery {
   /** Positions, both included: `last` is what the account is shown as of. */

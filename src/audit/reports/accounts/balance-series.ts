@@ -8,7 +8,6 @@ import { readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { Period } from '../period.ts'
 import { readBalancesAt } from './balances-at.ts'
-import { choosePoints } from './choose-points.ts'
 
 /** A balance after the last of the movements that a point stands for. */
 export interface BalancePoint {
@@ -115,3 +114,10 @@ async function readSamples(db: Kysely<Tables>, account: string, { first, last }:
     order by i.position`.execute(db)
   return rows.map(({ balance, ...row }) => ({ ...row, balance: BigInt(balance) }))
 }
+
+/**
+ * So many of a list's points, evenly spread and ending with the last one; `count` is at most their number. In whole numbers,
+ * as 100 times 1.1 is more than 110 and the last point would be missed.
+ */
+export const choosePoints = <Point>(points: readonly Point[], count: number): Point[] =>
+  points.filter((_, i) => Math.floor((i * count) / points.length) < Math.floor(((i + 1) * count) / points.length))

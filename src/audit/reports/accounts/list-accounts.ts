@@ -4,8 +4,7 @@ import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/
 import { indexedSql } from '../../../ledger/indexes/index-reads.ts'
 import { accountRowsSql } from '../../../ledger/indexes/index-rows.ts'
 import { type Currency, currencies, type Holder } from '../../../ledger/rules/account.ts'
-import { readBalancesAt } from './balances-at.ts'
-import { readHoldsAt } from './holds-at.ts'
+import { readBalancesAt, readHoldsAt } from './balances-at.ts'
 
 type AccountOrder = 'account' | 'largest' | 'smallest'
 

@@ -13,7 +13,7 @@ const FEW_EVENTS = 4
 /** An event with what its hash covers. */
 export interface HashedEvent {
   readonly entry: LedgerEntry
-  /** Of the event before it. */
+  /** The hash of the event before it. */
   readonly previousHash: string
   /** Its UTF-8 bytes are what SHA-256 was taken of. */
   readonly hashedText: string

@@ -5,10 +5,8 @@ import { rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type DrawObserver, drawColumns } from './draw-observer.ts'
+import { type DrawObserver, drawColumns, LuckyChecks, SpinChecks } from './draw-checks.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
-import { LuckyChecks } from './lucky-checks.ts'
-import { SpinChecks } from './spin-checks.ts'
 
 interface DrawFault {
   readonly position: number

@@ -10,7 +10,7 @@ export interface FrequencyTest {
   readonly draws: number
   /** Pearson's chi-square, for people: nothing is judged by it, as its distribution is an approximation. */
   readonly statistic: number
-  /** Of the chi-square; 0 when there are too few draws for one. */
+  /** Degrees of freedom of the chi-square; 0 when there are too few draws for one. */
   readonly degrees: number
   /**
    * At most in this share of such periods do fair draws deviate as much from the expected frequencies, or more; null

@@ -1,7 +1,7 @@
 import { accountRowsSql, BLOCK_EVENTS, INDEX_CURSOR, termRowsSql } from '../../../ledger/indexes/index-rows.ts'
 import type { Snapshot } from '../../../ledger/replay/snapshot.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
-import { type Finding, MAX_FINDINGS } from '../../finding.ts'
+import { type Finding, MAX_FINDINGS } from '../finding.ts'
 import { type IndexTable, rowsBefore } from './index-row-reader.ts'
 
 /** Events of one statement; a multiple of a block. */
@@ -54,7 +54,7 @@ const CURSOR_SQL = `
   from ledger_head h`
 
 interface Deviation {
-  /** Of the last row of an account that was looked at, which may be missing. */
+  /** The position of the last row of an account that was looked at, which may be missing. */
   readonly base: number
   /** How much its balance was beyond the right one. The next row may follow from it. */
   readonly amount: bigint
@@ -70,7 +70,7 @@ export interface IndexRowReceiver {
 
 /**
  * Compares the indexes of the ledger with its events, up to their cursor: they may lag. Full blocks never change, so that
- * their rows are read while the subscriber goes on, and compared by the digests of the scan. Only blocks that differ, and
+ * their rows are read while the subscriber continues, and compared by the digests of the scan. Only blocks that differ, and
  * the last one, are compared row by row.
  */
 export class IndexChecks {

@@ -1,0 +1,149 @@
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { csvText, formatAmount, formatDecimal } from '../format.ts'
+import { type AccountTotals, CurrencyTotals, isBalanced, readAccountTotals } from '../reports/account-totals.ts'
+import { readEntries } from '../reports/write-export.ts'
+import { HashedFile, writeHashed } from './files.ts'
+import { type StepWork, tableOf } from './step.ts'
+
+const COLUMNS = ['opening', 'debits', 'credits', 'closing'] as const
+const ACCOUNTS_HEADER = `account,currency,${COLUMNS.join(',')}\n`
+
+const amountsOf = (totals: AccountTotals, format: (currency: string, amount: bigint) => string): string[] => {
+  const currency = currencyOf(totals.account)
+  return COLUMNS.map((column) => format(currency, totals[column]))
+}
+
+const accountLine = (totals: AccountTotals): string =>
+  `${csvText(totals.account)},${currencyOf(totals.account)},${amountsOf(totals, formatDecimal).join(',')}\n`
+
+interface KindTotals {
+  readonly kind: string
+  readonly currency: string
+  balance: bigint
+  accounts: number
+}
+
+/** Every account with its opening and closing balance, and their sums by kind: each currency must sum to zero. */
+export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, context) => {
+  const accounts = await HashedFile.create(folder, 'accounts.csv')
+  await accounts.write(ACCOUNTS_HEADER)
+  const kinds = new Map<string, KindTotals>()
+  const totals = new CurrencyTotals()
+  for await (const page of readAccountTotals(db, { first, last }, context)) {
+    for (const one of page) {
+      totals.add(one)
+      const currency = currencyOf(one.account)
+      const kind = one.account.slice(0, one.account.indexOf(':'))
+      const key = `${currency} ${kind}`
+      const sum = kinds.get(key) ?? { kind, currency, balance: 0n, accounts: 0 }
+      sum.balance += one.closing
+      sum.accounts += 1
+      kinds.set(key, sum)
+    }
+    await accounts.write(page.map(accountLine).join(''))
+  }
+  const lines = [...kinds.values()].map(
+    ({ currency, kind, balance, accounts: count }) =>
+      `${currency},${kind},${formatDecimal(currency, balance)},${count}\n`,
+  )
+  const file = await writeHashed(folder, 'trial-balance.csv', `currency,kind,balance,accounts\n${lines.join('')}`)
+  const wrong = totals.all.filter((total) => !isBalanced(total)).map(({ account: currency }) => currency)
+  const rows = [...kinds.values()].map(({ currency, kind, balance, accounts: count }) => [
+    currency,
+    kind,
+    formatAmount(currency, balance),
+    count.toLocaleString('en'),
+  ])
+  return {
+    passed: wrong.length === 0,
+    result: tableOf(
+      wrong.length === 0 ? 'Every currency sums to zero.' : `Not zero: ${wrong.join(', ')}.`,
+      ['currency', 'kind', 'balance', 'accounts'],
+      rows,
+    ),
+    files: [file, await accounts.close()],
+  }
+}
+
+/** What the platform took in, paid out and issued. */
+export const houseAccountsStep: StepWork = async ({ first, last, folder }, db, context) => {
+  const house: AccountTotals[] = []
+  for await (const page of readAccountTotals(db, { first, last }, context)) {
+    house.push(...page.filter(({ account }) => /^(house|issuance):/.test(account)))
+  }
+  const file = await writeHashed(folder, 'house-accounts.csv', ACCOUNTS_HEADER + house.map(accountLine).join(''))
+  return {
+    passed: true,
+    result: tableOf(
+      `${house.length} accounts of the house and of issuance.`,
+      ['account', ...COLUMNS],
+      house.map((totals) => [totals.account, ...amountsOf(totals, formatAmount)]),
+    ),
+    files: [file],
+  }
+}
+
+interface OpenRequest {
+  readonly id: number
+  readonly user_id: number
+  readonly target_id: number
+  readonly currency: string
+  /** Cents. */
+  readonly amount: number
+  readonly requested_at: string
+  readonly status: string
+}
+
+/** Requests that were pending or approved when the month ended, oldest first: what is still owed. */
+export const openWithdrawalsStep: StepWork = async ({ url, last, folder }, _db, context) => {
+  const open = new Map<number, OpenRequest>()
+  for await (const page of readEntries(url, { first: 1, last }, context)) {
+    for (const entry of page) {
+      if (!entry.type.startsWith('withdrawal-')) continue
+      const { type, data, position, at } = parseStoredEvent(entry)
+      if (type === 'withdrawal-requested') {
+        const { user_id, target_id, wallet, amount } = data
+        open.set(position, {
+          id: position,
+          user_id,
+          target_id,
+          currency: wallet,
+          amount,
+          requested_at: isoMicros(at),
+          status: 'pending',
+        })
+      } else if (type === 'withdrawal-status-changed') {
+        const request = open.get(data.withdrawal_id)
+        if (data.to !== 'approved') open.delete(data.withdrawal_id)
+        else if (request !== undefined) open.set(request.id, { ...request, status: data.to })
+      }
+    }
+  }
+  const requests = [...open.values()]
+  const lines = requests.map(
+    ({ id, status, user_id, target_id, currency, amount, requested_at }) =>
+      `${id},${status},${user_id},${target_id},${currency},${formatDecimal(currency, amount)},${requested_at}\n`,
+  )
+  const header = 'request,status,user,target,currency,amount,requested_at\n'
+  const file = await writeHashed(folder, 'open-withdrawals.csv', header + lines.join(''))
+  const approved = requests.filter(({ status }) => status === 'approved').length
+  return {
+    passed: true,
+    result: tableOf(
+      `${requests.length - approved} pending, ${approved} approved and not yet transferred.`,
+      ['withdrawal', 'status', 'user', 'target', 'currency', 'amount', 'requested_at'],
+      requests.map(({ id, status, user_id, target_id, currency, amount, requested_at }) => [
+        String(id),
+        status,
+        String(user_id),
+        String(target_id),
+        currency,
+        formatAmount(currency, BigInt(amount)),
+        requested_at,
+      ]),
+    ),
+    files: [file],
+  }
+}

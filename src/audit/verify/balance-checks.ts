@@ -1,0 +1,165 @@
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { currencies, currencyOf, isAccount, isSystem } from '../../ledger/rules/account.ts'
+import type { Movement } from '../../ledger/rules/event.ts'
+import { arrayItem, type EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
+import type { Check } from './finding.ts'
+
+/** Accounts and, in the same order, their balances. */
+export interface BalanceSnapshot {
+  readonly accounts: readonly string[]
+  readonly balances: readonly (number | bigint)[]
+}
+
+// An account's kind: the index of its currency, and a flag for accounts of the system.
+const CURRENCY_MASK = 15
+const UNKNOWN_CURRENCY = CURRENCY_MASK
+const SYSTEM_FLAG = 16
+
+/**
+ * Checks both sides of every movement, and that the balances of users and rooms stay within their limits. Reads only the
+ * movements, from the bytes of the rows. The movements of an event that fails here are not counted; those of an event
+ * that fails only the semantic checks are.
+ */
+export class BalanceChecks {
+  readonly #addFinding: (check: Check, message: string) => void
+  /** Accounts are numbered in the order of their first movement. */
+  readonly #ids = new Map<string, number>()
+  readonly #names: string[] = []
+  readonly #kinds: number[] = []
+  /** The balances: numbers as long as those are exact. Undefined without a movement. */
+  readonly #sums: (number | bigint | undefined)[] = []
+  #keepsBalances = true
+  /** The page that is checked. */
+  #bytes: Buffer = Buffer.alloc(0)
+  /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
+  #isValid = true
+  #changeCount = 0
+  readonly #changedIds: number[] = []
+  readonly #changedAmounts: number[] = []
+  readonly #sumsBefore: (number | bigint | undefined)[] = []
+
+  /** `addFinding` gets the findings of the event that is checked. */
+  constructor(addFinding: (check: Check, message: string) => void) {
+    this.#addFinding = addFinding
+  }
+
+  /** Throws when the movements cannot be read. */
+  check(rows: EventRowReader): void {
+    this.#bytes = rows.bytes
+    this.#isValid = true
+    this.#changeCount = 0
+    rows.forEachMovement(this.#addMovement)
+    if (!this.#isValid) {
+      this.#changeCount = 0
+      return
+    }
+    for (let i = 0; i < this.#changeCount; i += 1) {
+      const id = this.#changedIds[i] ?? 0
+      const before = this.#sums[id]
+      this.#sumsBefore[i] = before
+      this.#sums[id] = exactSum(before ?? 0, this.#changedAmounts[i] ?? 0)
+    }
+    const fault = this.#findLimitViolation()
+    if (fault === undefined) return
+    for (let i = this.#changeCount - 1; i >= 0; i -= 1) this.#sums[this.#changedIds[i] ?? 0] = this.#sumsBefore[i]
+    this.#changeCount = 0
+    this.#addFinding('rules', fault)
+  }
+
+  /** Hands over all balances. From then on only both sides of movements are checked. */
+  takeBalances(): BalanceSnapshot {
+    this.#keepsBalances = false
+    const accounts: string[] = []
+    const balances: (number | bigint)[] = []
+    for (let id = 0; id < this.#names.length; id += 1) {
+      const balance = this.#sums[id]
+      if (balance === undefined) continue
+      accounts.push(this.nameOf(id))
+      balances.push(balance)
+    }
+    return { accounts, balances }
+  }
+
+  /** Visits the accounts of the event, one for each side of a movement, unless its movements were not counted. */
+  forEachChange(visit: (id: number) => void): void {
+    for (let i = 0; i < this.#changeCount; i += 1) visit(this.#changedIds[i] ?? 0)
+  }
+
+  balanceOf(id: number): number | bigint {
+    return this.#sums[id] ?? 0
+  }
+
+  readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
+    const debit = this.idOf(arrayItem(this.#bytes, debitAt))
+    const credit = this.idOf(arrayItem(this.#bytes, creditAt))
+    const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
+    const isSameCurrency = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
+    if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
+      this.#isValid = false
+      const movement = { debit: this.nameOf(debit), credit: this.nameOf(credit), amount }
+      this.#addFinding('double-entry', movementError(movement) ?? '')
+      return
+    }
+    this.#addChange(debit, -amount)
+    this.#addChange(credit, amount)
+  }
+
+  #addChange(id: number, amount: number): void {
+    if (!this.#keepsBalances) return
+    this.#changedIds[this.#changeCount] = id
+    this.#changedAmounts[this.#changeCount] = amount
+    this.#changeCount += 1
+  }
+
+  /** An account that is overdrawn or too large: only the first one, as in `applyMovements`. */
+  #findLimitViolation(): string | undefined {
+    for (let i = 0; i < this.#changeCount; i += 1) {
+      const id = this.#changedIds[i] ?? 0
+      if (((this.#kinds[id] ?? 0) & SYSTEM_FLAG) !== 0) continue
+      const balance = this.#sums[id] ?? 0
+      if (balance < 0) return `${this.nameOf(id)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.nameOf(id)} exceeds the largest balance`
+    }
+    return undefined
+  }
+
+  /** The number of an account, which may have no movement yet. */
+  idOf(account: string): number {
+    let id = this.#ids.get(account)
+    if (id === undefined) {
+      id = this.#sums.push(undefined) - 1
+      this.#ids.set(account, id)
+      this.#names.push(account)
+      this.#kinds.push(kindOf(account))
+    }
+    return id
+  }
+
+  nameOf(id: number): string {
+    return this.#names[id] ?? ''
+  }
+}
+
+/** Adding is most of a replay's work, and is done in numbers where that is exact. */
+function exactSum(sum: number | bigint, change: number): number | bigint {
+  const number = Number(sum) + change
+  return Number.isSafeInteger(number) && typeof sum === 'number' ? number : narrowed(BigInt(sum) + BigInt(change))
+}
+
+function narrowed(sum: bigint): number | bigint {
+  const number = Number(sum)
+  return Number.isSafeInteger(number) ? number : sum
+}
+
+function kindOf(name: string): number {
+  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN_CURRENCY
+  return currency | (isSystem(name) ? SYSTEM_FLAG : 0)
+}
+
+/** Why a movement is invalid in itself. Each currency sums to zero if both accounts of every movement have the same. */
+export function movementError({ debit, credit, amount }: Movement): string | undefined {
+  const invalid = [debit, credit].find((name) => !isAccount(name))
+  if (invalid !== undefined) return `${JSON.stringify(invalid)} is not an account`
+  if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are of different currencies`
+  return Number.isSafeInteger(amount) && amount > 0 ? undefined : `moves ${amount} from ${debit} to ${credit}`
+}

@@ -1,0 +1,47 @@
+import { parentPort } from 'node:worker_threads'
+import { lowerThreadPriority } from '../jobs/thread-priority.ts'
+import type { BalanceSnapshot } from './balance-checks.ts'
+import type { IndexTable } from './indexes/index-row-reader.ts'
+import { addIndexPage, checkPage, IntegrityChecks, type PageResult } from './integrity-checks.ts'
+
+// The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
+
+export type RowVerifierTask =
+  | { readonly type: 'page'; readonly page: Uint8Array }
+  | { readonly type: 'index-page'; readonly table: IndexTable; readonly page: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'expect-indexes' }
+  | { readonly type: 'find-differing-blocks'; readonly before: number }
+  | { readonly type: 'take-balances' }
+
+export type RowVerifierMessage =
+  | { readonly type: 'page-result'; readonly result: PageResult }
+  | { readonly type: 'differing-blocks'; readonly bases: readonly number[] }
+  | { readonly type: 'balances'; readonly balances: BalanceSnapshot }
+
+/** Nice levels below the main thread, which has more to do. */
+const NICE_OFFSET = 5
+lowerThreadPriority((nice) => nice + NICE_OFFSET)
+
+const checks = new IntegrityChecks()
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+const post = (message: RowVerifierMessage): void => parentPort?.postMessage(message)
+
+parentPort?.on('message', (task: RowVerifierTask) => {
+  switch (task.type) {
+    case 'page': {
+      const { buffer, byteOffset, byteLength } = task.page
+      return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
+    }
+    case 'index-page': {
+      const { buffer, byteOffset, byteLength } = task.page
+      const page = Buffer.from(buffer, byteOffset, byteLength)
+      return post({ type: 'page-result', result: addIndexPage(checks, task.table, page) })
+    }
+    case 'expect-indexes':
+      return checks.expectIndexes()
+    case 'find-differing-blocks':
+      return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
+    case 'take-balances':
+      return post({ type: 'balances', balances: checks.takeBalances() })
+  }
+})

@@ -1,0 +1,112 @@
+import type { Checkpoint, VerificationRun } from '../../../schema/finance.ts'
+import { headOf } from '../../db/head.ts'
+import type { Services } from '../../features/services.ts'
+import type { JobRow, Progress } from '../jobs/job-rows.ts'
+import type { Jobs, Outer, RunningJob, Work } from '../jobs/jobs.ts'
+import { threads } from '../jobs/threads.ts'
+import { formatFindingCount } from './finding.ts'
+import { type Verification, type VerifyTarget, verify } from './verify.ts'
+
+/** Verifications in the background run one at a time on all instances and command lines together. */
+const VERIFICATION = { kind: 'verification', subject: '', exclusive: 'verification' } as const
+
+interface Asked {
+  readonly checkpoint: Checkpoint | null
+}
+
+type Kept = Pick<Verification, 'position' | 'findings'>
+
+/** @public */
+export const verifyTask = (
+  { url, ...target }: VerifyTarget & { readonly url: string },
+  signal: AbortSignal,
+  progress: (progress: Progress) => void,
+): Promise<Verification> => verify(url, { ...target, signal, progress })
+
+/** Verifies the ledger in a thread of its own. */
+export const verifyInWorker =
+  (url: string, target: VerifyTarget): Work<Verification> =>
+  async (_job, progress, signal) => {
+    const result = await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
+    const { events, position, findings } = result
+    progress({ events, of: events })
+    return { result, summary: `${formatVerification(result)}.`, kept: { position, findings } satisfies Kept }
+  }
+
+/** `Clean: 51 events up to position 51` */
+export function formatVerification({ events, position, findings }: Verification): string {
+  const checked = `${events.toLocaleString('en')} events up to position ${position}`
+  return findings.length === 0 ? `Clean: ${checked}` : `${formatFindingCount(findings.length)} in ${checked}`
+}
+
+interface Parts extends Pick<Services, 'chooseReportDatabase'> {
+  readonly jobs: Jobs
+  /** Decrypts the records of the vault. */
+  readonly piiKey: string | null
+}
+
+interface Start extends Asked {
+  readonly startedBy: string
+  readonly key: string | null
+}
+
+/** Null while another one runs, and when one was started under the same key before. */
+export async function runVerification(
+  { jobs, chooseReportDatabase, piiKey }: Parts,
+  { startedBy, key, checkpoint }: Start,
+  outer?: Outer,
+): Promise<RunningJob<Verification> | null> {
+  const { db, url } = await chooseReportDatabase()
+  const input: Asked = { checkpoint }
+  const work = verifyInWorker(url, { asOf: null, checkpoint, piiKey })
+  return jobs.start({ ...VERIFICATION, startedBy, key, of: await headOf(db), input }, work, outer)
+}
+
+/** Starts a verification; null while another one runs. Answers the one that was started under the same key before. */
+export async function startVerification(parts: Parts, start: Start): Promise<VerificationRun | null> {
+  const { jobs } = parts
+  const { startedBy, key } = start
+  const running = await runVerification(parts, start)
+  if (running !== null && running.id !== null) return findVerification(jobs, running.id)
+  const earlier = key === null ? null : await jobs.find({ kind: 'verification', startedUnder: { startedBy, key } })
+  return earlier && presentVerification(earlier)
+}
+
+/** Asks for the end of a verification. Answers it, though it may end a moment later; null when there is none. */
+export async function stopVerification(jobs: Jobs, id: number, by: string): Promise<VerificationRun | null> {
+  if ((await findVerification(jobs, id)) === null) return null
+  await jobs.stop(id, by)
+  return findVerification(jobs, id)
+}
+
+export async function findVerification(jobs: Jobs, id: number): Promise<VerificationRun | null> {
+  const row = await jobs.find({ kind: 'verification', id })
+  return row && presentVerification(row)
+}
+
+/** The newest verifications, with ids below `before`. */
+export async function listVerifications(
+  jobs: Jobs,
+  limit: number,
+  before: number | null = null,
+): Promise<readonly VerificationRun[]> {
+  return (await jobs.list({ kind: 'verification', before, limit })).map(presentVerification)
+}
+
+/** The newest one, which is the one that runs, if one runs; null before the first. */
+export const newestVerification = async (jobs: Jobs): Promise<VerificationRun | null> =>
+  (await listVerifications(jobs, 1))[0] ?? null
+
+function presentVerification({ job, input, result }: JobRow): VerificationRun {
+  const { kind: _kind, subject: _subject, state, result: _summary, ...shared } = job
+  const { checkpoint }: Asked = JSON.parse(input)
+  const kept: Kept | null = result === null ? null : JSON.parse(result)
+  const findings = [...(kept?.findings ?? [])]
+  return {
+    ...shared,
+    outcome: state === 'done' ? (findings.length === 0 ? 'clean' : 'findings') : state,
+    up_to: kept?.position ?? null,
+    checkpoint,
+    findings,
+  }
+}
