@@ -163,7 +163,7 @@ interface WorkedTask extends StepTask {
   readonly step: WorkedStep
 }
 
-/** @public */
+/** The thread calls it by its name. @public */
 export const stepTask = (task: WorkedTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
   withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context))
 

@@ -79,7 +79,7 @@ interface FoldTask {
   readonly position: number
 }
 
-/** @public */
+/** The thread calls it by its name. @public */
 export const foldTask = ({ url, position }: FoldTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
   withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context))
 

@@ -16,7 +16,7 @@ interface Asked {
 
 type Kept = Pick<Verification, 'position' | 'findings'>
 
-/** @public */
+/** The thread calls it by its name. @public */
 export const verifyTask = (
   { url, ...target }: VerifyTarget & { readonly url: string },
   signal: AbortSignal,
