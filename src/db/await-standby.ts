@@ -6,7 +6,7 @@ const MAX_WAIT_MS = 250
 const LOOK_INTERVAL_MS = 10
 
 /** Waits until a standby has caught up; false when that takes too long. Rejects when `hasCaughtUp` does. */
-export async function awaitStandby(hasCaughtUp: () => Promise<boolean>): Promise<boolean> {
+export async function awaitStandby(hasCaughtUp: () => Promise<boolean>, maxWaitMs = MAX_WAIT_MS): Promise<boolean> {
   let isLate = false
   const look = async (): Promise<boolean> => {
     while (!isLate) {
@@ -18,7 +18,7 @@ export async function awaitStandby(hasCaughtUp: () => Promise<boolean>): Promise
   const timeout = new AbortController()
   try {
     // A standby that hangs must not keep the caller.
-    return await Promise.race([look(), sleep(MAX_WAIT_MS, false, { signal: timeout.signal })])
+    return await Promise.race([look(), sleep(maxWaitMs, false, { signal: timeout.signal })])
   } finally {
     isLate = true
     timeout.abort()
@@ -26,7 +26,10 @@ export async function awaitStandby(hasCaughtUp: () => Promise<boolean>): Promise
 }
 
 /** For reads that wait for a position of a standby: they share their looks, and one that fails sees nothing. */
-export function positionWaiter(readHead: () => Promise<number>): (position: number) => Promise<boolean> {
+export function positionWaiter(
+  readHead: () => Promise<number>,
+  maxWaitMs = MAX_WAIT_MS,
+): (position: number) => Promise<boolean> {
   const looks = new SingleFlight(() => readHead().catch(() => 0))
-  return (position) => awaitStandby(async () => (await looks.run()) >= position)
+  return (position) => awaitStandby(async () => (await looks.run()) >= position, maxWaitMs)
 }
