@@ -9,7 +9,7 @@ import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.
 import type { Settings } from '../services.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
-import { depositSalaries, fileMovements, MAX_FILE_DEPOSITS, payableRows } from './salaries/deposit-salaries.ts'
+import { depositSalaries, MAX_FILE_DEPOSITS, payableRows } from './salaries/deposit-salaries.ts'
 import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
 import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
@@ -75,7 +75,6 @@ export const namedDepositSalaries = nameCoveredVerb('deposit-salaries', DepositS
   // With approvals on, the sum of a file may be beyond 2^53-1.
   verb: { ...depositSalaries, refusals: ['balance_limit'] },
   describe: ({ period }) => ({ action: 'salary_file', subject: `period:${period}`, reason: null }),
-  movements: fileMovements,
   proposable: payableRows,
 })
 

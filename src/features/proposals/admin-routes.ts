@@ -8,7 +8,7 @@ import { idInPath } from '../../http/validation/ids.ts'
 import { etagOf } from '../../http/validation/preconditions.ts'
 import type { App, Services } from '../services.ts'
 import { effectRecord, proposalRecord } from './presenters.ts'
-import { findEffects, findProposal, findProposals, type PreviewParts } from './reads.ts'
+import { findProposal, findProposals, type PreviewParts } from './reads.ts'
 import type { ProposalVerbs } from './verbs.ts'
 
 const tags = ['operators']
@@ -75,8 +75,8 @@ export function proposalAdminRoutes(
         operationId: 'getProposalEffects',
         summary: 'All that a proposal moves, in the order of its rows',
         description:
-          'While it is open, from the balances of now, and with the rows of a salary file that cannot be paid any more; ' +
-          'once it is decided, what was kept.',
+          'While it is open, what an approval would do now, without the rows of a salary file that cannot be paid any ' +
+          'more; once it is decided, what was kept.',
         tags,
         params,
         querystring: PageQuery,
@@ -86,9 +86,11 @@ export function proposalAdminRoutes(
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const first = cursor?.[0] ?? 0
-      const found = await findEffects(db, parts, idInPath(request.params.id), first, limit)
+      const found = await findProposal(db, parts, idInPath(request.params.id))
       if (found === undefined) throw notFound()
-      const page = pageBody(found.effects.map(effectRecord), found.hasMore, () => [first + limit])
+      const { effects } = found.preview
+      const shown = effects.slice(first, first + limit).map(effectRecord)
+      const page = pageBody(shown, effects.length > first + limit, () => [first + limit])
       return { ...page, data: [...page.data] }
     },
   )

@@ -1,5 +1,5 @@
 import type { EventData } from '../../../schema/events.ts'
-import type { LedgerEvent, Movement } from '../../ledger/rules/event.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import type { Key } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import type { Context, Refusal, Verb } from '../../ledger/rules/verb.ts'
@@ -50,8 +50,6 @@ export interface Proposable<Input> {
 export interface CoveredVerb<Input, Answer, Codes extends readonly string[] = readonly string[]> {
   readonly verb: Pick<Verb<Input, Answer, Codes>, 'refusals' | 'reads' | 'decide' | 'result'>
   readonly describe: (input: Input) => Description
-  /** What it moves between accounts, where all of it is done; left out where it moves nothing. */
-  readonly movements?: (input: Input) => readonly Movement[]
   readonly grant?: (state: State, input: Input) => Grant | null
   readonly terms?: (state: State, input: Input) => Terms
   /** Where not all of the input is proposed. */
@@ -65,7 +63,6 @@ export interface CoveredCall {
   readonly description: Description
   readonly reads: readonly Key[]
   decide(state: State, context: Context): readonly LedgerEvent[] | Refusal
-  readonly movements: readonly Movement[]
   /** Null where all that it gives is in accounts. */
   grant(state: State): Grant | null
   terms(state: State): Terms
@@ -75,15 +72,12 @@ export interface CoveredCall {
 }
 
 export const coveredCall = <Input, Answer>(
-  { verb, describe, movements, grant, terms, proposable, proposalError }: CoveredVerb<Input, Answer>,
+  { verb, describe, grant, terms, proposable, proposalError }: CoveredVerb<Input, Answer>,
   input: Input,
 ): CoveredCall => ({
   description: describe(input),
   reads: verb.reads(input),
   decide: (state, context) => verb.decide(state, input, context),
-  get movements() {
-    return movements?.(input) ?? []
-  },
   grant: (state) => grant?.(state, input) ?? null,
   terms: (state) => terms?.(state, input) ?? {},
   proposable: (state) => proposable?.(state, input) ?? { input, notPaid: [], rowCount: 1 },

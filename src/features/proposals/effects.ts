@@ -30,7 +30,7 @@ export function planOf(call: CoveredCall, state: State, context: Context): Plan 
   if (events.length === 0) return refuse('nothing_to_do')
   const amounts = limitedAmounts(call, state, events)
   if (amounts === null) return refuse('balance_limit')
-  const effects = effectsOf(call, state, movementsOf(events))
+  const effects = effectsOf(movementsOf(events), call.grant(state), state)
   return { events, effects, amounts, terms: call.terms(state) }
 }
 
@@ -60,7 +60,7 @@ export function previewOf(proposal: Proposal, call: CoveredCall | null, state: S
   const notPaid = unpaidRows(proposal, call, state)
   if (!isPlanned(plan)) return { effects: [], refusal: plan.refusal, notPaid }
   const refusal = isBeyond(plan, proposal) ? 'proposal_changed' : null
-  return { effects: effectsOf(call, state, call.movements), refusal, notPaid }
+  return { effects: plan.effects, refusal, notPaid }
 }
 
 /** What was kept of one that is closed. */
@@ -80,7 +80,7 @@ const movementsOf = (events: readonly LedgerEvent[]): readonly Movement[] =>
   events.flatMap(({ movements }) => movements)
 
 /** How each account changes, in the order in which movements name them. */
-export function changesOf(movements: readonly Movement[]): ReadonlyMap<string, bigint> {
+function changesOf(movements: readonly Movement[]): ReadonlyMap<string, bigint> {
   const changes = new Map<string, bigint>()
   const add = (account: string, amount: number): void =>
     void changes.set(account, (changes.get(account) ?? 0n) + BigInt(amount))
@@ -91,16 +91,9 @@ export function changesOf(movements: readonly Movement[]): ReadonlyMap<string, b
   return changes
 }
 
-const effectsOf = (call: CoveredCall, state: State, movements: readonly Movement[]): readonly Effect[] =>
-  effectsFrom(changesOf(movements), call.grant(state), state)
-
-/** `state` is that before the changes, and before the grant. */
-export function effectsFrom(
-  changes: Iterable<readonly [account: string, change: bigint]>,
-  grant: Grant | null,
-  state: State,
-): readonly Effect[] {
-  const effects = Array.from(changes, ([account, change]): Effect => {
+/** `state` is that before the movements, and before the grant. */
+function effectsOf(movements: readonly Movement[], grant: Grant | null, state: State): readonly Effect[] {
+  const effects = Array.from(changesOf(movements), ([account, change]): Effect => {
     const before = state.get(balances, account)?.balance ?? 0n
     return { account, before: serializeBalance(before), after: serializeBalance(before + change) }
   })

@@ -5,18 +5,16 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
 import { RowCache } from '../../ledger/executor/row-cache.ts'
-import { balances } from '../../ledger/rules/account.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Context } from '../../ledger/rules/verb.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
 import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from './covered-verb.ts'
 import { callOf, keysOf, openPreview } from './decide.ts'
-import { changesOf, effectsFrom, keptPreview } from './effects.ts'
+import { keptPreview } from './effects.ts'
 import { type ApprovalUses, passedLimits } from './limit-use.ts'
 import type { PreviewedProposal } from './make.ts'
 import {
-  type Effect,
   isOpen,
   MAX_BEHIND_MICROS,
   type Proposal,
@@ -86,41 +84,6 @@ export async function findProposals(
 export async function findProposal(db: Db, parts: PreviewParts, id: number): Promise<PreviewedProposal | undefined> {
   const [found] = await readTogether(db, (trx) => readProposals(trx, parts, [id], [id]))
   return found
-}
-
-export interface EffectsPage {
-  readonly effects: readonly Effect[]
-  readonly hasMore: boolean
-}
-
-/**
- * What a proposal moves, from the effect number `first` (from 0) on; undefined when there is none with this id. Of an open
- * one nothing is decided: only the balances of the page are read.
- */
-export async function findEffects(
-  db: Db,
-  parts: PreviewParts,
-  id: number,
-  first: number,
-  limit: number,
-): Promise<EffectsPage | undefined> {
-  return readTogether(db, async (trx) => {
-    const { state, time, found } = await loadProposals(trx, parts, [id], [id])
-    const [proposal] = found
-    if (proposal === undefined) return undefined
-    if (!isOpen(proposal, time)) {
-      const effects = state.get(proposalContents, String(id))?.effects ?? []
-      return { effects: effects.slice(first, first + limit), hasMore: effects.length > first + limit }
-    }
-    const call = callOf(parts.findCall, state, proposal)
-    const changes = Array.from(changesOf(call?.movements ?? []))
-    const page = changes.slice(first, first + limit)
-    const keys = page.map(([account]) => keyOf(balances, account))
-    // What is granted is in no account, and short.
-    await load(trx, parts.tables, state, changes.length === 0 ? [...keys, ...(call?.reads ?? [])] : keys)
-    const grant = changes.length === 0 ? call?.grant(state) : null
-    return { effects: effectsFrom(page, grant ?? null, state), hasMore: changes.length > first + limit }
-  })
 }
 
 const actions = TypeCompiler.Compile(ProposalAction)

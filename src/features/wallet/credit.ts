@@ -18,7 +18,7 @@ export const credit: Verb<Credit, MovedBalance, typeof refusals> = {
 
   decide(state, input) {
     if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
-    const movements = creditMovements(input)
+    const movements = [transfer(source(input), credited(input), input.amount)]
     const error = transferError(state, movements)
     if (error !== undefined) return refuse(error)
     return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
@@ -26,8 +26,6 @@ export const credit: Verb<Credit, MovedBalance, typeof refusals> = {
 
   result: (state, input, events) => movedBalance(state, credited(input), input, events),
 }
-
-export const creditMovements = (input: Credit) => [transfer(source(input), credited(input), input.amount)]
 
 const source = ({ currency }: Credit) => account('issuance', 'operator', currency)
 const credited = ({ user_id, currency }: Credit) => account('user', user_id, currency)

@@ -24,7 +24,7 @@ export const debit: Verb<Debit, MovedBalance, typeof refusals> = {
   decide(state, input) {
     const { projection, id } = holder(input)
     if (state.get(projection, id) === undefined) return refuse('not_found')
-    const movements = debitMovements(input)
+    const movements = [transfer(debited(input), sink(input), input.amount)]
     const error = transferError(state, movements)
     if (error !== undefined) return refuse(error)
     return [{ type: 'balance-debited', data: { reason: input.reason }, movements }]
@@ -32,8 +32,6 @@ export const debit: Verb<Debit, MovedBalance, typeof refusals> = {
 
   result: (state, input, events) => movedBalance(state, debited(input), input, events),
 }
-
-export const debitMovements = (input: Debit) => [transfer(debited(input), sink(input), input.amount)]
 
 const holder = ({ holder, id }: Debit) => (holder === 'user' ? keyOf(users, id) : keyOf(rooms, id))
 const debited = ({ holder, id, currency }: Debit) => account(holder, id, currency)

@@ -4,8 +4,8 @@ import { CurrencyName } from '../../../schema/operator.ts'
 import { inputSchema } from '../../ledger/executor/registered-verb.ts'
 import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
 import type { MovedBalance } from './balance-move.ts'
-import { credit, creditMovements } from './credit.ts'
-import { debit, debitMovements } from './debit.ts'
+import { credit } from './credit.ts'
+import { debit } from './debit.ts'
 import { balanceMoveRecord } from './presenters.ts'
 
 const move = { currency: CurrencyName, amount: Id, reason: Type.String() }
@@ -19,7 +19,6 @@ const moved = { status: 201, body: (balance: MovedBalance) => ({ data: balanceMo
 const namedCredit = nameCoveredVerb('credit', Credit, {
   verb: credit,
   describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
-  movements: creditMovements,
 })
 
 const namedDebit = nameCoveredVerb('debit', Debit, {
@@ -29,7 +28,6 @@ const namedDebit = nameCoveredVerb('debit', Debit, {
     subject: `${holder}:${id}`,
     reason,
   }),
-  movements: debitMovements,
 })
 
 export const coveredWalletVerbs = [namedCredit, namedDebit] as const

@@ -423,7 +423,14 @@ test('proposals', async (t) => {
       { user_id: 201, code: 'already_paid' },
       { user_id: 202, code: 'user_forgotten' },
     ]
-    t.match(dataOf(await ben('GET', path(id))), { not_paid, version, refusal: null })
+    const effects = [{ account: 'issuance:salary:dollars' }, { account: 'user:203:dollars', before: 0, after: 75 }]
+    const shown = dataOf(await ben('GET', path(id)))
+    t.match(shown, { not_paid, version, refusal: null, effects })
+    t.equal(shown.effects.length, effects.length, 'nothing of rows that are not paid')
+    t.match((await ben('GET', `${path(id)}/effects?limit=1`)).body, {
+      data: [effects[0]],
+      meta: { next_cursor: String },
+    })
     const approved = await ben('POST', `${path(id)}/approve`, { version })
     t.match(approved, {
       status: 200,
@@ -431,7 +438,7 @@ test('proposals', async (t) => {
         data: {
           version,
           not_paid,
-          effects: [{ account: 'issuance:salary:dollars' }, { account: 'user:203:dollars', before: 0, after: 75 }],
+          effects,
         },
       },
     })

@@ -18,7 +18,7 @@ import {
 } from '../../../src/features/proposals/proposal.ts'
 import { openApprovals, setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { type Credit, credit, creditMovements } from '../../../src/features/wallet/credit.ts'
+import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { passedTime, passedTimeKey } from '../../../src/ledger/rules/passed-time.ts'
 import type { State } from '../../../src/ledger/rules/state.ts'
@@ -31,7 +31,6 @@ const MINUTE = 60_000_000
 const coveredCredit: CoveredVerb<Credit, unknown, typeof credit.refusals> = {
   verb: credit,
   describe: ({ user_id, reason }) => ({ action: 'credit', subject: `user:${user_id}`, reason }),
-  movements: creditMovements,
 }
 const findCall = (_verb: string, input: unknown) => coveredCall(coveredCredit, Object(input))
 /** The version that is shown of a proposal. */

@@ -1,6 +1,6 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
 import { integer, text } from '../../../ledger/rules/columns.ts'
-import type { LedgerEvent, Movement } from '../../../ledger/rules/event.ts'
+import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
 import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
@@ -132,9 +132,6 @@ export function payableRows(state: State, input: DepositSalaries): Proposable<De
     rowCount: rows.length,
   }
 }
-
-/** What all rows together move. */
-export const fileMovements = ({ deposits }: DepositSalaries): readonly Movement[] => deposits.flatMap(movementsOf)
 
 const CREDITED_CURRENCIES = ['dollars', 'agent_dollars'] as const
 const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Account =>
