@@ -1,6 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { limitNames } from './account.ts'
-import { Amount, Id } from './common.ts'
+import { Amount, Id, limitNames } from './common.ts'
 import { named } from './named.ts'
 
 /** The proposals' part of the events in events.ts: what staff may do only with a colleague's approval. */

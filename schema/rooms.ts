@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant, PageQuery, PersonResource } from './common.ts'
+import { Amount, Id, Instant, PageQuery, PersonResource, SearchWord } from './common.ts'
 import { named } from './named.ts'
 import { Game } from './roulette.ts'
-import { SearchWord } from './search.ts'
 
 /** A room is addressed by its uid or its id. */
 export const RoomParams = Type.Object({

@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import { limitNames } from '../../schema/account.ts'
+import { limitNames } from '../../schema/common.ts'
 import { ApprovalLimits } from '../../schema/proposal-events.ts'
 
 /** What APPROVALS and APPROVAL_LIMITS say; null for what is not given. */

@@ -1,8 +1,15 @@
-import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
-import { readMarks } from '../features/notifications/read-mark.ts'
-import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
-import { roleCountKeys } from '../features/users/listed-roles.ts'
-import { isErased, type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
+import { withdrawals } from '../features/agency/withdrawal.ts'
+import { readMarks } from '../features/notifications/mark-read.ts'
+import { devices, devicesOfUsers, dropDevice } from '../features/users/device.ts'
+import {
+  isErased,
+  roleCountKeys,
+  type User,
+  type UserProfile,
+  userProfiles,
+  users,
+  userUids,
+} from '../features/users/user.ts'
 import { foldedNames } from '../language/folded.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'

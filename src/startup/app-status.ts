@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { AppStatusGate } from '../features/app-status/app-status.ts'
-import { ClientRegistry } from '../features/app-status/clients/client-registry.ts'
+import { ClientRegistry } from '../features/app-status/client-registry.ts'
 import { readAppStatus } from '../features/app-status/reads.ts'
 import type { Database } from './database.ts'
 

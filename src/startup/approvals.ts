@@ -3,7 +3,7 @@ import { formatApprovals } from '../config/approvals.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../db/log.ts'
 import type { Tables } from '../db/tables.ts'
-import { isSameLimits } from '../features/proposals/approval-settings.ts'
+import { isSameLimits } from '../features/proposals/approval-limits.ts'
 import { readApprovalLimits } from '../features/proposals/reads.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { loadDemo } from '../../src/demo/load.ts'
-import { chooseSeed } from '../../src/features/fairness/choose-seed.ts'
+import { chooseSeed } from '../../src/features/fairness/lucky-chains.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { withOwnExecutors } from '../audit/seed-ledger.ts'
 import { rechain, tamper } from '../audit/verify-database.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
-import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
+import { removeDevice } from '../../src/features/users/device.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
 import { fcmSender } from '../../src/notifications/fcm-sender.ts'
 import type { Send } from '../../src/notifications/sender.ts'

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { formatApprovals } from '../../src/config/approvals.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { setApprovals } from '../../src/features/proposals/set-approvals.ts'
+import { setApprovals } from '../../src/features/proposals/approval-limits.ts'
 import { checkApprovals } from '../../src/startup/approvals.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { readDb } from '../harness/app/test-app.ts'

@@ -3,7 +3,7 @@ import type { Checkpoint } from '../../../schema/finance.ts'
 import { connect } from '../../db/connect.ts'
 import { DamagedLastSeen, type LastSeen, readLastSeen, writeLastSeen } from '../../db/last-seen.ts'
 import { microsOf } from '../../db/micros-of.ts'
-import { mayBeAcknowledged } from '../../features/closings/closing-finding.ts'
+import { mayBeAcknowledged } from '../../features/closings/finding.ts'
 import { WriterLock } from '../../forwarding/writer-lock.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import {

@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Checkpoint } from '../../../schema/finance.ts'
-import { MONTH_PATTERN } from '../../features/closings/month.ts'
-import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
-import { isSignatureOf } from '../checkpoint/checkpoint.ts'
+import { MONTH_PATTERN } from '../../features/closings/closing.ts'
+import { type CheckpointSigner, isSignatureOf } from '../checkpoint/checkpoint.ts'
 import { FILE_NAME_PATTERN } from './folder.ts'
 import { MadeFile } from './step-state.ts'
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { type FindingStep, findingId } from '../../features/closings/closing-finding.ts'
+import { type FindingStep, findingId } from '../../features/closings/finding.ts'
 import { MAX_ROWS } from './step-state.ts'
 import type { FoundByStep, StepOutcome } from './step-task.ts'
 

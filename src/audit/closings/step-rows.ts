@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
+import { type ClosingStep, closingSteps } from '../../features/closings/closing.ts'
 import { acknowledgementsOf } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { isRunning } from '../jobs/job-rows.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
-import type { ClosingStep } from '../../features/closings/closing-steps.ts'
+import type { ClosingStep } from '../../features/closings/closing.ts'
 import type { Progress } from '../ledger-scan.ts'
 
 export const MadeFile = Type.Object({

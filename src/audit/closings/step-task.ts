@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import type { ClosingStep } from '../../features/closings/closing-steps.ts'
+import type { ClosingStep } from '../../features/closings/closing.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Progress } from '../ledger-scan.ts'

@@ -1,5 +1,5 @@
 import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
-import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
+import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing.ts'
 import type { Jobs, Outer, Work } from '../jobs/jobs.ts'
 import { auditWorker } from '../verify/audit-worker.ts'
 import { ClosingRefused } from './closing-refused.ts'

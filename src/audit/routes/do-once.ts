@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Work } from '../../features/closings/answer-work.ts'
+import type { Work } from '../../features/closings/verbs.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { idempotencyKey } from '../../http/validation/idempotency.ts'
 import type { RegisteredVerb } from '../../ledger/executor/registered-verb.ts'

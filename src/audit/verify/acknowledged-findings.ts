@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { acknowledgements } from '../../features/closings/acknowledgement.ts'
-import { positionIn } from '../../features/closings/closing-finding.ts'
+import { acknowledgements, positionIn } from '../../features/closings/finding.ts'
 import { proposals } from '../../features/proposals/proposal.ts'
 import { plainActor } from '../../http/auth/staff-name.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'

@@ -1,5 +1,5 @@
-import { walletAccount } from '../../features/agency/accounts.ts'
-import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
+import { walletAccount } from '../../features/agency/dollars.ts'
+import { withdrawals } from '../../features/agency/withdrawal.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import { holds } from '../../ledger/rules/account.ts'
 import type { Findings } from '../finding.ts'

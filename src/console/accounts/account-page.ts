@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
+import { ACCOUNT_PATTERN } from '../../../schema/common.ts'
 import { type AccountPage, readAccountPage } from '../../audit/reports/accounts/account-page.ts'
 import {
   type BalancePoint,

@@ -1,4 +1,4 @@
-import { countryVersion } from '../../features/users/countries/country.ts'
+import { countryVersion } from '../../features/users/country.ts'
 import { allCountries, type CountryRow, countryById } from '../../features/users/reads.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { numberCell, textCell, timeCell } from '../frame/cells.ts'

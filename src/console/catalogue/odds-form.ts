@@ -1,15 +1,15 @@
 import type { GiftKind, OddsRow } from '../../../schema/events.ts'
 import { MAX_ODDS_ROWS } from '../../../schema/gifts.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { checkOdds } from '../../features/gifts/catalogue/define-decoration.ts'
+import { sharesOf } from '../../features/gifts/decoration.ts'
+import { checkOdds } from '../../features/gifts/define-decoration.ts'
 import {
   MULTIPLIER_UNIT,
   parseMultiplier,
   publishedRow,
   returnToPlayer,
   totalWeight,
-} from '../../features/gifts/lucky/odds.ts'
-import { sharesOf } from '../../features/gifts/shares.ts'
+} from '../../features/gifts/odds.ts'
 import type { Values } from '../forms/values.ts'
 
 /** Rows of the form, counted from 1; empty ones do not count. */

@@ -1,4 +1,4 @@
-import { type PrivilegePackage, packageVersion } from '../../features/privilege/packages/package.ts'
+import { type PrivilegePackage, packageVersion } from '../../features/privilege/package.ts'
 import { packageById, packagesByRank } from '../../features/privilege/reads.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { type Field, lineField, numberField } from '../forms/fields.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { MAX_INTEGER } from '../../../schema/common.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
-import { Text } from '../../../schema/common.ts'
+import { ACCOUNT_PATTERN, Text } from '../../../schema/common.ts'
 import { searchEvents } from '../../audit/reports/events/search-events.ts'
 import { parseInteger } from '../../audit/routes/query-parsing.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { limitNames } from '../../../schema/account.ts'
+import { limitNames } from '../../../schema/common.ts'
 import type { ProposalRecord } from '../../../schema/proposals.ts'
 import { readHoldsAt } from '../../audit/reports/accounts/holds-at.ts'
 import { headOf } from '../../db/head.ts'

@@ -1,7 +1,7 @@
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import type { StepFinding, StepResult, StepState } from '../../audit/closings/step-state.ts'
-import { mayBeAcknowledged, positionIn } from '../../features/closings/closing-finding.ts'
-import type { ClosingStep } from '../../features/closings/closing-steps.ts'
+import type { ClosingStep } from '../../features/closings/closing.ts'
+import { mayBeAcknowledged, positionIn } from '../../features/closings/finding.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
   type Cell,

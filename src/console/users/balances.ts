@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { currencies } from '../../../schema/account.ts'
+import { currencies } from '../../../schema/common.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Account, account, type Currency } from '../../ledger/rules/account.ts'
 import { amountCell, type Cell, formatUnits, formatWord, textCell, wordCell } from '../frame/cells.ts'

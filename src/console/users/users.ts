@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Kysely, sql } from 'kysely'
-import { Text } from '../../../schema/common.ts'
-import { isNameWord } from '../../../schema/search.ts'
+import { isNameWord, Text } from '../../../schema/common.ts'
 import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'

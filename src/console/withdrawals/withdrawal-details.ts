@@ -8,10 +8,10 @@ import {
   settlementAccount,
   walletAccount,
   withdrawalAccount,
-} from '../../features/agency/accounts.ts'
+} from '../../features/agency/dollars.ts'
 import { findWithdrawal } from '../../features/agency/reads.ts'
-import { unseal, type Viewer } from '../../features/agency/withdrawals/vault-access.ts'
-import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
+import { unseal, type Viewer } from '../../features/agency/vault-access.ts'
+import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawal.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { openRecords } from '../../vault/reads.ts'

@@ -1,6 +1,6 @@
 import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
-import { statusMovements } from '../../features/agency/withdrawals/change-status.ts'
-import { type Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
+import { statusMovements } from '../../features/agency/change-status.ts'
+import { type Withdrawal } from '../../features/agency/withdrawal.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import {
   amountCell,

@@ -3,12 +3,6 @@ import { centsToDollars } from '../../ledger/rules/money.ts'
 
 /** What clients and operators read about withdrawals, instant transfers and salaries. */
 export const agencyMessages = {
-  not_your_withdrawal: { en: 'You are not a party to this withdrawal.', ar: 'لست طرفًا في طلب السحب هذا.' },
-  not_your_decision: {
-    en: 'You may not make this status change.',
-    ar: 'لا تملك صلاحية إجراء هذا التغيير على حالة الطلب.',
-  },
-  invalid_transition: { en: 'This status change is not allowed.', ar: 'لا يُسمح بهذا التغيير على حالة الطلب.' },
   other_user: { en: 'This must be another user.', ar: 'يجب اختيار مستخدم آخر غيرك.' },
   not_a_manager: { en: 'This user is not a business manager.', ar: 'هذا المستخدم ليس مدير أعمال.' },
   not_an_agent: { en: 'This user is not a charging agent.', ar: 'هذا المستخدم ليس وكيل شحن.' },

@@ -1,7 +1,7 @@
 import type { Person } from '../../../schema/common.ts'
 import type { StoredName } from '../../language/names.ts'
 import type { State } from '../../ledger/rules/state.ts'
-import { countries } from '../users/countries/country.ts'
+import { countries } from '../users/country.ts'
 import { userProfiles } from '../users/user.ts'
 
 /** Looks up people and countries for responses. */

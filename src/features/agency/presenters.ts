@@ -3,11 +3,11 @@ import { nameIn } from '../../language/names.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { sharedRefusals } from '../shared-refusals.ts'
+import { sharedRefusals } from '../model.ts'
+import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './deposit-salaries.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
 import { agencyMessages } from './messages.ts'
-import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
-import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
+import type { NamedWithdrawal } from './withdrawal.ts'
 
 /** Where the addresses of pictures begin, and the language of names. */
 export interface PresentationOptions {

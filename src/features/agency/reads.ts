@@ -17,7 +17,7 @@ import { nameIn } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
 import { type PresentationOptions, type SealedWithdrawal, sealedRecord } from './presenters.ts'
-import { type NamedWithdrawal, nameWithdrawal } from './withdrawals/withdrawal.ts'
+import { type NamedWithdrawal, nameWithdrawal } from './withdrawal.ts'
 
 type Db = Kysely<Tables>
 
@@ -101,7 +101,7 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
 
 /**
  * All charging agents who accept requests, newest first, with the countries they serve. Their number is limited when users
- * are defined (`../users/listed-roles.ts`).
+ * are defined (`../users/user.ts`).
  */
 export async function chargingAgents(
   db: Db,

@@ -20,20 +20,36 @@ import { languageOf } from '../../language/request-language.ts'
 import { openStored } from '../../vault/reads.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import type { App, Services } from '../services.ts'
-import { dollarWallet } from './accounts.ts'
-import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import type { Slice } from '../slice.ts'
+import { agencyAdminRoutes } from './admin-routes.ts'
+import { dollarWallet, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import { withdrawalFrames } from './frames.ts'
 import { agencyMessages } from './messages.ts'
+import { transferLookup, withdrawalLookup } from './own-reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
-import type { AgencyVerbs } from './verbs.ts'
-import { transferLookup, withdrawalLookup } from './withdrawals/reads.ts'
-import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
+import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './vault-access.ts'
+import { type AgencyVerbs, agencyVerbs } from './verbs.ts'
+
+/** Dollars: withdrawals through agents and managers, instant transfers, and salaries. */
+export const agencySlice: Slice = {
+  documentedPrefix: '/api/v1',
+  configure(settings) {
+    const verbs = agencyVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => agencyRoutes(app, services, verbs),
+      adminRoutes: (app, services) => agencyAdminRoutes(app, services, verbs),
+    }
+  },
+  frameMapper: withdrawalFrames,
+}
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
+function agencyRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
   const { execute, db, vault, settings } = services
   const assetBaseUrl = () => settings.assetBaseUrl
   const withdrawals = withdrawalLookup(db, assetBaseUrl)

@@ -9,11 +9,10 @@ import { bearerToken } from '../../http/auth/tokens.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
-import { AccessPolicy, type Client } from './access-policy.ts'
-import { clientTypeIn, clientVersionIn, toClient } from './clients/client-hints.ts'
-import type { CachedClient, ClientRegistry } from './clients/client-registry.ts'
+import { AccessPolicy, type Client, clientTypeIn, clientVersionIn, toClient } from './access-policy.ts'
+import type { CachedClient, ClientRegistry } from './client-registry.ts'
 import { defaultMode } from './mode.ts'
-import { parseVersion } from './releases/version.ts'
+import { parseVersion } from './version.ts'
 
 /** Mode and releases as of a position of the ledger. */
 export interface AppStatusSnapshot {

@@ -8,10 +8,17 @@ import { idempotencyKey } from '../../http/validation/idempotency.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import type { App, Services } from '../services.ts'
+import type { Slice } from '../slice.ts'
 import type { Verdict as Checked, IncrementalVerdict } from './verdict.ts'
 
+/** Verification of published draws and spins. */
+export const createFairnessSlice = (checks: DrawChecks): Slice => ({
+  documentedPrefix: '/api/v1',
+  configure: () => ({ routes: (app, services) => verifyRoutes(app, services, checks) }),
+})
+
 /** Verification by algorithm, passed in because draws belong to other slices. `errors` are invalid fields. */
-export interface DrawChecks {
+interface DrawChecks {
   readonly lg1: (
     db: Kysely<Tables>,
     draw: VerifyDraw,
@@ -20,7 +27,7 @@ export interface DrawChecks {
 }
 
 /** The route that verifies published draws and spins. */
-export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): void {
+function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): void {
   app.post(
     '/fairness/verify',
     {

@@ -14,13 +14,12 @@ import type { Tables } from '../../db/tables.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
-import { publishedChains } from '../fairness/choose-seed.ts'
-import type { LuckyProgress } from '../fairness/lucky-progress.ts'
+import { type LuckyProgress, publishedChains } from '../fairness/lucky-chains.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
-import type { Decoration } from './catalogue/decoration.ts'
-import { parseOdds, publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
-import { verifyDraw } from './lucky/verify-draw.ts'
+import type { Decoration } from './decoration.ts'
+import { parseOdds, publishedRow, returnToPlayerFraction } from './odds.ts'
 import { orderId, parseOrderId } from './send.ts'
+import { verifyDraw } from './verify-draw.ts'
 
 const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
 

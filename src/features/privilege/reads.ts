@@ -7,7 +7,7 @@ import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { NamedCard } from './card.ts'
-import type { PrivilegePackage } from './packages/package.ts'
+import type { PrivilegePackage } from './package.ts'
 
 type Db = Kysely<Tables>
 

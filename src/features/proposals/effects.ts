@@ -1,4 +1,4 @@
-import { limitNames } from '../../../schema/account.ts'
+import { limitNames } from '../../../schema/common.ts'
 import { balances, currencyOf, MAX_BALANCE } from '../../ledger/rules/account.ts'
 import type { LedgerEvent, Movement } from '../../ledger/rules/event.ts'
 import { serializeBalance } from '../../ledger/rules/money.ts'

@@ -10,10 +10,10 @@ import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Context } from '../../ledger/rules/verb.ts'
 import type { RowTable, TextRow } from '../../ledger/storage/row-table.ts'
+import { type ApprovalUses, passedLimits } from './approval-limits.ts'
 import type { ApprovalLimits, FindCoveredCall, LimitedAmount } from './covered-verb.ts'
 import { callOf, keysOf, openPreview } from './decide.ts'
 import { changesOf, effectsFrom, keptPreview } from './effects.ts'
-import { type ApprovalUses, passedLimits } from './limit-use.ts'
 import type { PreviewedProposal } from './make.ts'
 import {
   type Effect,

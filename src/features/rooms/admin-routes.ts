@@ -5,9 +5,8 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'
-import type { RoomVerbs } from './verbs.ts'
+import { type RoomVerbs, roomRecord } from './verbs.ts'
 
 const tags = ['operators']
 

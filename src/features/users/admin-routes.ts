@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
+import { dataOf, type Flag, isOn, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import {
+  CountryRecord,
+  DefineCountry,
   DefineUser,
   DefineUsers,
   IdParams,
@@ -16,11 +18,11 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { App, Services } from '../services.ts'
+import { countryVersion } from './country.ts'
 import type { UserFields } from './define-user.ts'
-import { userRecord } from './presenters.ts'
-import { newestUsers, userById } from './reads.ts'
+import { countryById, newestCountries, newestUsers, userById } from './reads.ts'
 import { userVersion } from './user.ts'
-import type { UserVerbs } from './verbs.ts'
+import { countryRecord, type UserVerbs, userRecord } from './verbs.ts'
 
 const tags = ['operators']
 
@@ -158,3 +160,69 @@ const userFields = (id: number, body: DefineUser): UserFields => ({
 })
 
 const flag = (sent: Flag | undefined): boolean | undefined => (sent === undefined ? undefined : isOn(sent))
+
+/** Admin routes for countries. */
+export function countryAdminRoutes(app: App, services: Services, verbs: UserVerbs): void {
+  const { execute, db } = services
+
+  app.put(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'defineCountry',
+        summary: 'Create or rename a country',
+        description: 'A country is never removed: requests name it.',
+        tags,
+        params: IdParams,
+        body: DefineCountry,
+        refusals: verbs.defineCountry.refusals,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const input = { id, name: pickName(request.body.name), expected: expectedVersion(request) }
+      return execute(request, reply, verbs.defineCountry, input)
+    },
+  )
+
+  app.get(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'getCountry',
+        summary: 'A country',
+        description: 'With its name in each language, and an ETag for the next change.',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    async (request, reply) => {
+      const country = await countryById(db, idInPath(request.params.id))
+      if (country === undefined) throw notFound()
+      reply.header('etag', etagOf(countryVersion(country)))
+      return { data: countryRecord(country) }
+    },
+  )
+
+  app.get(
+    '/countries',
+    {
+      schema: {
+        operationId: 'pageCountries',
+        summary: 'Countries, newest first',
+        description: 'With their names in each language.',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestCountries(db, limit + 1, cursor)
+      const page = toPage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
+      return { ...page, data: page.data.map(countryRecord) }
+    },
+  )
+}

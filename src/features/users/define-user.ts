@@ -8,9 +8,18 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { type ExpectedVersion, isExpected } from '../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { countries } from './countries/country.ts'
-import { haveRoom, roleCountKeys } from './listed-roles.ts'
-import { type User, type UserProfile, userAfter, userProfiles, users, userUids, userVersion } from './user.ts'
+import { countries } from './country.ts'
+import {
+  haveRoom,
+  roleCountKeys,
+  type User,
+  type UserProfile,
+  userAfter,
+  userProfiles,
+  users,
+  userUids,
+  userVersion,
+} from './user.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {

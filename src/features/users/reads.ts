@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { Person } from '../../../schema/common.ts'
+import { isNameWord, type Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { isNameWord } from '../../../schema/search.ts'
 import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'

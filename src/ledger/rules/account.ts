@@ -1,5 +1,4 @@
-import { ACCOUNT_PATTERN, currencies } from '../../../schema/account.ts'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { ACCOUNT_PATTERN, currencies, MAX_INTEGER } from '../../../schema/common.ts'
 import { exact, text } from './columns.ts'
 import { type Key, keyOf, projection } from './projection.ts'
 import type { State, WritableState } from './state.ts'

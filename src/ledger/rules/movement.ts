@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { MAX_INTEGER } from '../../../schema/common.ts'
 import { type Account, balances, canBeHeld, heldOf, isSystem, MAX_BALANCE, sameCurrency } from './account.ts'
 import type { Movement } from './event.ts'
 import type { State, WritableState } from './state.ts'

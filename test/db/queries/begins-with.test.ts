@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { test } from 'tap'
-import { isNameWord } from '../../../schema/search.ts'
+import { isNameWord } from '../../../schema/common.ts'
 import { beginsWith, isWord } from '../../../src/db/queries/begins-with.ts'
 import { folded } from '../../../src/language/folded.ts'
 import { readDb } from '../../harness/app/test-app.ts'

@@ -1,5 +1,5 @@
 import { loadDemo } from '../../../src/demo/load.ts'
-import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { addBagItems } from '../../../src/features/gifts/bag.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testOpening } from '../ledger/test-executor.ts'

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import {
   compareWithSeen,

@@ -1,6 +1,5 @@
 import { test } from 'tap'
-import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
-import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
+import { chooseSeed, evolveLuckyChains, showChains } from '../../../src/features/fairness/lucky-chains.ts'
 import { chainLookup } from '../../../src/features/gifts/reads.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { evolveIncarnation, incarnationIn, incarnations } from '../../../src/ledger/rules/incarnation.ts'

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { joinRoom } from '../../../src/features/rooms/members/join-room.ts'
+import { joinRoom } from '../../../src/features/rooms/member.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'

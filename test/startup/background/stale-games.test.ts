@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
-import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
+import { leaveGame } from '../../../src/features/roulette/seats.ts'
 import { startStaleGames } from '../../../src/startup/background/stale-games.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { openedGames } from '../../features/roulette/opened-games-fixture.ts'

@@ -1,4 +1,4 @@
-import { VERIFICATION_RUNNING } from '../../../features/closings/closing-steps.ts'
+import { VERIFICATION_RUNNING } from '../../../features/closings/closing.ts'
 import { MAX_FINDINGS, subjectOf } from '../../finding.ts'
 import { formatVerification, runVerification } from '../../jobs/verifications.ts'
 import { ClosingRefused } from '../closing-refused.ts'

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
+import { MAX_INTEGER } from '../../../../schema/common.ts'
 import { currencies, currencyOf, isAccount, isSystem } from '../../../ledger/rules/account.ts'
 import type { Movement } from '../../../ledger/rules/event.ts'
 import { arrayItem, type EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'

@@ -1,5 +1,5 @@
 import type { EventData } from '../../../../schema/events.ts'
-import { entriesHash, entryLines, spin, spinCommitment } from '../../../features/fairness/rr1.ts'
+import { entriesHash, entryLines, spin, spinCommitment } from '../../../features/fairness/algorithms.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { currencies } from '../../../../schema/account.ts'
+import { currencies } from '../../../../schema/common.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { amountRule, parseAmount } from '../../../features/wallet/amount.ts'
 import { account, type Currency, MAX_BALANCE } from '../../../ledger/rules/account.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { currencies as allCurrencies } from '../../../../schema/account.ts'
+import { currencies as allCurrencies } from '../../../../schema/common.ts'
 import { CurrencyName } from '../../../../schema/operator.ts'
 import { decodeCursor } from '../../../http/pages.ts'
 import { type NumberedEntry, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'

@@ -1,7 +1,6 @@
 import type { InboxNotification } from '../../../../schema/notifications.ts'
 import { notificationMapper } from '../../../domain.ts'
-import { inboxNotification } from '../../../features/notifications/presenters.ts'
-import { inboxLookup } from '../../../features/notifications/reads.ts'
+import { inboxLookup, inboxNotification } from '../../../features/notifications/reads.ts'
 import { packageNames } from '../../../features/privilege/reads.ts'
 import { userNames } from '../../../features/users/reads.ts'
 import { notificationsOf } from '../../../notifications/event-notification.ts'
