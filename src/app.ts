@@ -11,7 +11,7 @@ import {
 import type { JwtKey } from './config/jwt-key.ts'
 import { consoleRoutes } from './console/console.ts'
 import type { ConsoleOptions } from './console/console-services.ts'
-import { demoPictures } from './demo/pictures.ts'
+import { demoPictures } from './demo/catalogue.ts'
 import { playersPageRoutes } from './fairness-page/routes.ts'
 import type { Services } from './features/services.ts'
 import type { Slice } from './features/slice.ts'

@@ -42,8 +42,7 @@ import { listen } from './startup/listen.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, endInTime, stopSignal } from './startup/signals.ts'
-import { UnreadableRecords } from './vault/unreadable-records.ts'
-import { createVault } from './vault/vault.ts'
+import { createVault, UnreadableRecords } from './vault/vault.ts'
 
 /**
  * Starts everything; each part registers with `cleanUp`. `noticed` is aborted once commits were lost, maybe before this

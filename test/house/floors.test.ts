@@ -127,7 +127,7 @@ test('rules import those of the ledger, languages, schemas, their own slice, and
     /^src\/features\/fairness\//,
     /^src\/features\/proposals\/covered-verb\.ts$/,
     /^src\/vault\/record\.ts$/,
-    /^src\/notifications\/(event-notification|inbox\/inbox)\.ts$/,
+    /^src\/notifications\/(event-notification|inbox)\.ts$/,
     // It keeps what follows from its key alone.
     /^lru-cache$/,
   ])

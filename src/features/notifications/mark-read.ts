@@ -2,7 +2,7 @@ import { integer, micros } from '../../ledger/rules/columns.ts'
 import { keyOf, projection } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
-import { inboxKey, notificationCount } from '../../notifications/inbox/inbox.ts'
+import { inboxKey, notificationCount } from '../../notifications/inbox.ts'
 
 interface MarkRead {
   readonly user_id: number

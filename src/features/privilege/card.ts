@@ -5,7 +5,7 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { inboxKey } from '../../notifications/inbox/inbox.ts'
+import { inboxKey } from '../../notifications/inbox.ts'
 import { users } from '../users/user.ts'
 import { type PrivilegePackage, packages } from './package.ts'
 

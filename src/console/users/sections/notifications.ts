@@ -4,7 +4,7 @@ import { inboxLookup, inboxNotification } from '../../../features/notifications/
 import { packageNames } from '../../../features/privilege/reads.ts'
 import { userNames } from '../../../features/users/reads.ts'
 import { notificationsOf } from '../../../notifications/event-notification.ts'
-import { findNames } from '../../../notifications/names.ts'
+import { findNames } from '../../../notifications/notifier.ts'
 import { textCell, timeCell } from '../../frame/cells.ts'
 import { eventCell } from '../../frame/links.ts'
 import { column, noFilters } from '../../lists/list.ts'
