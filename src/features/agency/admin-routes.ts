@@ -21,8 +21,7 @@ import { fieldMessages } from '../../language/field-messages.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import type { Deposit } from './deposit-salaries.ts'
-import { dollarWallet, parseDollars } from './dollars.ts'
-import { agencyMessages } from './messages.ts'
+import { dollarsRule, dollarWallet, parseDollars } from './dollars.ts'
 import { sealedRecord } from './presenters.ts'
 import { findWithdrawal, findWithdrawals } from './reads.ts'
 import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './vault-access.ts'
@@ -122,7 +121,7 @@ export function agencyAdminRoutes(app: App, services: Services, verbs: AgencyVer
         refusals: verbs.depositSalaries.refusals,
         response: { 201: dataOf(SalaryReport), 202: dataOf(ProposalRecord) },
       },
-      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
+      // The schema reports every error in a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.deposits) && body.deposits.length > MAX_DEPOSITS) {
           throw validationFailed({ deposits: [fieldMessages.holds_at_most(MAX_DEPOSITS)] })
@@ -145,7 +144,7 @@ function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
   const errors: Record<string, LocalizedText[]> = {}
   const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {
     const units = parseDollars(row[field], 0)
-    if (units === null) errors[`deposits.${i}.${field}`] = [agencyMessages.dollars_rule(0)]
+    if (units === null) errors[`deposits.${i}.${field}`] = [dollarsRule(0)]
     return units ?? 0
   }
   const deposits = rows.map((row, i) => ({

@@ -1,6 +1,7 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
+import type { LocalizedText } from '../../../schema/languages.ts'
 import { type Account, account } from '../../ledger/rules/account.ts'
-import { dollarsToCents } from '../../ledger/rules/money.ts'
+import { centsToDollars, dollarsToCents } from '../../ledger/rules/money.ts'
 
 export const dollarWallet = (agentBenefit: boolean): DollarWallet => (agentBenefit ? 'agent_dollars' : 'dollars')
 
@@ -21,6 +22,12 @@ export function parseDollars(sent: string | number, minCents: number): number | 
   const units = dollarsToCents(sent)
   return units === null || units < minCents ? null : units
 }
+
+/** What an amount must be that `parseDollars` does not take. */
+export const dollarsRule = (minCents: number): LocalizedText => ({
+  en: `The value must be dollars from ${centsToDollars(minCents).rawJSON}, with at most 13 digits before and 2 after the point.`,
+  ar: `يجب أن تكون القيمة مبلغًا بالدولار لا يقل عن ${centsToDollars(minCents).rawJSON}، بما لا يزيد على 13 رقمًا قبل الفاصلة العشرية ورقمين بعدها.`,
+})
 
 /** The smallest withdrawal or transfer, in cents. */
 export const MIN_TRANSFER_CENTS = 100

@@ -1,6 +1,7 @@
 import type { WithdrawalType } from '../../../schema/agency-events.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { fieldMessages } from '../../language/field-messages.ts'
+import type { Messages } from '../../language/messages.ts'
 import { available, balanceKeys } from '../../ledger/rules/account.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
@@ -10,7 +11,6 @@ import { type SealedRecord, storeRecord } from '../../vault/record.ts'
 import { countries } from '../users/country.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './dollars.ts'
-import { agencyMessages } from './messages.ts'
 import { namesIn } from './names.ts'
 import { type NamedWithdrawal, nameWithdrawal, withdrawals } from './withdrawal.ts'
 
@@ -107,16 +107,23 @@ function validationErrors(state: State, input: RequestWithdrawal): Record<string
   }
 }
 
+const messages = {
+  other_user: { en: 'This must be another user.', ar: 'يجب اختيار مستخدم آخر غيرك.' },
+  not_a_manager: { en: 'This user is not a business manager.', ar: 'هذا المستخدم ليس مدير أعمال.' },
+  not_an_agent: { en: 'This user is not a charging agent.', ar: 'هذا المستخدم ليس وكيل شحن.' },
+  accepts_no_requests: { en: 'This agent does not accept requests.', ar: 'هذا الوكيل لا يستقبل الطلبات.' },
+  country_not_served: { en: 'This agent does not serve this country.', ar: 'هذا الوكيل لا يخدم هذه الدولة.' },
+} satisfies Messages
+
 function targetErrors(state: State, input: RequestWithdrawal): LocalizedText[] {
   const { caller_id, target_id, type } = input
   const target = state.get(users, String(target_id))
-  const selfErrors = target_id === caller_id ? [agencyMessages.other_user] : []
-  if (type === 'cash')
-    return target?.business_manager === true ? selfErrors : [agencyMessages.not_a_manager, ...selfErrors]
-  if (target?.charging_agent !== true) return [agencyMessages.not_an_agent, ...selfErrors]
+  const selfErrors = target_id === caller_id ? [messages.other_user] : []
+  if (type === 'cash') return target?.business_manager === true ? selfErrors : [messages.not_a_manager, ...selfErrors]
+  if (target?.charging_agent !== true) return [messages.not_an_agent, ...selfErrors]
   return [
-    ...(target.allow_receive_withdraw_requests ? [] : [agencyMessages.accepts_no_requests]),
-    ...(agentRate(state, input) === null ? [agencyMessages.country_not_served] : []),
+    ...(target.allow_receive_withdraw_requests ? [] : [messages.accepts_no_requests]),
+    ...(agentRate(state, input) === null ? [messages.country_not_served] : []),
     ...selfErrors,
   ]
 }

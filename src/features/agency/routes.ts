@@ -22,9 +22,8 @@ import { withAvatarUrl } from '../asset-url.ts'
 import type { App, Services } from '../services.ts'
 import type { Slice } from '../slice.ts'
 import { agencyAdminRoutes } from './admin-routes.ts'
-import { dollarWallet, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import { dollarsRule, dollarWallet, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { withdrawalFrames } from './frames.ts'
-import { agencyMessages } from './messages.ts'
 import { transferLookup, withdrawalLookup } from './own-reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
 import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './vault-access.ts'
@@ -251,6 +250,6 @@ const targetOf = (body: RequestWithdrawal) =>
 /** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseAmount(field: string, sent: string | number): number {
   const cents = parseDollars(sent, MIN_TRANSFER_CENTS)
-  if (cents === null) throw validationFailed({ [field]: [agencyMessages.dollars_rule(MIN_TRANSFER_CENTS)] })
+  if (cents === null) throw validationFailed({ [field]: [dollarsRule(MIN_TRANSFER_CENTS)] })
   return cents
 }

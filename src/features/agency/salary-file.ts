@@ -1,6 +1,5 @@
 import type { Deposit } from './deposit-salaries.ts'
-import { parseDollars } from './dollars.ts'
-import { agencyMessages } from './messages.ts'
+import { dollarsRule, parseDollars } from './dollars.ts'
 
 /** A row of a file: its location, and the deposit or the error. */
 export type DepositRow = { readonly location: string } & ({ readonly deposit: Deposit } | { readonly error: string })
@@ -99,8 +98,8 @@ function parseJsonRows(text: string, period: string): readonly unknown[] {
 function toDepositRow(location: string, { user_id, dollars, agent_dollars, target = 0 }: Cells): DepositRow {
   const cents = { dollars: toCents(dollars), agent_dollars: toCents(agent_dollars) }
   if (!isWholeNumber(user_id) || user_id === 0) return { location, error: 'user_id must be the id of a user' }
-  if (cents.dollars === null) return { location, error: `dollars: ${agencyMessages.dollars_rule(0).en}` }
-  if (cents.agent_dollars === null) return { location, error: `agent_dollars: ${agencyMessages.dollars_rule(0).en}` }
+  if (cents.dollars === null) return { location, error: `dollars: ${dollarsRule(0).en}` }
+  if (cents.agent_dollars === null) return { location, error: `agent_dollars: ${dollarsRule(0).en}` }
   if (!isWholeNumber(target)) return { location, error: 'target must be an integer from 0' }
   return { location, deposit: { user_id, dollars: cents.dollars, agent_dollars: cents.agent_dollars, target } }
 }

@@ -125,8 +125,8 @@ export const positionIn = (subject: string): number | null =>
   /^[1-9][0-9]{0,15}$/.test(subject) ? Number(subject) : null
 
 /**
- * What no reason makes good: a broken chain of hashes, which is another ledger, and tables and replies that differ from the
- * ledger, which a rebuild or their expiry mends.
+ * No reason excuses a broken chain of hashes, which is another ledger, nor tables and replies that differ from the ledger,
+ * which a rebuild or their expiry corrects.
  */
 const NEVER_ACKNOWLEDGED: readonly string[] = ['order', 'hash', 'checkpoint', 'head', 'projection', 'reply']
 

@@ -67,13 +67,6 @@ export function runningChain(state: State, userId: number): LuckyProgress | unde
   return progress?.incarnation === incarnationIn(state) ? progress : undefined
 }
 
-/** Where a user's next chain stands. */
-interface ChainPlace {
-  readonly user_id: number
-  readonly incarnation: string
-  readonly number: number
-}
-
 /** One above the highest chain that the ledger names for the user; in this incarnation that is the one after the running. */
 export function nextChainNumber(state: State, userId: number): number {
   const last = state.get(luckyProgress, String(userId))
@@ -82,15 +75,15 @@ export function nextChainNumber(state: State, userId: number): number {
   return last.number + (last.incarnation === incarnationIn(state) ? 1 : 2)
 }
 
-const nextPlace = (state: State, user_id: number): ChainPlace => ({
-  user_id,
-  incarnation: incarnationIn(state),
-  number: nextChainNumber(state, user_id),
-})
-
-/** The event that opens a chain and commits to the one after it. */
-function opening(chains: LuckyChains, place: ChainPlace, client_seed: string): LedgerEvent<'lucky-chain-opened'> {
-  const { user_id, incarnation, number } = place
+/** The event that opens a chain, the user's next one unless `number` says another, and commits to the one after it. */
+function opening(
+  state: State,
+  chains: LuckyChains,
+  user_id: number,
+  client_seed: string,
+  number = nextChainNumber(state, user_id),
+): LedgerEvent<'lucky-chain-opened'> {
+  const incarnation = incarnationIn(state)
   const chain = chainId(user_id, number)
   const next_chain = chainId(user_id, number + 1)
   return {
@@ -111,22 +104,8 @@ function opening(chains: LuckyChains, place: ChainPlace, client_seed: string): L
 }
 
 /** Opens the user's next chain with the seed of the one before it; at first the seed is the user's id. */
-function openChain(state: State, chains: LuckyChains, userId: number): LedgerEvent<'lucky-chain-opened'> {
-  const seed = state.get(luckyProgress, String(userId))?.client_seed ?? String(userId)
-  return opening(chains, nextPlace(state, userId), seed)
-}
-
-/** Ends the running chain and opens the next one with this seed; where no chain runs, one is opened and ended first. */
-function openSeededChain(
-  state: State,
-  chains: LuckyChains,
-  userId: number,
-  clientSeed: string,
-): readonly LedgerEvent<'lucky-chain-opened'>[] {
-  const place = nextPlace(state, userId)
-  if (runningChain(state, userId) !== undefined) return [opening(chains, place, clientSeed)]
-  return [openChain(state, chains, userId), opening(chains, { ...place, number: place.number + 1 }, clientSeed)]
-}
+const openChain = (state: State, chains: LuckyChains, userId: number): LedgerEvent<'lucky-chain-opened'> =>
+  opening(state, chains, userId, state.get(luckyProgress, String(userId))?.client_seed ?? String(userId))
 
 /** The link for the next send: of the current chain, or of a new one that `opening` opens first. */
 interface NextSend {
@@ -150,17 +129,8 @@ export function nextSend(state: State, chains: LuckyChains, userId: number): Nex
   return { opening: [opened], incarnation, chain, k: 1, client_seed, announced: running !== undefined }
 }
 
-/** The caller's current chain and the next one, as published. */
-interface PublishedChains {
-  readonly incarnation: string
-  readonly chain: string
-  readonly commitment: string
-  readonly client_seed: string
-  readonly next: string
-  readonly next_commitment: string
-}
-
-export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
+/** A user's current chain and the next one, as published. */
+export const publishedChains = (progress: LuckyProgress) => ({
   incarnation: progress.incarnation,
   chain: chainId(progress.user_id, progress.number),
   commitment: progress.commitment,
@@ -168,6 +138,8 @@ export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
   next: chainId(progress.user_id, progress.number + 1),
   next_commitment: progress.next_commitment,
 })
+
+type PublishedChains = ReturnType<typeof publishedChains>
 
 /** Opens a chain for a user who has none, so that its commitment is published before any draw. Never refused. */
 export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number }, PublishedChains> => ({
@@ -192,6 +164,12 @@ export const chooseSeed = (
 ): Verb<{ readonly user_id: number; readonly client_seed: string }, PublishedChains> => ({
   refusals: [],
   reads: ({ user_id }) => luckyKeys(user_id),
-  decide: (state, { user_id, client_seed }) => openSeededChain(state, chains, user_id, client_seed),
+  decide: (state, { user_id, client_seed }) =>
+    runningChain(state, user_id) !== undefined
+      ? [opening(state, chains, user_id, client_seed)]
+      : [
+          openChain(state, chains, user_id),
+          opening(state, chains, user_id, client_seed, nextChainNumber(state, user_id) + 1),
+        ],
   result: showChains(chains).result,
 })

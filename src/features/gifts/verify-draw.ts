@@ -143,7 +143,7 @@ function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, sentOdds: readon
   return { step: 'ledger', ok: same, why: `the ledger ${same ? 'says' : 'does not say'} the same of this draw`, values }
 }
 
-/** Never a fault: it says what the draw proves. */
+/** Never fails: it says what the draw proves. */
 const announcementStep = (announced: boolean | undefined): readonly Step[] =>
   announced === undefined
     ? []

@@ -65,7 +65,7 @@ export function userAdminRoutes(app: App, services: Services, verbs: UserVerbs):
         refusals: verbs.defineUsers.refusals.filter((code) => code !== 'precondition_failed'),
         response: { 200: dataOf(Type.Array(UserRecord)) },
       },
-      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
+      // The schema reports every error in a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.users) && body.users.length > MAX_USERS_PER_REQUEST) {
           throw validationFailed({ users: [fieldMessages.holds_at_most(MAX_USERS_PER_REQUEST)] })
