@@ -5,6 +5,23 @@ import { documentedAs, named } from './named.ts'
 /** What accounts can hold: coins, diamonds and points in ones, dollars in cents. */
 export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_dollars'] as const
 
+export const CurrencyName = named(
+  'CurrencyName',
+  Type.Union(
+    [
+      Type.Literal('coins'),
+      Type.Literal('diamonds'),
+      Type.Literal('target'),
+      Type.Literal('dollars'),
+      Type.Literal('agent_dollars'),
+    ],
+    {
+      description: 'coins, diamonds, target, dollars or agent_dollars',
+      ...arabicForm('coins أو diamonds أو target أو dollars أو agent_dollars'),
+    },
+  ),
+)
+
 /**
  * An account's name, `<kind>:<id>:<currency>`. The ledger accepts no other form: the hashed text separates accounts by
  * blanks and semicolons, so that with one in a name two movements could hash like one.
@@ -22,6 +39,8 @@ export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
 
 /** An id in a path. Read with `idInPath`: text that cannot be an id names nothing, and is answered with 404. */
 export const PathId = documentedAs(Type.String(), Id)
+
+export const IdParams = Type.Object({ id: PathId })
 
 /** A whole number of coins, diamonds or points; of dollars it is the cents. */
 export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { CurrencyName } from '../../../schema/operator.ts'
+import { CurrencyName } from '../../../schema/common.ts'
 import { type Explanation, explainBalance, type Source } from '../../audit/reports/explain.ts'
 import type { QueryContext } from '../../audit/reports/query-context.ts'
 import type { StatementLine } from '../../audit/reports/statement.ts'

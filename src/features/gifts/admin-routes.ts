@@ -1,6 +1,5 @@
-import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
+import { dataOf, IdParams, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import { AddBagItems, AddedBagItems, DefineDecoration, DefinedDecoration } from '../../../schema/gifts.ts'
-import { IdParams } from '../../../schema/operator.ts'
 import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
-import { IdParams } from '../../../schema/operator.ts'
+import { dataOf, IdParams, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import {
   Activated,
   CardParams,

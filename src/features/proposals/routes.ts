@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { dataOf, Id, PageQuery, pageOf } from '../../../schema/common.ts'
-import { IdParams } from '../../../schema/operator.ts'
+import { dataOf, Id, IdParams, PageQuery, pageOf } from '../../../schema/common.ts'
 import { AllProposals, DecideProposal, ProposalEffectRecord, ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../http/pages.ts'

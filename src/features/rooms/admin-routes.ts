@@ -1,6 +1,5 @@
-import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
-import { DefineRoom, IdParams, MemberParams, RoomRecord } from '../../../schema/operator.ts'
-import { RoomLeft } from '../../../schema/rooms.ts'
+import { dataOf, IdParams, PageQuery, pageOf } from '../../../schema/common.ts'
+import { DefineRoom, MemberParams, RoomLeft, RoomRecord } from '../../../schema/rooms.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'

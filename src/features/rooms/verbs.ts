@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import type { RoomRecord } from '../../../schema/operator.ts'
+import type { RoomRecord } from '../../../schema/rooms.ts'
 import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { defineRoom } from './define-room.ts'

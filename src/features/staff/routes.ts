@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf } from '../../../schema/common.ts'
-import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
+import { RevokedStaffSessions, StaffParams } from '../../../schema/users.ts'
 import { plainStaffName } from '../../http/auth/staff-name.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'

@@ -1,15 +1,14 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, type Flag, isOn, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
+import { dataOf, type Flag, IdParams, isOn, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import {
   CountryRecord,
   DefineCountry,
   DefineUser,
   DefineUsers,
-  IdParams,
   MAX_USERS_PER_REQUEST,
   RevokedSessions,
   UserRecord,
-} from '../../../schema/operator.ts'
+} from '../../../schema/users.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'

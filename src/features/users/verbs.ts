@@ -4,12 +4,13 @@ import { AgencyCountry } from '../../../schema/events.ts'
 import { Language, LocalizedName } from '../../../schema/languages.ts'
 import {
   type CountryRecord,
+  type Device,
   MAX_AGENCY_COUNTRIES,
   MAX_USERS_PER_REQUEST,
+  Platform,
   type RevokedSessions,
   type UserRecord,
-} from '../../../schema/operator.ts'
-import { type Device, Platform } from '../../../schema/users.ts'
+} from '../../../schema/users.ts'
 import { rowsThatFit } from '../../http/pages.ts'
 import { givenName } from '../../language/names.ts'
 import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Id } from '../../../schema/common.ts'
-import { CurrencyName } from '../../../schema/operator.ts'
+import { CurrencyName, Id } from '../../../schema/common.ts'
 import { inputSchema } from '../../ledger/executor/registered-verb.ts'
 import type { Account, Currency } from '../../ledger/rules/account.ts'
 import type { ExactNumber } from '../../ledger/rules/money.ts'

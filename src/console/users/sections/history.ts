@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { currencies as allCurrencies } from '../../../../schema/common.ts'
-import { CurrencyName } from '../../../../schema/operator.ts'
+import { currencies as allCurrencies, CurrencyName } from '../../../../schema/common.ts'
 import { decodeCursor } from '../../../http/pages.ts'
 import { type NumberedEntry, readAllLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../../ledger/rules/account.ts'
