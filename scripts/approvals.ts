@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
-import type { ApprovalLimits } from '../schema/proposal-events.ts'
+import type { ApprovalLimits } from '../schema/proposals.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { localStaffName } from '../src/audit/with-executor.ts'
 import { withLedger } from '../src/audit/with-ledger.ts'

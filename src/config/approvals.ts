@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { limitNames } from '../../schema/common.ts'
-import { ApprovalLimits } from '../../schema/proposal-events.ts'
+import { ApprovalLimits } from '../../schema/proposals.ts'
 
 /** What APPROVALS and APPROVAL_LIMITS say; null for what is not given. */
 export interface GivenApprovals {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ProposalAction } from '../../../schema/proposal-events.ts'
+import type { ProposalAction } from '../../../schema/proposals.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { LimitedAmount } from '../../features/proposals/covered-verb.ts'

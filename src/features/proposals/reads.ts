@@ -1,6 +1,6 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely'
-import { LimitedAmounts, ProposalAction } from '../../../schema/proposal-events.ts'
+import { LimitedAmounts, ProposalAction } from '../../../schema/proposals.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
