@@ -72,19 +72,9 @@ function giftRoutes(app: App, services: Services, verbs: GiftVerbs): void {
       },
     },
     (request, reply) => {
-      const receivers = request.body.user_id
+      const { u_id, user_id: receivers } = request.body
       charge(request, (receivers.length - 1) * COST_PER_ADDITIONAL_RECEIVER)
-      const input = {
-        caller_id: userOf(request),
-        sender_id: request.body.u_id,
-        decoration_id: request.body.decoration_id,
-        receiver_ids: receivers,
-        quantity: request.body.quantity,
-        room: request.body.room_id,
-        from_bag: isOn(request.body.is_bag),
-        encrypted: isOn(request.body.with_encryption),
-      }
-      return execute(request, reply, verbs.sendGift, input)
+      return execute(request, reply, verbs.sendGift, sendInput(userOf(request), u_id, receivers, request.body))
     },
   )
 
@@ -106,17 +96,7 @@ function giftRoutes(app: App, services: Services, verbs: GiftVerbs): void {
     (request, reply) => {
       const receiver = idInPath(request.params.user_id)
       const caller = userOf(request)
-      const input = {
-        caller_id: caller,
-        sender_id: caller,
-        decoration_id: request.body.decoration_id,
-        receiver_ids: [receiver],
-        quantity: request.body.quantity,
-        room: request.body.room_id,
-        from_bag: isOn(request.body.is_bag),
-        encrypted: isOn(request.body.with_encryption),
-      }
-      return execute(request, reply, verbs.sendGift, input)
+      return execute(request, reply, verbs.sendGift, sendInput(caller, caller, [receiver], request.body))
     },
   )
 
@@ -138,6 +118,17 @@ function giftRoutes(app: App, services: Services, verbs: GiftVerbs): void {
     },
   )
 }
+
+const sendInput = (caller_id: number, sender_id: number, receiver_ids: number[], body: SendDecoration) => ({
+  caller_id,
+  sender_id,
+  decoration_id: body.decoration_id,
+  receiver_ids,
+  quantity: body.quantity,
+  room: body.room_id,
+  from_bag: isOn(body.is_bag),
+  encrypted: isOn(body.with_encryption),
+})
 
 /** The routes of gifts and odds, which need no token and are answered from memory. */
 function catalogueRoutes(app: App, { applied, db, settings }: Services): void {
