@@ -17,8 +17,14 @@ import {
   walletAccount,
   withdrawalAccount,
 } from './dollars.ts'
-import { namesIn } from './names.ts'
-import { type NamedWithdrawal, nameWithdrawal, type Withdrawal, withdrawals, withdrawalVersion } from './withdrawal.ts'
+import {
+  type NamedWithdrawal,
+  namesIn,
+  nameWithdrawal,
+  type Withdrawal,
+  withdrawals,
+  withdrawalVersion,
+} from './withdrawal.ts'
 
 interface ChangeStatus {
   readonly withdrawal_id: number

@@ -10,9 +10,9 @@ import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredRecord } from '../../vault/reads.ts'
-import { unnamedPerson } from './names.ts'
 import { type PresentationOptions, type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
 import type { WithdrawalFilter } from './reads.ts'
+import { unnamedPerson } from './withdrawal.ts'
 
 type Db = Kysely<Tables>
 

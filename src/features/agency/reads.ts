@@ -12,12 +12,10 @@ import type { AgencyCountry } from '../../../schema/events.ts'
 import { isAnyOf } from '../../db/queries/is-any-of.ts'
 import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { StoredName } from '../../language/names.ts'
-import { nameIn } from '../../language/names.ts'
+import { nameIn, type StoredName } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
 import { type PresentationOptions, type SealedWithdrawal, sealedRecord } from './presenters.ts'
-import { type NamedWithdrawal, nameWithdrawal } from './withdrawal.ts'
+import { type NamedCountry, type NamedWithdrawal, nameWithdrawal, unnamed, unnamedPerson } from './withdrawal.ts'
 
 type Db = Kysely<Tables>
 

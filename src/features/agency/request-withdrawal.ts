@@ -11,8 +11,7 @@ import { type SealedRecord, storeRecord } from '../../vault/record.ts'
 import { countries } from '../users/country.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './dollars.ts'
-import { namesIn } from './names.ts'
-import { type NamedWithdrawal, nameWithdrawal, withdrawals } from './withdrawal.ts'
+import { type NamedWithdrawal, namesIn, nameWithdrawal, withdrawals } from './withdrawal.ts'
 
 export interface RequestWithdrawal {
   readonly caller_id: number

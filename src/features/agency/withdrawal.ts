@@ -1,13 +1,15 @@
 import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
+import type { StoredName } from '../../language/names.ts'
 import { balances, hold } from '../../ledger/rules/account.ts'
 import { integer, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
+import { countries } from '../users/country.ts'
+import { userProfiles } from '../users/user.ts'
 import { walletAccount, withdrawalAccount } from './dollars.ts'
-import type { NamedCountry, NameLookup } from './names.ts'
 
 /** A request for dollars to be paid out by a charging agent (in diamonds) or a business manager (in cash). */
 export const withdrawals = projection('withdrawals', {
@@ -93,3 +95,33 @@ function assertAccountHolds(state: State, withdrawalId: number, amount: number):
   const balance = state.get(balances, name)?.balance ?? 0n
   if (balance !== BigInt(amount)) throw new Error(`${name} holds ${balance} instead of ${amount}`)
 }
+
+/** Looks up people and countries for responses. */
+interface NameLookup {
+  readonly person: (userId: number) => Person
+  readonly country: (countryId: number) => NamedCountry
+}
+
+export interface NamedCountry extends StoredName {
+  readonly id: number
+}
+
+/** A person without a profile: the id remains when the name was erased. */
+export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
+
+/** The name of what is unknown. */
+export const unnamed: StoredName = { name: '', name_ar: null }
+
+/** In the rows that a verb has read. */
+export const namesIn = (state: State): NameLookup => ({
+  person: (id) => {
+    const profile = state.get(userProfiles, String(id))
+    return profile === undefined
+      ? unnamedPerson(id)
+      : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
+  },
+  country: (id) => {
+    const { name, name_ar } = state.get(countries, String(id)) ?? unnamed
+    return { id, name, name_ar }
+  },
+})
