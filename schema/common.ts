@@ -18,7 +18,7 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
 )
 
 /**
- * Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates, and `visible` or `any`:
+ * Ajv's keyword for the form of text (http/validation/validators.ts): NFC, with balanced isolates, and `visible` or `any`:
  * whether something in it must be visible, as in every text that is kept and required.
  */
 export const TEXT_FORM = 'x-text-form'

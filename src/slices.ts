@@ -27,8 +27,8 @@ import { walletSlice } from './features/wallet/slice.ts'
 import { coveredWalletVerbs } from './features/wallet/verbs.ts'
 import type { ReceivableVerb } from './ledger/executor/registered-verb.ts'
 import { createNotifier } from './notifications/notifier.ts'
-import type { ProfileLookups } from './realtime/frames/profiles.ts'
-import type { FindRoomStates } from './realtime/subscriptions/room-state.ts'
+import type { ProfileLookups } from './realtime/frames/frame-mapper.ts'
+import type { FindRoomStates } from './realtime/subscriptions/channel-access.ts'
 
 // What the world sees of the business; audits load only what events mean, which is in `domain.ts`. Slices do not import
 // each other: what one needs of another is passed to it here.

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { evolve, tables } from '../domain.ts'
-import { plainStaffName } from '../http/auth/staff-name.ts'
+import { plainStaffName } from '../http/auth/caller.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 import type { AssertLedger } from '../ledger/executor/store.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors/http-error.ts'
-import { etagOf } from '../http/validation/preconditions.ts'
+import { etagOf } from '../http/validation/request-parts.ts'
 import { staffOf } from './session/session-check.ts'
 
 interface AdminRequestOptions {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { isErased } from '../features/users/user.ts'
-import { userKey } from '../http/auth/client-keys.ts'
+import { userKey } from '../http/auth/gate.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'

@@ -1,4 +1,4 @@
-import { parseExact } from '../http/validation/exact-json.ts'
+import { parseExact } from '../http/execute-command.ts'
 
 /**
  * Redacts a person in the text of a JSON response: name, avatar and its address become empty, and the uid the one they

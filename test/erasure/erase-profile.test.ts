@@ -6,7 +6,7 @@ import { devices, devicesOfUsers } from '../../src/features/users/devices/device
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
 import { roleCounts } from '../../src/features/users/listed-roles.ts'
 import { erasedUid, evolveUsers, userProfiles, users, userUids } from '../../src/features/users/user.ts'
-import { foldedNames } from '../../src/language/folded.ts'
+import { foldedNames } from '../../src/language/names.ts'
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
 import { transfer } from '../../src/ledger/rules/movement.ts'

@@ -171,7 +171,7 @@ test('frame mappers use only events and profiles', async (t) => {
     /^schema\//,
     /^src\/ledger\/rules\//,
     new RegExp(`^${dirname(path)}/`),
-    /^src\/realtime\/frames\/(frame-mapper|profiles|live-query)\.ts$/,
+    /^src\/realtime\/frames\/frame-mapper\.ts$/,
     /^src\/notifications\/event-notification\.ts$/,
   ])
   t.strictSame([...found, ...matching(mappers, /Date\.now|new Date\(\)|Math\.random|performance\./)], [])

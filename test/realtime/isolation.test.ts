@@ -6,7 +6,7 @@ import { BatchedLookup, SOCKET_LIMITS } from '../../src/db/queries/batched-looku
 import { queryBatch, queryByIds } from '../../src/db/queries/query-batch.ts'
 import type { Slice } from '../../src/features/slice.ts'
 import { logSubscriber, outboxSubscriber } from '../../src/notifications/subscribers.ts'
-import type { LiveQuery } from '../../src/realtime/frames/live-query.ts'
+import type { LiveQuery } from '../../src/realtime/frames/frame-mapper.ts'
 import { StatePusher } from '../../src/realtime/frames/state-pusher.ts'
 import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
 import { connectAs, noLookups, startInstance, type TestClient } from '../harness/app/realtime-instance.ts'

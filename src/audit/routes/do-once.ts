@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Work } from '../../features/closings/answer-work.ts'
 import { actorOf } from '../../http/auth/caller.ts'
-import { idempotencyKey } from '../../http/validation/idempotency.ts'
+import { idempotencyKey } from '../../http/validation/request-parts.ts'
 import type { RegisteredVerb } from '../../ledger/executor/registered-verb.ts'
 import type { FinanceServices } from './services.ts'
 

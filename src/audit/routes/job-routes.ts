@@ -3,7 +3,7 @@ import { Job, JobParams } from '../../../schema/finance.ts'
 import { closingVerbs } from '../../features/closings/verbs.ts'
 import type { App } from '../../features/services.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import { doOnce } from './do-once.ts'
 import type { FinanceServices } from './services.ts'
 

@@ -1,5 +1,5 @@
 import { validationFailed } from '../../http/validation/validation.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
+import { fieldMessages } from '../../language/messages.ts'
 import { auditMessages } from '../messages.ts'
 import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/as-of.ts'
 import { InvalidQuery } from '../reports/query-context.ts'

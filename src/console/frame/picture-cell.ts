@@ -1,6 +1,6 @@
 import { assetUrl } from '../../features/asset-url.ts'
 import type { Services } from '../../features/services.ts'
-import { mediaTypeOf } from '../../http/assets/asset-types.ts'
+import { mediaTypeOf } from '../../http/assets.ts'
 import type { ConsoleOptions } from '../console-services.ts'
 import { type Cell, codeCell } from './cells.ts'
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { RouletteEntry } from '../../../schema/events.ts'
 import { gameAccount } from '../../features/roulette/game.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { ConsolePages } from '../console-services.ts'
 import {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../features/services.ts'
-import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
+import type { LimitUnauthenticated } from '../../http/auth/auth.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { sendPage } from '../frame/send-page.ts'
 import { defineTemplate } from '../frame/template.ts'

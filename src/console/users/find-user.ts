@@ -5,7 +5,7 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isErased } from '../../features/users/user.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** What is shown of a person. */

@@ -5,7 +5,7 @@ import { allowedTransitions } from '../../features/agency/withdrawals/transition
 import { viewerWith } from '../../features/agency/withdrawals/vault-access.ts'
 import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawals/withdrawal.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addReviewedAct, expectsField } from '../frame/act.ts'
 import { statusCell } from '../frame/cells.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { folded } from '../../language/folded.ts'
+import { folded } from '../../language/names.ts'
 
 /** The greatest code point: no text that begins with a word comes after the word with this behind it. */
 const LAST_CODE_POINT = 0x10ffff

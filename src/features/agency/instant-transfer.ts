@@ -1,6 +1,6 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
+import { fieldMessages } from '../../language/messages.ts'
 import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
 import { integer, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'

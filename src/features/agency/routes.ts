@@ -14,7 +14,7 @@ import {
 import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { openStored } from '../../vault/reads.ts'

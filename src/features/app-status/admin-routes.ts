@@ -9,7 +9,7 @@ import {
 import { dataOf, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
+import { etagOf, expectedVersion } from '../../http/validation/request-parts.ts'
 import type { App, Services } from '../services.ts'
 import { defaultMode, modeVersion } from './mode.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'

@@ -3,8 +3,15 @@ import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import type { Language } from '../../../schema/languages.ts'
 import { recentlyUsed } from '../../db/recently-used.ts'
-import { type ClientKeys, clientKeysOf } from '../../http/auth/client-keys.ts'
-import type { AppState, ClientHints, ClosedState, GateDecision, IsSignatureValid } from '../../http/auth/gate.ts'
+import {
+  type AppState,
+  type ClientHints,
+  type ClientKeys,
+  type ClosedState,
+  clientKeysOf,
+  type GateDecision,
+  type IsSignatureValid,
+} from '../../http/auth/gate.ts'
 import { bearerToken } from '../../http/auth/tokens.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'

@@ -1,7 +1,6 @@
 import type { EventData } from '../../../schema/events.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
-import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
+import { eventFrame, type FrameMapper, type Profiles, userProfile } from '../../realtime/frames/frame-mapper.ts'
 import { rot41 } from './rot41.ts'
 
 /** Diamonds won by one order, from which the room is notified, and from which everyone is. */

@@ -1,6 +1,6 @@
 import type { LocalizedText } from '../../../schema/languages.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
+import { fieldMessages } from '../../language/messages.ts'
 import { account, balanceOf, balances } from '../../ledger/rules/account.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { percentOf, product } from '../../ledger/rules/money.ts'

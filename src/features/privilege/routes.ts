@@ -9,7 +9,7 @@ import {
   WalletCard,
 } from '../../../schema/privilege.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
 import { packageResource, walletCard } from './presenters.ts'

@@ -1,4 +1,4 @@
-import { fieldMessages } from '../../language/field-messages.ts'
+import { fieldMessages } from '../../language/messages.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { inboxKey } from '../../notifications/inbox/inbox.ts'

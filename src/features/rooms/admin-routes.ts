@@ -3,7 +3,7 @@ import { DefineRoom, IdParams, MemberParams, RoomRecord } from '../../../schema/
 import { RoomLeft } from '../../../schema/rooms.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import type { App, Services } from '../services.ts'
 import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'

@@ -1,5 +1,5 @@
-import { fieldMessages } from '../../language/field-messages.ts'
-import { foldedNames } from '../../language/folded.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { foldedNames } from '../../language/names.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'

@@ -10,7 +10,7 @@ import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.t
 import type { Tables } from '../../db/tables.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import type { FindRoomStates } from '../../realtime/subscriptions/room-state.ts'
+import type { FindRoomStates } from '../../realtime/subscriptions/channel-access.ts'
 import { assetUrl, withAvatarUrl } from '../asset-url.ts'
 import type { RoomRef } from './room-ref.ts'
 

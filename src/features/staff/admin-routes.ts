@@ -1,6 +1,6 @@
 import { dataOf } from '../../../schema/common.ts'
 import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
-import { plainStaffName } from '../../http/auth/staff-name.ts'
+import { plainStaffName } from '../../http/auth/caller.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { staffVerbs } from './verbs.ts'

@@ -1,7 +1,7 @@
 import { dataOf } from '../../../schema/common.ts'
 import { BalanceMoved, IdParams, MoveBalance } from '../../../schema/operator.ts'
 import { ProposalRecord } from '../../../schema/proposals.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { amountRule, parseAmount } from './amount.ts'

@@ -1,55 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { hasValidToken, type LimitUnauthenticated } from '../auth/auth.ts'
 import type { VerifyToken } from '../auth/tokens.ts'
-import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
-import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
+import { matchesEtag, PreparedResponse } from '../prepared-response.ts'
 import { asyncapiAt } from './asyncapi.ts'
-import { type CodeMeanings, frameCodes, httpCodes, upgradeCodes } from './codes.ts'
 import { socketDocsAt } from './openapi.ts'
-import { pageHeaders } from './page-headers.ts'
+import { codesPage } from './pages/codes-page.ts'
 import { fairnessPage } from './pages/fairness-page.ts'
-import { formatText, htmlPage } from './pages/html-page.ts'
+import { htmlPage, PAGE_STYLE_PATH, pageHeaders, pageStyle } from './pages/html-page.ts'
 import { socketsPage } from './pages/sockets-page.ts'
-
-const PAGE = `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Live economy</title>
-<link rel="stylesheet" href="/docs/static/swagger-ui.css">
-<link rel="stylesheet" href="/docs/static/index.css">
-<link rel="stylesheet" href="/docs/static/start.css">
-<link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" sizes="32x32">
-<link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
-</head>
-<body>
-<p><a href="/docs/sockets">The websocket interface</a> · <a href="/docs/codes">Codes</a> · <a href="/docs/fairness">Fair draws</a></p>
-<div id="swagger-ui"></div>
-<script src="/docs/static/swagger-ui-bundle.js"></script>
-<script src="/docs/static/swagger-ui-standalone-preset.js"></script>
-<script src="/docs/static/start.js"></script>
-</body>
-</html>
-`
-
-const START = `window.ui = SwaggerUIBundle({
-  url: '/docs/json',
-  dom_id: '#swagger-ui',
-  docExpansion: 'none',
-  deepLinking: true,
-  validatorUrl: null,
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
-  layout: 'StandaloneLayout',
-})
-`
-
-/** The package sets a light background that its own dark mode does not change. */
-const START_STYLE = `html.dark-mode body {
-  background: #1c2022;
-}
-`
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
@@ -102,6 +61,30 @@ export function docsRoutes(
       ]),
     ),
   }
+  answerWith(responses, app, verify, limitUnauthenticated)
+}
+
+/** The page at /, with links to those pages that this instance answers, and the style sheet of pages. */
+export function homeRoutes(
+  app: FastifyInstance,
+  verify: VerifyToken,
+  limitUnauthenticated: LimitUnauthenticated,
+): void {
+  const responses = {
+    // Made at the first request: by then every route is registered.
+    '/': page(() => homePage(links.filter(({ path }) => app.hasRoute({ method: 'GET', url: path })))),
+    [PAGE_STYLE_PATH]: new PreparedResponse(STYLE_TYPE, async () => Buffer.from(pageStyle)),
+  }
+  answerWith(responses, app, verify, limitUnauthenticated)
+}
+
+/** Adds routes that answer with these responses, by path. */
+function answerWith(
+  responses: Readonly<Record<string, PreparedResponse>>,
+  app: FastifyInstance,
+  verify: VerifyToken,
+  limitUnauthenticated: LimitUnauthenticated,
+): void {
   for (const [path, answer] of Object.entries(responses)) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       reply.headers(pageHeaders)
@@ -116,34 +99,69 @@ export function docsRoutes(
   }
 }
 
-/** What every code of the documented operations and frames means and what a client shows. */
-const codesPage = (): string =>
+interface Link {
+  readonly path: string
+  readonly title: string
+}
+
+const links: readonly Link[] = [
+  { path: '/docs', title: 'The HTTP interface, to read and to try' },
+  { path: '/docs/sockets', title: 'The websocket interface, to read' },
+  { path: '/docs/fairness', title: 'How draws are made, and how to verify them' },
+  { path: '/docs/codes', title: 'Codes of errors: what they mean and what to show' },
+  { path: '/docs/json', title: 'The HTTP interface as an OpenAPI document' },
+  { path: '/docs/asyncapi.json', title: 'The websocket interface as an AsyncAPI document' },
+  { path: '/console', title: 'The console for staff' },
+  { path: '/fairness', title: 'Fair draws, for players' },
+  { path: '/healthz', title: 'Whether the process is alive' },
+  { path: '/readyz', title: 'Whether the service is ready' },
+]
+
+const homePage = (shown: readonly Link[]): string =>
   htmlPage(
-    'Live economy, codes',
-    `<h1>Codes</h1>
-<p><a href="/docs">The HTTP interface</a> · <a href="/docs/sockets">The websocket interface</a></p>
-<p><code>code</code> is for programs and never changes its meaning. <code>message</code> is a sentence for people in the
-language of the request. Show it where the table says message, and for a code that is not in it.</p>
-<h2>Errors of HTTP</h2>
-<p>426 and 503 of client operations have no code: their body is that of <code>app-status</code>. A request that no client
-library sends, such as one with too large headers, may be answered with a further code: show its message.</p>
-${table(httpCodes)}
-<h2>Refused upgrades of the websocket</h2>
-<p>Further codes are those of HTTP: of tokens, of the rate limit, and <code>forbidden</code> for a token of staff.</p>
-${table(upgradeCodes)}
-<h2>err frames</h2>
-${table(frameCodes)}
-<p>Close codes are explained in <a href="/docs/sockets#close-codes">the websocket interface</a>.</p>`,
+    'Live economy',
+    `<h1>Live economy</h1>
+<ul>
+${shown.map(({ path, title }) => `<li><a href="${path}">${title}</a></li>`).join('\n')}
+</ul>`,
   )
 
-const table = (codes: CodeMeanings): string => `<table>
-<thead><tr><th>code</th><th>means</th><th>show</th></tr></thead>
-<tbody>
-${Object.entries(codes)
-  .map(
-    ([code, { means, show }]) =>
-      `<tr><td><code>${code}</code></td><td>${formatText(means)}</td><td>${formatText(show)}</td></tr>`,
-  )
-  .join('\n')}
-</tbody>
-</table>`
+const PAGE = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Live economy</title>
+<link rel="stylesheet" href="/docs/static/swagger-ui.css">
+<link rel="stylesheet" href="/docs/static/index.css">
+<link rel="stylesheet" href="/docs/static/start.css">
+<link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" sizes="32x32">
+<link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
+</head>
+<body>
+<p><a href="/docs/sockets">The websocket interface</a> · <a href="/docs/codes">Codes</a> · <a href="/docs/fairness">Fair draws</a></p>
+<div id="swagger-ui"></div>
+<script src="/docs/static/swagger-ui-bundle.js"></script>
+<script src="/docs/static/swagger-ui-standalone-preset.js"></script>
+<script src="/docs/static/start.js"></script>
+</body>
+</html>
+`
+
+const START = `window.ui = SwaggerUIBundle({
+  url: '/docs/json',
+  dom_id: '#swagger-ui',
+  docExpansion: 'none',
+  deepLinking: true,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
+  layout: 'StandaloneLayout',
+})
+`
+
+/** The package sets a light background that its own dark mode does not change. */
+const START_STYLE = `html.dark-mode body {
+  background: #1c2022;
+}
+`

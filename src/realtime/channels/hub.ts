@@ -1,15 +1,12 @@
 import { MAX_CHANNELS_PER_FRAME } from '../../../schema/frames.ts'
 import { BatchedLookup, DEFERRED, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
+import type { ChannelKey, EventMapper, FrameTemplate, Profiles, RequiredIds } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
-import type { Profiles, RequiredIds } from '../frames/profiles.ts'
 import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel } from './channel.ts'
 import { channelMessage } from './channel-message.ts'
-import type { ChannelKey } from './channel-names.ts'
-import type { FanOut, FanOutMember, Listener } from './fan-out.ts'
-import { FlushScheduler } from './flush-scheduler.ts'
+import { type FanOut, type FanOutMember, FlushScheduler, type Listener } from './fan-out.ts'
 import type { Reservation } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */

@@ -4,8 +4,8 @@ import { type ChannelMessage, frameTexts } from '../channels/channel-message.ts'
 import type { FanOutMember } from '../channels/fan-out.ts'
 import type { Hub } from '../channels/hub.ts'
 import type { Client } from '../sockets/client.ts'
-import { encodeFrames } from '../sockets/encode-frames.ts'
-import type { ChannelRequest } from './channel-request.ts'
+import { encodeFrames } from '../sockets/socket-writer.ts'
+import type { ChannelRequest } from './channel-access.ts'
 
 /** A socket's subscription to a channel, which it keeps until it is removed; a live one gets frames as they come. */
 export class Subscription {

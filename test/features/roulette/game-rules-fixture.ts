@@ -9,7 +9,7 @@ import { finishedGame, publishedGame } from '../../../src/features/roulette/pres
 import { type JoinGame, joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { leaveGame } from '../../../src/features/roulette/seats/leave.ts'
 import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
-import { foldedNames } from '../../../src/language/folded.ts'
+import { foldedNames } from '../../../src/language/names.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'

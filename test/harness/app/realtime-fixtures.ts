@@ -9,7 +9,7 @@ import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
 import type { FrameMapper } from '../../../src/realtime/frames/frame-mapper.ts'
-import type { FindRoomStates } from '../../../src/realtime/subscriptions/room-state.ts'
+import type { FindRoomStates } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { queryRows } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 

@@ -6,7 +6,7 @@ import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-se
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { Sessions, sessionsIn, staffSessionsIn, type UserSession, usersBelow } from '../../../src/http/auth/sessions.ts'
-import { readiness } from '../../../src/http/observability/readiness.ts'
+import { readiness } from '../../../src/http/observability/service-routes.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { plainActor } from '../../../http/auth/staff-name.ts'
+import { plainActor } from '../../../http/auth/caller.ts'
 import { newestBlocksWith, readSearchable, type Term } from '../../../ledger/indexes/blocks-with.ts'
 import { readIndexed } from '../../../ledger/indexes/index-reads.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../ledger/indexes/index-rows.ts'

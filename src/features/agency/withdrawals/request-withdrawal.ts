@@ -1,6 +1,6 @@
 import type { WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { LocalizedText } from '../../../../schema/languages.ts'
-import { fieldMessages } from '../../../language/field-messages.ts'
+import { fieldMessages } from '../../../language/messages.ts'
 import { available, balanceKeys } from '../../../ledger/rules/account.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'

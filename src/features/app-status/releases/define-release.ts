@@ -1,6 +1,5 @@
 import type { ClientType, EventData } from '../../../../schema/events.ts'
-import { fieldMessages } from '../../../language/field-messages.ts'
-import type { FieldErrors } from '../../../language/messages.ts'
+import { type FieldErrors, fieldMessages } from '../../../language/messages.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'

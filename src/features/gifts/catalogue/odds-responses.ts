@@ -2,9 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Tables } from '../../../db/tables.ts'
-import { preparedJson } from '../../../http/caching/cached-response.ts'
-import type { PreparedResponse } from '../../../http/caching/prepared-response.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
+import { type PreparedResponse, preparedJson } from '../../../http/prepared-response.ts'
 import { publishedOddsTable } from '../reads.ts'
 
 /** Tables in memory, some kilobytes each. */

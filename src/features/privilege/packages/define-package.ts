@@ -1,5 +1,5 @@
 import type { LocalizedName } from '../../../../schema/languages.ts'
-import { fieldMessages } from '../../../language/field-messages.ts'
+import { fieldMessages } from '../../../language/messages.ts'
 import { givenName, storedName } from '../../../language/names.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'

@@ -2,15 +2,61 @@ import { once } from 'node:events'
 import { ReadStream } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { join, relative, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { send } from '@fastify/send'
-import type { Messages } from '../../language/messages.ts'
-import { HttpError, notFound } from '../errors/http-error.ts'
-import { mediaTypeOf } from './asset-types.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Messages } from '../language/messages.ts'
+import { hasValidToken, type LimitUnauthenticated } from './auth/auth.ts'
+import type { VerifyToken } from './auth/tokens.ts'
+import { HttpError, notFound } from './errors/http-error.ts'
+
+/** A file that is opened as a page shows its picture, and runs no script. */
+const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+/** A picture that was replaced shows everywhere after as long. */
+const CACHE_CONTROL = 'public, max-age=3600'
+
+/** Bytes that cost an unauthenticated client as much as an ordinary request. */
+const BYTES_PER_COST = 1024 * 1024
+
+/**
+ * The pictures and videos of these folders at /assets, the first folder first. Open to everyone; requests without a
+ * valid token count in the limit of their address, and each whole MiB once more.
+ */
+export function assetRoutes(
+  app: FastifyInstance,
+  folders: readonly string[],
+  verify: VerifyToken,
+  limitUnauthenticated: LimitUnauthenticated,
+): void {
+  app.get<{ Params: { '*': string } }>('/assets/*', { schema: { hide: true } }, async (request, reply) => {
+    const isLimited = !hasValidToken(request, verify)
+    const refusal = isLimited ? limitUnauthenticated(request) : undefined
+    if (refusal !== undefined) throw refusal
+    const path = request.params['*']
+    reply.header('content-security-policy', CONTENT_SECURITY_POLICY)
+    const { status, headers, body, length } = await openAsset(request.raw, path, folders)
+    const costOfBytes = Math.floor(length / BYTES_PER_COST)
+    const refusalOfBytes = isLimited && costOfBytes > 0 ? limitUnauthenticated(request, costOfBytes) : undefined
+    if (refusalOfBytes !== undefined) {
+      body.destroy()
+      throw refusalOfBytes
+    }
+    if (body instanceof ReadStream) {
+      // A client that was promised more bytes than the file has by now would wait for them.
+      body.once('end', () => {
+        if (body.bytesRead < length) request.raw.socket.destroy()
+      })
+    }
+    reply.code(status).headers({ ...headers, 'cache-control': CACHE_CONTROL })
+    if (status !== 304) reply.type(mediaTypeOf(path) ?? 'application/octet-stream')
+    return reply.send(body)
+  })
+}
 
 /** What a request for a file is answered with. */
-export interface OpenAsset {
+interface OpenAsset {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** An open file, or empty for HEAD and 304. */
@@ -24,11 +70,7 @@ export interface OpenAsset {
  * Throws a 404 for everything that is not served: other kinds of files, names that begin with a dot, and paths that lead
  * out of the folder, be it by a link; a 416 for a range that the file does not have.
  */
-export async function openAsset(
-  request: IncomingMessage,
-  path: string,
-  folders: readonly string[],
-): Promise<OpenAsset> {
+async function openAsset(request: IncomingMessage, path: string, folders: readonly string[]): Promise<OpenAsset> {
   if (!isServed(path)) throw notFound()
   for (const folder of folders) {
     const found = await findWithin(folder, path)
@@ -105,3 +147,17 @@ async function openFound(request: IncomingMessage, { folder, path }: FoundFile):
   }
   return { status, headers, body, length: body instanceof ReadStream ? Number(headers['Content-Length']) : 0 }
 }
+
+/** The files that are served, by the ending of their name in lower case, with their media types. */
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['svg', 'image/svg+xml; charset=utf-8'],
+  ['mp4', 'video/mp4'],
+  ['webm', 'video/webm'],
+])
+
+/** The media type of a file by its name; undefined for a file that is not served. */
+export const mediaTypeOf = (name: string): string | undefined => mediaTypes.get(extname(name).slice(1).toLowerCase())
