@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { pruneKeys } from '../audit/jobs/prune-keys.ts'
-import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
+import { pruneEndedSessions } from '../console/session/session-cookie.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
 import { readIncarnation } from '../db/incarnation.ts'

@@ -10,11 +10,11 @@ import {
   totalWeight,
 } from '../../features/gifts/lucky/odds.ts'
 import { sharesOf } from '../../features/gifts/shares.ts'
-import type { Values } from '../forms/values.ts'
+import type { Values } from '../layout/fields.ts'
 
 /** Rows of the form, counted from 1; empty ones do not count. */
 const rowNumbers = Array.from({ length: MAX_ODDS_ROWS }, (_, i) => i + 1)
-/** Empty rows that a form offers beside those that it begins with, and how many rows it has at least. */
+/** Empty rows that a form offers besides those that it begins with, and how many rows it has at least. */
 const EMPTY_ROWS = 3
 const MIN_ROWS = 6
 const MAX_WEIGHT = 1_000_000_000

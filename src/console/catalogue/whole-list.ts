@@ -4,8 +4,7 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { type Column, type List, noFilters } from '../lists/list.ts'
-import { pageOfAll } from '../lists/next-page.ts'
+import { type Column, type List, noFilters, pageOfAll } from '../lists/list.ts'
 
 /** A part of the catalogue, of a few hundred rows at most. */
 interface Catalogue<Row> {

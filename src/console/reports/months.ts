@@ -5,8 +5,8 @@ import type { Tables } from '../../db/tables.ts'
 import { nextMonth } from '../../features/closings/month.ts'
 import { newestClosings } from '../../features/closings/reads.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
-import { actorCell } from '../frame/links.ts'
+import { codeCell, numberCell, statusCell, textCell, timeCell } from '../layout/cells.ts'
+import { actorCell } from '../layout/links.ts'
 import { numberPart, part, partTable, type Table } from '../lists/list.ts'
 
 /** Closed months on a page, and open ones. */

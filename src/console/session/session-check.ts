@@ -6,9 +6,8 @@ import type { StaffSessions } from '../../http/auth/sessions.ts'
 import { sessionExpired, unauthenticated, type VerifyToken } from '../../http/auth/tokens.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
-import { addressWith } from '../frame/address.ts'
-import type { EndedSessions } from './ended-sessions.ts'
-import { clearSessionCookie, readSessionCookie, type SessionCookie } from './session-cookie.ts'
+import { addressWith } from '../layout/links.ts'
+import { clearSessionCookie, type EndedSessions, readSessionCookie, type SessionCookie } from './session-cookie.ts'
 
 const staffSymbol = Symbol('staff session')
 

@@ -60,7 +60,7 @@ export async function findUser(db: Kysely<Tables>, params: unknown): Promise<Use
 /** The id in the path `/users/:id/…`. Throws a 404 when it cannot be one. */
 export const userIdIn = (params: unknown): number => idInPath(String(Object(params).id))
 
-/** What a user is beside a user, in words. */
+/** What a user is besides a user, in words. */
 export const roleNames = (
   user: Pick<User, 'charging_agent' | 'allow_receive_withdraw_requests' | 'business_manager'>,
 ) =>

@@ -5,8 +5,8 @@ import { micros } from '../../db/queries/micros.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
-import { idCell, personCell } from '../frame/links.ts'
+import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../layout/cells.ts'
+import { idCell, personCell } from '../layout/links.ts'
 import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
 
 const Filters = Type.Object({
