@@ -19,7 +19,7 @@ import { assetRoutes } from './http/assets.ts'
 import {
   decorateCaller,
   hasValidToken,
-  publicCheck,
+  publicLimit,
   staffCheck,
   unauthenticatedLimit,
   userCheck,
@@ -149,11 +149,12 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   serviceRoutes(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitUnauthenticated })
   const mayRemember = (request: FastifyRequest): boolean =>
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
-  if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated, parts.publicUrl)
-  homeRoutes(app, verifyToken, limitUnauthenticated)
+  const limitPublic = publicLimit(verifyToken, limitUnauthenticated)
+  if (parts.docs) docsRoutes(app, limitPublic, parts.publicUrl)
+  homeRoutes(app, limitPublic)
   playersPageRoutes(app, services, verifyToken, limitUnauthenticated)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
-  assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)
+  assetRoutes(app, assetFolders, limitPublic)
   const { rateLimit } = parts
   const limitRequests = () => (rateLimit === null ? [] : [rateLimitCheck(app, rateLimit, parts.metrics)])
   const limit = limitRequests()
@@ -167,7 +168,8 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     writeCheck(parts.writes, parts.metrics),
     ...(parts.awaitPosition === undefined ? [] : [standbyHook(services.applied, parts.awaitPosition)]),
   ]
-  const publicChecks = [preventCaching, gate, publicCheck(verifyToken, limitUnauthenticated)]
+  const chargePublic: onRequestHookHandler = (request, _reply, done) => done(limitPublic(request))
+  const publicChecks = [preventCaching, gate, chargePublic]
   const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
   const registry = parts.realtime?.createRegistry(verifyToken) ?? null

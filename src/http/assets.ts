@@ -7,8 +7,7 @@ import type { Readable } from 'node:stream'
 import { send } from '@fastify/send'
 import type { FastifyInstance } from 'fastify'
 import type { Messages } from '../language/messages.ts'
-import { hasValidToken, type LimitUnauthenticated } from './auth/auth.ts'
-import type { VerifyToken } from './auth/tokens.ts'
+import type { LimitUnauthenticated } from './auth/auth.ts'
 import { HttpError, notFound } from './errors/http-error.ts'
 
 /** A file that is opened as a page shows its picture, and runs no script. */
@@ -24,21 +23,15 @@ const BYTES_PER_COST = 1024 * 1024
  * The pictures and videos of these folders at /assets, the first folder first. Open to everyone; requests without a
  * valid token count in the limit of their address, and each whole MiB once more.
  */
-export function assetRoutes(
-  app: FastifyInstance,
-  folders: readonly string[],
-  verify: VerifyToken,
-  limitUnauthenticated: LimitUnauthenticated,
-): void {
+export function assetRoutes(app: FastifyInstance, folders: readonly string[], limit: LimitUnauthenticated): void {
   app.get<{ Params: { '*': string } }>('/assets/*', { schema: { hide: true } }, async (request, reply) => {
-    const isLimited = !hasValidToken(request, verify)
-    const refusal = isLimited ? limitUnauthenticated(request) : undefined
+    const refusal = limit(request)
     if (refusal !== undefined) throw refusal
     const path = request.params['*']
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY)
     const { status, headers, body, length } = await openAsset(request.raw, path, folders)
     const costOfBytes = Math.floor(length / BYTES_PER_COST)
-    const refusalOfBytes = isLimited && costOfBytes > 0 ? limitUnauthenticated(request, costOfBytes) : undefined
+    const refusalOfBytes = costOfBytes > 0 ? limit(request, costOfBytes) : undefined
     if (refusalOfBytes !== undefined) {
       body.destroy()
       throw refusalOfBytes

@@ -13,7 +13,7 @@ import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { positionsOf, readEventsAt } from '../events/stored-events.ts'
 import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../layout/cells.ts'
 import { eventCell, idCell, personCell } from '../layout/links.ts'
-import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
+import { column, type List, type ListRequest, type ListRows, NumberQuery, numberColumn } from '../lists/list.ts'
 import { readUserNames } from '../users/find-user.ts'
 
 const Entries = TypeCompiler.Compile(Type.Array(RouletteEntry))
@@ -121,12 +121,11 @@ async function readEvents(db: Kysely<Tables>, id: number, end: number | null): P
 }
 
 const Status = Type.Union([Type.Literal('open'), Type.Literal('finished'), Type.Literal('cancelled')])
-const IdFilter = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
 const Filters = Type.Object({
   status: Type.Optional(Status),
-  room: IdFilter,
+  room: NumberQuery,
   /** Who created it or played. */
-  user: IdFilter,
+  user: NumberQuery,
 })
 type Query = Static<typeof Filters> & { readonly sort?: string }
 

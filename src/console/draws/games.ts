@@ -1,8 +1,7 @@
-import { Type } from '@sinclair/typebox'
 import type { RouletteEntry } from '../../../schema/events.ts'
 import { gameAccount } from '../../features/roulette/game.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/request-parts.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { movementsTable } from '../events/stored-events.ts'
@@ -40,8 +39,8 @@ export const gamePages: ConsolePages = (scope, services) => {
     ],
   })
 
-  scope.get('/games/:id', { schema: { params: Type.Object({ id: Type.String() }) } }, async (request, reply) => {
-    const id = idInPath(request.params.id)
+  scope.get('/games/:id', async (request, reply) => {
+    const id = idOf(request)
     const { db } = await services.chooseReportDatabase()
     const game = await readGameDetails(db, id)
     if (game === undefined) throw notFound()

@@ -17,7 +17,7 @@ import { eventColumns, parseStoredEvent } from '../../ledger/storage/stored-even
 import { readEventsAt, storedEvents } from '../events/stored-events.ts'
 import { amountCell, numberCell, statusCell, textCell, timeCell } from '../layout/cells.ts'
 import { eventCell, idCell, personCell } from '../layout/links.ts'
-import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
+import { column, type List, type ListRequest, type ListRows, NumberQuery, numberColumn } from '../lists/list.ts'
 import { periodFilters, readPeriod } from '../lists/period.ts'
 import { readUserNames } from '../users/find-user.ts'
 
@@ -177,9 +177,9 @@ async function findNewest(
 
 const Filters = Type.Object({
   ...periodFilters,
-  gift: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  gift: NumberQuery,
   /** The sender. */
-  user: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  user: NumberQuery,
 })
 type Query = Static<typeof Filters>
 

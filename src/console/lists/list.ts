@@ -10,9 +10,12 @@ import { type PageEnd, pageEnd, readLedgerEnds } from './period.ts'
 
 export const PAGE_ROWS = 50
 
+/** An id or a position in a query. */
+export const NumberQuery = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
+
 /** What every list understands: the position that it is pinned to, where it continues, and its order. */
 const listQuery = {
-  at: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  at: NumberQuery,
   cursor: Type.Optional(Type.String({ maxLength: 300 })),
   sort: Type.Optional(Type.String({ maxLength: 40 })),
 }

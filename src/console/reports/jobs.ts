@@ -1,9 +1,8 @@
-import { Type } from '@sinclair/typebox'
 import type { Job } from '../../../schema/finance.ts'
 import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { readEventTime } from '../../audit/reports/period.ts'
 import { decodeCursor, pageBody } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/request-parts.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addAction } from '../layout/action.ts'
 import {
@@ -53,12 +52,11 @@ export const jobPages: ConsolePages = (scope, services) => {
 
   addAction(scope, services, {
     path: '/jobs/:id/stop',
-    params: Type.Object({ id: Type.String() }),
     mayFinanceWrite: true,
     fields: {},
-    action: ({ params }) => ({
+    action: (request) => ({
       method: 'POST',
-      path: `/jobs/${idInPath(String(Object(params).id))}/stop`,
+      path: `/jobs/${idOf(request)}/stop`,
       back: '/console/jobs',
       done: 'stop-asked',
     }),

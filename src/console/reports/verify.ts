@@ -6,7 +6,7 @@ import { formatFindingCount, MAX_FINDINGS } from '../../audit/finding.ts'
 import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { findVerification, listVerifications, newestVerification } from '../../audit/jobs/verifications.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/request-parts.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Messages } from '../../language/messages.ts'
 import { adminError, type ConsolePages } from '../console-services.ts'
@@ -86,7 +86,6 @@ const ActionForm = Type.Object(actionFields)
 export const verifyPages: ConsolePages = (scope, services) => {
   const { adminRequest, db, audit } = services
   const list = runList(audit.jobs)
-  const params = Type.Object({ id: Type.String() })
   const findRun = async (id: number): Promise<VerificationRun> => {
     const run = await findVerification(audit.jobs, id)
     if (run === null) throw notFound()
@@ -124,8 +123,8 @@ export const verifyPages: ConsolePages = (scope, services) => {
   })
   addExports(scope, '/verify', list, services)
 
-  scope.get('/verify/checkpoints/:id', { schema: { params } }, async (request, reply) => {
-    const made = await findCheckpoint(db, audit.checkpoints, idInPath(request.params.id))
+  scope.get('/verify/checkpoints/:id', async (request, reply) => {
+    const made = await findCheckpoint(db, audit.checkpoints, idOf(request))
     if (made === null) throw notFound()
     return reply
       .header('content-disposition', `attachment; filename="checkpoint-${made.checkpoint.position}.json"`)
@@ -133,8 +132,8 @@ export const verifyPages: ConsolePages = (scope, services) => {
       .send(`${textOf(made)}\n`)
   })
 
-  scope.get('/verify/:id', { schema: { params } }, async (request, reply) => {
-    const id = idInPath(request.params.id)
+  scope.get('/verify/:id', async (request, reply) => {
+    const id = idOf(request)
     return sendPage(request, reply, runTemplate, {
       title: `Verification ${id}`,
       scripts: ['htmx'],
@@ -142,8 +141,8 @@ export const verifyPages: ConsolePages = (scope, services) => {
     })
   })
 
-  scope.get('/verify/:id/progress', { schema: { params } }, (request, reply) => {
-    const id = idInPath(request.params.id)
+  scope.get('/verify/:id/progress', (request, reply) => {
+    const id = idOf(request)
     const read = async () => show(await findRun(id))
     return sendPart(request, reply, progressTemplate, { page: pagePath('verification', id), read })
   })
@@ -167,9 +166,9 @@ export const verifyPages: ConsolePages = (scope, services) => {
 
   scope.post(
     '/verify/:id/stop',
-    { config: { mayFinanceWrite: true }, schema: { params, body: ActionForm } },
+    { config: { mayFinanceWrite: true }, schema: { body: ActionForm } },
     async (request, reply) => {
-      const id = idInPath(request.params.id)
+      const id = idOf(request)
       const page = pagePath('verification', id)
       const stopped = await adminRequest(request, {
         method: 'POST',

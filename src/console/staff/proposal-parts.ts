@@ -4,7 +4,7 @@ import { dataOf, pageOf } from '../../../schema/common.ts'
 import { ProposalEffectRecord, ProposalRecord } from '../../../schema/proposals.ts'
 import type { NamedHold } from '../../audit/reports/accounts/holds-at.ts'
 import type { App } from '../../features/services.ts'
-import { idInPath } from '../../http/validation/request-parts.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import { canBeHeld } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
 import { bodyOf, type ConsoleServices } from '../console-services.ts'
@@ -175,8 +175,6 @@ function addPart<Row>(scope: App, services: ConsoleServices, { path, read, ...li
     },
   })
 }
-
-export const idOf = ({ params }: Pick<FastifyRequest, 'params'>): number => idInPath(String(Object(params).id))
 
 type UnpaidRow = NonNullable<ProposalRecord['not_paid']>[number]
 

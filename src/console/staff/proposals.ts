@@ -7,6 +7,7 @@ import { headOf } from '../../db/head.ts'
 import type { ApprovalLimits } from '../../features/proposals/covered-verb.ts'
 import { readApprovalLimits } from '../../features/proposals/reads.ts'
 import { notFound } from '../../http/errors/http-error.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addAction, expectsField } from '../layout/action.ts'
 import {
@@ -28,7 +29,7 @@ import { choiceFilter, type Table } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
 import { type StaffSession, staffOf } from '../session/session-check.ts'
 import { proposalList, proposalToneOf } from './proposal-list.ts'
-import { effectsTable, idOf, partPages, readProposal, SHOWN_ROWS, unpaidTable } from './proposal-parts.ts'
+import { effectsTable, partPages, readProposal, SHOWN_ROWS, unpaidTable } from './proposal-parts.ts'
 import {
   type Decision,
   grantedFacts,

@@ -41,7 +41,7 @@ function addActionPage(scope: App, services: ConsoleServices, one: UserAction): 
   const fields = valuesSchema(names)
   const read = async (request: FastifyRequest) => {
     const { db } = await services.chooseReportDatabase()
-    return { db, user: await findUser(db, request.params) }
+    return { db, user: await findUser(db, request) }
   }
   addReviewedAction(scope, services, {
     path,

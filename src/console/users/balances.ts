@@ -188,7 +188,7 @@ export function addBalancePage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id/balances/:currency', { schema: { params } }, async (request, reply) => {
     const { currency } = request.params
     const { db } = await services.chooseReportDatabase()
-    const user = await findUser(db, request.params)
+    const user = await findUser(db, request)
     const id = user.user_id
     const [balances, ends] = await Promise.all([readBalances(db, id), readLedgerEnds(db)])
     // Sums that end before the balance would not explain it.

@@ -4,6 +4,7 @@ import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { packageNames } from '../../features/privilege/reads.ts'
 import { decodeCursor } from '../../http/pages.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import { account } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
@@ -11,7 +12,6 @@ import { readEventsAt, readNewestOf } from '../events/stored-events.ts'
 import { type Cell, codeCell, numberCell, textCell, timeCell } from '../layout/cells.ts'
 import { accountCell, eventCell, eventPath } from '../layout/links.ts'
 import { beforeOf, column, noFilters, numberColumn, pageOfRows } from '../lists/list.ts'
-import { userIdIn } from './find-user.ts'
 import { defineUserSection } from './user-section.ts'
 
 interface StoredCard {
@@ -45,7 +45,7 @@ export const cardsSection = defineUserSection<typeof noFilters, StoredCard>({
       .innerJoin('privilege_packages as p', 'p.privilege_package_id', 'c.privilege_package_id')
       .select(['c.card_id', 'c.privilege_package_id', 'c.valid_days', 'c.entered', 'p.name', 'p.rank'])
       .select(micros('c.created_at').as('created_at'))
-      .where('c.owner_id', '=', userIdIn(request.params))
+      .where('c.owner_id', '=', idOf(request))
       // The predicate of the partial index.
       .where(sql<boolean>`not c.activated`)
       .where('c.entered', '<', beforeOf(cursor, at))
@@ -90,7 +90,7 @@ export const activationsSection = defineUserSection<typeof noFilters, Activation
   ],
   read: async ({ db, at, cursor, limit }, request) => {
     const before = beforeOf(cursor, at)
-    const user = userIdIn(request.params)
+    const user = idOf(request)
     const activated = await readNewestOf(db, { type: 'card-activated', user, before, limit: limit + 1 })
     return pageOfRows(await withEffects(db, activated), limit, ({ position }) => position)
   },
@@ -153,7 +153,7 @@ export const bagSection = defineUserSection<typeof noFilters, BagRow>({
       .selectFrom('bag_items as i')
       .innerJoin('decorations as d', 'd.decoration_id', 'i.decoration_id')
       .select(['i.decoration_id', 'i.quantity', 'i.added_at', 'd.name'])
-      .where('i.user_id', '=', userIdIn(request.params))
+      .where('i.user_id', '=', idOf(request))
       .where('i.added_at', '<', beforeOf(cursor, at))
       .orderBy('i.added_at', 'desc')
       .limit(limit + 1)
@@ -188,7 +188,7 @@ export const roomsSection = defineUserSection<typeof noFilters, RoomRow>({
   ],
   // By id, in the order of the index: who is a member of thousands of rooms must not make the page slow.
   read: async ({ db, at, cursor, limit }, request) => {
-    const user = userIdIn(request.params)
+    const user = idOf(request)
     const [after = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
     const rows = await db
       .selectFrom('room_memberships as m')

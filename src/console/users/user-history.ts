@@ -14,6 +14,7 @@ import { inboxLookup } from '../../features/notifications/reads.ts'
 import { packageNames } from '../../features/privilege/reads.ts'
 import { userNames } from '../../features/users/reads.ts'
 import { decodeCursor } from '../../http/pages.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import { type NumberedEntry, readAllLatestEntries } from '../../ledger/indexes/latest-entries.ts'
 import { account, currencyOf } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
@@ -33,7 +34,6 @@ import {
 import { accountCell, accountPath, eventCell, eventPath, idCell, personCell } from '../layout/links.ts'
 import { beforeOf, choiceFilter, column, noFilters, numberColumn, pageOfRows } from '../lists/list.ts'
 import { toneOf } from '../withdrawals/withdrawal-list.ts'
-import { userIdIn } from './find-user.ts'
 import { defineUserSection } from './user-section.ts'
 
 const historyFilters = Type.Object({ currency: Type.Optional(CurrencyName) })
@@ -61,7 +61,7 @@ export const historySection = defineUserSection<typeof historyFilters, NumberedE
     column('counter_account', 'From or to', ({ counter }) => accountCell(counter)),
   ],
   read: async ({ query: { currency }, db, at, cursor, limit }, request) => {
-    const user = userIdIn(request.params)
+    const user = idOf(request)
     const numbered = allCurrencies.map((name) => account('user', user, name))
     const accounts = currency === undefined ? numbered : [account('user', user, currency)]
     const [position = at + 1, number = 0] = cursor === null ? [] : decodeCursor(cursor, 2)
@@ -124,7 +124,7 @@ export const withdrawalsSection = defineUserSection<typeof withdrawalFilters, Wi
       .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.wallet', 'w.amount', 'w.changed', `w.${other} as other_id`])
       .select('p.name as other_name')
       .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
-      .where(`w.${own}`, '=', userIdIn(request.params))
+      .where(`w.${own}`, '=', idOf(request))
       .where('w.withdrawal_id', '<', beforeOf(cursor, at))
       .$if(status !== undefined, (query) => query.where('w.status', '=', status ?? ''))
       .orderBy('w.withdrawal_id', 'desc')
@@ -170,7 +170,7 @@ export const gamesSection = defineUserSection<typeof noFilters, Seat>({
   ],
   read: async ({ db, at, cursor, limit }, request) => {
     const before = beforeOf(cursor, at)
-    const user = userIdIn(request.params)
+    const user = idOf(request)
     const joins = await readNewestOf(db, { type: 'roulette-joined', user, before, limit: limit + 1 })
     const found = await gamesById(
       db,
@@ -233,7 +233,7 @@ export const notificationsSection = defineUserSection<typeof noFilters, InboxNot
     column('read_at', 'Read', ({ read_at }) => timeCell(read_at)),
   ],
   read: async ({ db, at, cursor, limit }, request) => {
-    const userId = userIdIn(request.params)
+    const userId = idOf(request)
     const { entries } = await inboxLookup(db)({ userId, limit: limit + 1, before: beforeOf(cursor, at) })
     const page = entries.slice(0, limit)
     const own = page.flatMap((entry) =>

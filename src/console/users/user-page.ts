@@ -43,7 +43,7 @@ const sections = [
 export function addUserPage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id', async (request, reply) => {
     const { db } = await services.chooseReportDatabase()
-    const [user, { indexed }] = await Promise.all([findUser(db, request.params), readLedgerEnds(db)])
+    const [user, { indexed }] = await Promise.all([findUser(db, request), readLedgerEnds(db)])
     const id = user.user_id
     const [balances, privilege, devices] = await Promise.all([
       readBalances(db, id),

@@ -57,13 +57,13 @@ export function defineUserSection<Filters extends TObject, Row>({
           ...list,
           async read(asked, request) {
             // An unknown user is no user without rows.
-            if (asked.cursor === null) await findUser(asked.db, request.params)
+            if (asked.cursor === null) await findUser(asked.db, request)
             return list.read(asked, request)
           },
         },
         extras: async (request) => {
           const { db } = await services.chooseReportDatabase()
-          const user = await findUser(db, request.params)
+          const user = await findUser(db, request)
           const name = personName(user)
           return {
             title: `${label} of ${name}`,

@@ -7,14 +7,14 @@ import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../layout/cells.ts'
 import { idCell, personCell } from '../layout/links.ts'
-import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
+import { column, type List, type ListRequest, type ListRows, NumberQuery, numberColumn } from '../lists/list.ts'
 
 const Filters = Type.Object({
   /** Waiting: pending or approved. */
   status: Type.Optional(Type.Union([Type.Literal('waiting'), WithdrawalStatus, Type.Literal('all')])),
   type: Type.Optional(WithdrawalType),
-  user: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
-  agent: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  user: NumberQuery,
+  agent: NumberQuery,
 })
 type Query = Static<typeof Filters> & { readonly sort?: string }
 

@@ -5,7 +5,7 @@ import { allowedTransitions } from '../../features/agency/withdrawals/transition
 import { viewerWith } from '../../features/agency/withdrawals/vault-access.ts'
 import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawals/withdrawal.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/request-parts.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { addReviewedAction, expectsField } from '../layout/action.ts'
 import { statusCell } from '../layout/cells.ts'
@@ -235,8 +235,6 @@ function reviewPage(details: WithdrawalDetails, decision: Decision, refused: Ref
     ],
   }
 }
-
-const idOf = ({ params }: FastifyRequest): number => idInPath(String(Object(params).id))
 
 async function detailsOf(
   request: FastifyRequest,

@@ -114,8 +114,8 @@ export function hasValidToken({ headers }: FastifyRequest, verify: VerifyToken):
   return token !== undefined && !(verify(token) instanceof HttpError)
 }
 
-/** The check of routes that need no token: without a valid one they are charged to the address. */
-export const publicCheck =
-  (verify: VerifyToken, limitUnauthenticated: LimitUnauthenticated): onRequestHookHandler =>
-  (request, _reply, done) =>
-    done(hasValidToken(request, verify) ? undefined : limitUnauthenticated(request))
+/** The limit of routes that need no token: with a valid one nothing is charged. */
+export const publicLimit =
+  (verify: VerifyToken, limitUnauthenticated: LimitUnauthenticated): LimitUnauthenticated =>
+  (request, cost) =>
+    hasValidToken(request, verify) ? undefined : limitUnauthenticated(request, cost)

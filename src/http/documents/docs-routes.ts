@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { hasValidToken, type LimitUnauthenticated } from '../auth/auth.ts'
-import type { VerifyToken } from '../auth/tokens.ts'
+import type { LimitUnauthenticated } from '../auth/auth.ts'
 import { matchesEtag, PreparedResponse } from '../prepared-response.ts'
 import { asyncapiAt } from './asyncapi.ts'
 import { socketDocsAt } from './openapi.ts'
@@ -10,7 +9,6 @@ import { fairnessPage } from './pages/fairness-page.ts'
 import { htmlPage, PAGE_STYLE_PATH, pageHeaders, pageStyle } from './pages/html-page.ts'
 import { socketsPage } from './pages/sockets-page.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
 const STYLE_TYPE = 'text/css; charset=utf-8'
 
@@ -25,7 +23,9 @@ const packageFiles: Readonly<Record<string, string>> = {
 }
 const packageFolder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
 
-const page = (html: () => string) => new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(html()))
+const respond = (type: string, text: () => string) => new PreparedResponse(type, async () => Buffer.from(text()))
+const page = (html: () => string) => respond('text/html; charset=utf-8', html)
+const json = (value: () => object) => respond('application/json; charset=utf-8', () => JSON.stringify(value()))
 
 /** Bytes that cost an unauthenticated client as much as an ordinary request. */
 const BYTES_PER_COST = 64 * 1024
@@ -35,25 +35,16 @@ const BYTES_PER_COST = 64 * 1024
  * /docs/asyncapi.json, and for people at /docs/sockets; codes at /docs/codes, and the algorithms of draws at
  * /docs/fairness. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
  */
-export function docsRoutes(
-  app: FastifyInstance,
-  verify: VerifyToken,
-  limitUnauthenticated: LimitUnauthenticated,
-  publicUrl: () => string,
-): void {
+export function docsRoutes(app: FastifyInstance, limit: LimitUnauthenticated, publicUrl: () => string): void {
   const responses: Readonly<Record<string, PreparedResponse>> = {
     '/docs': page(() => PAGE),
     '/docs/sockets': page(() => socketsPage(asyncapiAt(publicUrl()))),
     '/docs/codes': page(codesPage),
     '/docs/fairness': page(fairnessPage),
-    '/docs/json': new PreparedResponse(JSON_TYPE, async () =>
-      Buffer.from(JSON.stringify({ ...app.swagger(), externalDocs: socketDocsAt(publicUrl()) })),
-    ),
-    '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () =>
-      Buffer.from(JSON.stringify(asyncapiAt(publicUrl()))),
-    ),
-    '/docs/static/start.css': new PreparedResponse(STYLE_TYPE, async () => Buffer.from(START_STYLE)),
-    '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
+    '/docs/json': json(() => ({ ...app.swagger(), externalDocs: socketDocsAt(publicUrl()) })),
+    '/docs/asyncapi.json': json(() => asyncapiAt(publicUrl())),
+    '/docs/static/start.css': respond(STYLE_TYPE, () => START_STYLE),
+    '/docs/static/start.js': respond(SCRIPT_TYPE, () => START),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [
         `/docs/static/${name}`,
@@ -61,38 +52,31 @@ export function docsRoutes(
       ]),
     ),
   }
-  answerWith(responses, app, verify, limitUnauthenticated)
+  answerWith(responses, app, limit)
 }
 
 /** The page at /, with links to those pages that this instance answers, and the style sheet of pages. */
-export function homeRoutes(
-  app: FastifyInstance,
-  verify: VerifyToken,
-  limitUnauthenticated: LimitUnauthenticated,
-): void {
+export function homeRoutes(app: FastifyInstance, limit: LimitUnauthenticated): void {
   const responses = {
     // Made at the first request: by then every route is registered.
     '/': page(() => homePage(links.filter(({ path }) => app.hasRoute({ method: 'GET', url: path })))),
-    [PAGE_STYLE_PATH]: new PreparedResponse(STYLE_TYPE, async () => Buffer.from(pageStyle)),
+    [PAGE_STYLE_PATH]: respond(STYLE_TYPE, () => pageStyle),
   }
-  answerWith(responses, app, verify, limitUnauthenticated)
+  answerWith(responses, app, limit)
 }
 
 /** Adds routes that answer with these responses, by path. */
 function answerWith(
   responses: Readonly<Record<string, PreparedResponse>>,
   app: FastifyInstance,
-  verify: VerifyToken,
-  limitUnauthenticated: LimitUnauthenticated,
+  limit: LimitUnauthenticated,
 ): void {
   for (const [path, answer] of Object.entries(responses)) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       reply.headers(pageHeaders)
       const variant = await answer.variantFor(request)
       const bytes = matchesEtag(request, variant.etag) ? 0 : variant.body.length
-      const refusal = hasValidToken(request, verify)
-        ? undefined
-        : limitUnauthenticated(request, 1 + Math.floor(bytes / BYTES_PER_COST))
+      const refusal = limit(request, 1 + Math.floor(bytes / BYTES_PER_COST))
       if (refusal !== undefined) throw refusal
       return answer.send(request, reply, variant)
     })

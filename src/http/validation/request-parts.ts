@@ -62,3 +62,6 @@ export function idInPath(text: string): number {
   if (id === null) throw new InvalidPathParam()
   return id
 }
+
+/** The id of a path with `:id`; throws a 404 when it cannot be one. */
+export const idOf = ({ params }: Pick<FastifyRequest, 'params'>): number => idInPath(String(Object(params).id))

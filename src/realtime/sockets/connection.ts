@@ -86,7 +86,13 @@ export class Connection {
     const now = performance.now()
     this.#authDeadline = now + authMs
     this.#heartbeatAt = now + parts.heartbeatMs
-    ws.on('message', (data, isBinary) => this.#guard(() => this.#receive(data, isBinary)))
+    ws.on('message', (data, isBinary) => {
+      try {
+        this.#receive(data, isBinary)
+      } catch (error) {
+        this.#fail(error)
+      }
+    })
     const scanner = new FrameScanner((opcode) => this.#countFrame(opcode))
     // Before `ws` parses the bytes, so that a flood costs no more than this scan.
     socket.prependListener('data', (chunk: Buffer) => {
@@ -124,9 +130,7 @@ export class Connection {
     try {
       await this.#parts.authenticate(token, (result) => this.#onAuthentication(result))
     } catch (error) {
-      this.#parts.onError(error)
-      // The database is unreachable; the client may come back.
-      this.close(closeCodes.capacity)
+      this.#fail(error)
     }
   }
 
@@ -242,27 +246,28 @@ export class Connection {
 
   async #refresh(earlier: Promise<void>, parsed: ParsedFrame): Promise<void> {
     await earlier
-    try {
-      if (!this.#isClosed) await this.#handle(parsed)
-    } catch (error) {
-      this.#fail(error)
-    }
+    if (!this.#isClosed) await this.#handle(parsed)
   }
 
   /** Handles frames one by one, in the order in which they came. */
   async #handleQueue(): Promise<void> {
     this.#isHandling = true
     for (let parsed = this.#queue.shift(); parsed !== undefined; parsed = this.#queue.shift()) {
-      try {
-        await this.#handle(parsed)
-      } catch (error) {
-        this.#fail(error)
-      }
+      await this.#handle(parsed)
     }
     this.#isHandling = false
   }
 
-  async #handle({ frame, i, ch }: ParsedFrame): Promise<void> {
+  /** Never rejects. */
+  async #handle(parsed: ParsedFrame): Promise<void> {
+    try {
+      await this.#answer(parsed)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async #answer({ frame, i, ch }: ParsedFrame): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Before authentication, frames get no answer.
@@ -289,14 +294,6 @@ export class Connection {
     const message = socketMessages.bad_frame[this.language]
     this.send({ t: 'err', i, ch, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
-  }
-
-  #guard(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.#fail(error)
-    }
   }
 
   /** A bug, or the database is unreachable: closes this connection only, and the client may come back. */

@@ -67,7 +67,7 @@ export class Subscription {
   /** The client gets all that is delivered from here on, and has or gets everything after `from`. */
   goLive(from: number): void {
     this.#from = from
-    this.#member = this.#hub.addListener(this.channel, this.#name, this.client)
+    this.#member = this.channel.fanOut.add(this.#name, this.client)
   }
 
   /** Sends a live client what it has not got yet, and nothing more until it is live again. */
@@ -101,7 +101,7 @@ export class Subscription {
   }
 
   #leave(): void {
-    if (this.#member !== undefined) this.#hub.removeListener(this.channel, this.#member)
+    if (this.#member !== undefined) this.channel.fanOut.delete(this.#member)
     this.#member = undefined
   }
 }
