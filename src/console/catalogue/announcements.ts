@@ -2,7 +2,6 @@ import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import type { Language, LocalizedText } from '../../../schema/languages.ts'
 import { AccessPolicy, type Client } from '../../features/app-status/access-policy.ts'
-import { givenName, type StoredName } from '../../language/names.ts'
 import { type Field, lineField, type Values } from '../layout/fields.ts'
 
 /** What some clients are shown, in one language. */
@@ -81,20 +80,6 @@ function shown(language: Language, body: AppStatus): ShownAnswer | null {
     body: JSON.stringify(body, null, 2),
   }
 }
-
-/** The fields of a name in one language or two. */
-export const nameFields: readonly Field<StoredName>[] = [
-  lineField('name', 'Name', 100, ({ name }) => name, { isRequired: true, group: 'name' }),
-  lineField('name_ar', 'Name in Arabic', 100, ({ name_ar }) => name_ar ?? '', {
-    hint: 'Left empty, the first name is shown in both languages.',
-    language: 'ar',
-    group: 'name',
-  }),
-]
-
-/** The name of a body of /admin/v1. */
-export const nameIn = ({ name = '', name_ar = '' }: Values) =>
-  name === '' ? undefined : givenName({ name, name_ar: name_ar === '' ? null : name_ar })
 
 /** What clients are shown. */
 interface Announcement {

@@ -19,12 +19,11 @@ import { type Field, lineField, numberField, numberIn } from '../layout/fields.t
 import { pagePath } from '../layout/links.ts'
 import { sendSections } from '../layout/page.ts'
 import { column, numberColumn } from '../lists/list.ts'
-import { nameFields, nameIn } from './announcements.ts'
 import { appModePages } from './app-mode.ts'
 import { type Editor, editorPages } from './editor.ts'
 import { giftPages } from './gifts.ts'
 import { allReleases, releasePages } from './releases.ts'
-import { isNumber, numbered, wholeList } from './whole-list.ts'
+import { isNumber, nameFields, nameIn, numbered, wholeList } from './whole-list.ts'
 
 /** /console/catalogue: what there is to give and to buy, and which clients may use the app. */
 export const cataloguePages: ConsolePages = (scope, services) => {
@@ -58,7 +57,7 @@ export const cataloguePages: ConsolePages = (scope, services) => {
   for (const addPages of [giftPages, packagePages, countryPages, releasePages, appModePages]) addPages(scope, services)
 }
 
-const list = wholeList<CountryRow>({
+const countryList = wholeList<CountryRow>({
   label: 'Countries',
   empty: 'There are no countries yet. An operator adds the first one here; charging agents serve countries.',
   columns: [
@@ -71,11 +70,11 @@ const list = wholeList<CountryRow>({
   order: { id: ({ country_id }) => country_id, name: ({ name }) => name },
 })
 
-const editor: Editor<CountryRow> = {
+const countryEditor: Editor<CountryRow> = {
   path: '/catalogue/countries',
   adminPath: '/countries',
   noun: 'country',
-  many: numbered(list, async (db) => (await allCountries(db)).map(({ country_id }) => country_id)),
+  many: numbered(countryList, async (db) => (await allCountries(db)).map(({ country_id }) => country_id)),
   isKey: isNumber,
   find: (db, key) => countryById(db, Number(key)),
   titleOf: ({ country_id, name }) => `Country ${country_id}: ${name}`,
@@ -91,12 +90,12 @@ const editor: Editor<CountryRow> = {
 }
 
 /** /console/catalogue/countries: the countries that charging agents serve. */
-const countryPages: ConsolePages = (scope, services) => editorPages(scope, services, editor)
+const countryPages: ConsolePages = (scope, services) => editorPages(scope, services, countryEditor)
 
 const MAX_RANK = 1_000_000_000
 const MAX_DAYS = 36_500
 
-const fields: readonly Field<PrivilegePackage>[] = [
+const packageFields: readonly Field<PrivilegePackage>[] = [
   ...nameFields,
   numberField('rank', 'Rank', [-MAX_RANK, MAX_RANK], ({ rank }) => rank, 'Higher is better.'),
   numberField(
@@ -155,7 +154,7 @@ const packageEditor = (sources: PictureSources): Editor<PrivilegePackage> => ({
     ['Icon', iconOf(sources, one)],
     ['Added', timeCell(one.created_at)],
   ],
-  fields,
+  fields: packageFields,
   versionOf: packageVersion,
   bodyOf: (values) => ({
     name: nameIn(values),

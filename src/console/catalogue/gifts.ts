@@ -20,7 +20,6 @@ import { type Field, lineField, numberField, numberIn, type Values } from '../la
 import { addressWith, pagePath } from '../layout/links.ts'
 import type { Part } from '../layout/page.ts'
 import { column, numberColumn, type Table } from '../lists/list.ts'
-import { nameFields, nameIn } from './announcements.ts'
 import { type Editor, editorPages } from './editor.ts'
 import {
   expectedShares,
@@ -33,7 +32,7 @@ import {
   rowShares,
   shownRows,
 } from './odds-form.ts'
-import { isNumber, numbered, wholeList } from './whole-list.ts'
+import { isNumber, nameFields, nameIn, numbered, wholeList } from './whole-list.ts'
 
 const kinds = [
   ['lucky', 'lucky: every order is drawn'],

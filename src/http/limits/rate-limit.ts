@@ -20,6 +20,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     [rateLimitEntry]: RateLimitEntry | null
   }
+  interface FastifyContextConfig {
+    /** Cost of a request to the route, in ordinary requests; 1 by default. */
+    cost?: number
+  }
 }
 
 /** Charges a request for work that only its body reveals; the requests after it may be refused. */
@@ -119,13 +123,6 @@ function pauseBefore(entry: RateLimitEntry, cost: number, now: number): number {
 const keyOf = (caller: Caller): CallerKey => (caller.kind === 'user' ? caller.id : caller.sub)
 
 const secondsUntilEndOf = ({ windowEnds }: RateLimitEntry, now: number): number => Math.ceil((windowEnds - now) / 1000)
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Cost of a request to the route, in ordinary requests; 1 by default. */
-    cost?: number
-  }
-}
 
 /** Bytes of a body that take as long to read, parse and validate as an ordinary request. */
 const BODY_BYTES_PER_COST = 16 * 1024
