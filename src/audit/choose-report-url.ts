@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { errorCode } from '../config/error-code.ts'
-import { connect } from '../db/connect.ts'
-import { assertOwnSession } from '../db/session/assert-own-session.ts'
+import { assertOwnSession, connect } from '../db/connect.ts'
 import type { AuditDatabase } from './database.ts'
 
 /** How long a report waits for the standby to replay what the primary has. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { readLedgerSchema } from '../config/ledger-schema.ts'
-import { leaseEmbedded } from '../db/cluster/lease.ts'
+import { leaseEmbedded } from '../db/cluster/embedded.ts'
+import { assertOwnSession, SharedSession } from '../db/connect.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
-import { assertOwnSession, SharedSession } from '../db/session/assert-own-session.ts'
 
 /** Connection strings of the service's ledger. */
 export interface AuditDatabase {

@@ -1,4 +1,4 @@
-import { systemClock } from '../config/clock.ts'
+import { systemClock } from '../db/async.ts'
 import { Pace } from '../db/pace.ts'
 import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Language } from '../../schema/languages.ts'
-import { CachedRead } from '../db/queries/cached-read.ts'
+import { CachedRead } from '../db/queries/caches.ts'
 import { OddsResponses } from '../features/gifts/catalogue/odds-responses.ts'
 import { publishedDecoration } from '../features/gifts/presenters.ts'
 import { allDecorations } from '../features/gifts/reads.ts'

@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { ChooseReportDatabase } from '../db/queries/report-database.ts'
+import type { ChooseReportDatabase } from '../db/queries/query-builder.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'

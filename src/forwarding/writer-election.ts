@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolder } from '../config/make-folder.ts'
-import type { FailureLog, RecoveryLogger } from '../db/failure-log.ts'
+import { aborted } from '../db/async.ts'
+import type { FailureLog, RecoveryLogger } from '../db/log.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import type { CommandRouter } from './command-router.ts'
 import { CommandServer } from './command-server.ts'
@@ -264,9 +265,3 @@ function reasonOf(failure: unknown): string {
 }
 
 const addressOf = ({ host, port }: Network): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { loopTimeout } from '../db/loop-timeout.ts'
+import { loopTimeout } from '../db/async.ts'
 import type { Command } from '../ledger/executor/command.ts'
 import type { CommandResult } from '../ledger/executor/command-queue.ts'
 import { Overloaded, Unavailable } from '../ledger/executor/failures.ts'

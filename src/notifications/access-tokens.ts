@@ -2,7 +2,7 @@ import { sign } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ServiceAccount } from '../config/service-account.ts'
-import { SingleFlight } from '../db/single-flight.ts'
+import { SingleFlight } from '../db/async.ts'
 import { type HttpResult, post } from './http-client.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { FailureLog } from '../db/failure-log.ts'
+import { FailureLog } from '../db/log.ts'
 import { backoffMs } from './backoff.ts'
 import type { LeasedDelivery, Outbox } from './outbox.ts'
 import type { Outcome, Send } from './sender.ts'

@@ -24,8 +24,3 @@ export const endInTime = (who: string, exitCode = 1): NodeJS.Timeout =>
     console.error(`${who} did not stop in time.`)
     process.exit(exitCode)
   }, STOP_TIMEOUT_MS).unref()
-
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  signal.aborted
-    ? Promise.resolve()
-    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { awaitStandby, positionWaiter } from '../../src/db/await-standby.ts'
+import { awaitStandby, positionWaiter } from '../../src/db/standby.ts'
 
 test('a read waits for a standby, but not for long', async (t) => {
   let looks = 0

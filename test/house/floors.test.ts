@@ -59,7 +59,7 @@ test('every session is prepared, so that nothing that a database presets reaches
   // The classes of pg count the time in which the event loop is held.
   const opening = product.filter(({ text }) => /\bnew (Client|Pool|PatientPool)\(/.test(text))
   const paths = opening.map(({ path }) => path).toSorted()
-  t.strictSame(paths, ['src/db/connect.ts', 'src/db/migrations/migrate.ts', 'src/db/pool.ts'])
+  t.strictSame(paths, ['src/db/connect.ts', 'src/db/migrate.ts', 'src/db/pool.ts'])
   t.strictSame(
     opening.filter(({ text }) => !text.includes('prepareSession(client, ')).map(({ path }) => path),
     [],

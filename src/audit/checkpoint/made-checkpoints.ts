@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Checkpoint, MadeCheckpoint } from '../../../schema/finance.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { CheckpointSigner } from './checkpoint.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type CheckpointHead, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from './checkpoint.ts'

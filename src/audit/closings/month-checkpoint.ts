@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { findCheckpointOf, rememberCheckpoint } from '../checkpoint/made-checkpoints.ts'
 import type { StepOptions } from './step-task.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type ClosingStep, closingSteps } from '../../features/closings/closing-steps.ts'
 import { acknowledgementsOf } from '../../features/closings/reads.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Job } from '../../../schema/finance.ts'
 import { isReadOnlyError } from '../../db/postgres-errors.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { Progress } from '../ledger-scan.ts'

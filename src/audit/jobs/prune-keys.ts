@@ -1,6 +1,5 @@
 import type { Pool } from 'pg'
-import { readPassedTime } from '../../db/queries/passed-time.ts'
-import { REPLY_RETENTION } from '../../ledger/storage/prune.ts'
+import { REPLY_RETENTION, readPassedTime } from '../../db/queries/delete-older-rows.ts'
 
 /** Forgets the keys of jobs and checkpoints when the replies to them are deleted, and jobs that pages started. */
 export async function pruneKeys(pool: Pool): Promise<void> {

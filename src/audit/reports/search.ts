@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { isNameWord } from '../../../schema/search.ts'
-import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { beginsWith, isWord, micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isMonth } from '../../features/closings/month.ts'
 import { findClosing } from '../../features/closings/reads.ts'

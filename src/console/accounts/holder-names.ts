@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
+import { isAnyOf } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { readUserNames } from '../users/find-user.ts'
 

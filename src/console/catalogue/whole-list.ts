@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { parseId } from '../../ledger/rules/parse-id.ts'
 import type { Micros } from '../../ledger/rules/time.ts'

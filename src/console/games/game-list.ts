@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { amountCell, codeCell, numberCell, statusCell, type Tone, textCell, timeCell } from '../frame/cells.ts'

@@ -1,6 +1,6 @@
 import { MIN_AHEAD_SECONDS } from '../../db/head.ts'
+import { RecentRead } from '../../db/queries/caches.ts'
 import type { Instance } from '../../db/queries/instances.ts'
-import { RecentRead } from '../../db/queries/recent-read.ts'
 import type { ConsolePages } from '../console-services.ts'
 import { addressWith } from '../frame/address.ts'
 import {

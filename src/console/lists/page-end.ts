@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import { INDEX_CURSOR } from '../../ledger/indexes/index-rows.ts'
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { ProposalAction } from '../../../schema/proposal-events.ts'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
+import { isAnyOf } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { LimitedAmount } from '../../features/proposals/covered-verb.ts'
 import { parseProposed } from '../../features/proposals/reads.ts'

@@ -3,7 +3,7 @@ import { AskedJobs, type AskedKind, type AskedLimits } from '../../audit/jobs/as
 import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { foldTrialBalance, type TrialBalance } from '../../audit/reports/trial-balance.ts'
 import { auditWorker } from '../../audit/verify/audit-worker.ts'
-import type { ReportDatabase } from '../../db/queries/report-database.ts'
+import type { ReportDatabase } from '../../db/queries/query-builder.ts'
 
 /** Folding so many events takes some 30 ms; longer ones go to the audit worker. */
 const MAX_INLINE_EVENTS = 5_000

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
-import { PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 
 /** Longer than any session lasts: after that its cookie is over by itself. */

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { isAnyOf, micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isErased } from '../../features/users/user.ts'
 import { notFound } from '../../http/errors/http-error.ts'

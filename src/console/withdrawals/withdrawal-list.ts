@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'

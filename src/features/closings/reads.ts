@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { MonthClosing } from '../../../schema/closings.ts'
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { acknowledgedFinding } from './acknowledgement.ts'
 import { monthClosing } from './presenters.ts'

@@ -1,7 +1,7 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { LimitedAmounts, ProposalAction } from '../../../schema/proposal-events.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { PendingLoads } from '../../ledger/executor/pending-loads.ts'
 import { RowCache } from '../../ledger/executor/row-cache.ts'

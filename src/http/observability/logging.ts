@@ -1,7 +1,7 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { errorCode } from '../../config/error-code.ts'
-import { isConnectionError } from '../../db/connection-errors.ts'
+import { isConnectionError } from '../../db/postgres-errors.ts'
 import { LogSampler } from './log-sampler.ts'
 
 /** Nothing logs these fields on purpose; they are masked in case something does by mistake. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { SingleFlight } from '../../db/async.ts'
 import { headOf } from '../../db/head.ts'
-import { SingleFlight } from '../../db/single-flight.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Executor } from '../../ledger/executor/executor.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'

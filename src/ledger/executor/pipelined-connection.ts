@@ -1,6 +1,5 @@
 import type { Client, QueryResult } from 'pg'
-import { connect } from '../../db/connect.ts'
-import { IS_CITUS } from '../../db/session/citus.ts'
+import { connect, IS_CITUS } from '../../db/connect.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000

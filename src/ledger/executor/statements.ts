@@ -1,4 +1,4 @@
-import { microsOf } from '../../db/micros-of.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import { isoMicros } from '../rules/time.ts'
 import { jsonArray, plainArray, textArray } from '../storage/bytes/array-text.ts'
 import type { Head, StoredReply } from '../storage/head.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { loopTimeout } from '../../db/loop-timeout.ts'
+import { loopTimeout } from '../../db/async.ts'
 import type { Micros } from '../rules/time.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
 import type { Query } from '../storage/lost-commits.ts'

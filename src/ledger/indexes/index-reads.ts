@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../rules/time.ts'
 import { BLOCK_EVENTS, baseOf, INDEX_CURSOR } from './index-rows.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { FailureLog } from '../../db/failure-log.ts'
+import type { FailureLog } from '../../db/log.ts'
 import { runOnOneInstance } from '../subscriptions/single-owner.ts'
 import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
 import { type IndexPositions, indexPace, indexPiece } from './index-piece.ts'

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
-import { microsOf } from '../../db/micros-of.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
 import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/head.ts'

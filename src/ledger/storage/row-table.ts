@@ -1,4 +1,4 @@
-import { microsOf } from '../../db/micros-of.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import { type Column, type Columns, nullable, type RowKind, text } from '../rules/columns.ts'
 import type { TableProjection } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'

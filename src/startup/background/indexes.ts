@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { FailureLog } from '../../db/failure-log.ts'
+import { FailureLog } from '../../db/log.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
 import { type IndexLag, readIndexLag } from '../../ledger/indexes/index-lag.ts'

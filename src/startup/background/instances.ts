@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { FailureLog } from '../../db/failure-log.ts'
+import { FailureLog } from '../../db/log.ts'
 import {
   type InstanceIdentity,
   type InstanceState,

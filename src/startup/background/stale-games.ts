@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { FailureLog } from '../../db/failure-log.ts'
+import { FailureLog } from '../../db/log.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import { MAX_PURGED_GAMES } from '../../features/roulette/old-games/purge.ts'
 import { findStaleGames } from '../../features/roulette/reads.ts'

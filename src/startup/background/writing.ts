@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { fingerprint, newIncarnation } from '../../config/keys.ts'
-import { FailureLog } from '../../db/failure-log.ts'
+import { FailureLog } from '../../db/log.ts'
 import { loadDemo } from '../../demo/load.ts'
 import { openApprovals } from '../../features/proposals/set-approvals.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { test } from 'tap'
 import { isNameWord } from '../../../schema/search.ts'
-import { beginsWith, isWord } from '../../../src/db/queries/begins-with.ts'
+import { beginsWith, isWord } from '../../../src/db/queries/expressions.ts'
 import { folded } from '../../../src/language/folded.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'

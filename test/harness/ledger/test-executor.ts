@@ -1,5 +1,5 @@
 import { Pool } from 'pg'
-import { prepareSession } from '../../../src/db/session/prepare-session.ts'
+import { prepareSession } from '../../../src/db/connect.ts'
 import { evolve, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'

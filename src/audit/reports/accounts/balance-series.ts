@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../../db/queries/micros.ts'
+import { micros } from '../../../db/queries/expressions.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-lag.ts'
 import { entriesAt, entriesBetween, indexedSql } from '../../../ledger/indexes/index-reads.ts'

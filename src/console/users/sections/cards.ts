@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { EventData } from '../../../../schema/events.ts'
-import { micros } from '../../../db/queries/micros.ts'
+import { micros } from '../../../db/queries/expressions.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { packageNames } from '../../../features/privilege/reads.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { EventData, RouletteEntry } from '../../../../schema/events.ts'
-import { isAnyOf } from '../../../db/queries/is-any-of.ts'
+import { isAnyOf } from '../../../db/queries/expressions.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { readNewestOf } from '../../events/stored-events.ts'

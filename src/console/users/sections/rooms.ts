@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { micros } from '../../../db/queries/micros.ts'
+import { micros } from '../../../db/queries/expressions.ts'
 import { decodeCursor } from '../../../http/pages.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'

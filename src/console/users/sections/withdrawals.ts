@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from '../../../../schema/agency-events.ts'
-import { micros } from '../../../db/queries/micros.ts'
+import { micros } from '../../../db/queries/expressions.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { amountCell, statusCell, timeCell, wordCell } from '../../frame/cells.ts'
 import { eventPath, idCell, personCell } from '../../frame/links.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { SingleFlight } from '../../../db/async.ts'
 import type { Log } from '../../../db/log.ts'
 import { isReadOnlyError } from '../../../db/postgres-errors.ts'
-import { recentlyUsed } from '../../../db/recently-used.ts'
-import { SingleFlight } from '../../../db/single-flight.ts'
+import { recentlyUsed } from '../../../db/queries/caches.ts'
 import type { Client } from '../access-policy.ts'
 import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
 

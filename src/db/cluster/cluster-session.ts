@@ -1,19 +1,20 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { errorCode } from '../../config/error-code.ts'
 import { replaceFile } from '../../config/secret-file.ts'
 import { connect } from '../connect.ts'
 import type { Log } from '../log.ts'
-import { provision } from '../migrations/provision.ts'
+import { provision } from '../roles.ts'
 import { type Cluster, StartError } from './cluster.ts'
-import { freePort } from './free-port.ts'
 import type { Postmaster } from './postmaster.ts'
-import { Silence } from './silence.ts'
 
 /** A running cluster and a session of the role `economy_owner`. */
-export interface ClusterSession {
+interface ClusterSession {
   readonly port: number
   readonly client: Client
   /** Whether this call started it. */
@@ -150,5 +151,81 @@ export async function connectOwner(cluster: Cluster, port: number): Promise<Clie
     if (!['28000', '28P01', '3D000'].includes(errorCode(error) ?? '')) throw error
     await provision(cluster, port)
     return connect(url, 'economy embedded')
+  }
+}
+
+/** How long a PostgreSQL that is alive may answer nobody. */
+const MAX_SILENCE_MS = 60_000
+
+/**
+ * Ends a PostgreSQL that is alive and has answered nobody for a minute, so that it can be started again. One that
+ * recovers says so, and is waited for.
+ */
+export class Silence {
+  readonly #cluster: Pick<Cluster, 'running' | 'kill' | 'log'>
+  readonly #log: Log
+  readonly #now: () => number
+  #since: number | undefined
+
+  constructor(cluster: Pick<Cluster, 'running' | 'kill' | 'log'>, log: Log, now = () => performance.now()) {
+    this.#cluster = cluster
+    this.#log = log
+    this.#now = now
+  }
+
+  answered(): void {
+    this.#since = undefined
+  }
+
+  /** After an attempt to connect has failed. */
+  failed(err: unknown): void {
+    const running = this.#cluster.running()
+    if (running === null || isAnswer(err)) {
+      this.#since = undefined
+      return
+    }
+    this.#since ??= this.#now()
+    if (this.#now() - this.#since < MAX_SILENCE_MS) return
+    this.#since = undefined
+    const { pid } = running
+    const { log } = this.#cluster
+    this.#log.warn(
+      { pid, log, err },
+      'embedded PostgreSQL has answered nobody for a minute; ending it to start it again',
+    )
+    this.#cluster.kill()
+  }
+}
+
+/** Whether PostgreSQL itself says what is wrong. That it is shutting down says nothing: a hanging shutdown is silent. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof DatabaseError && !(error.code === '57P03' && error.message.includes('shutting down'))
+
+/**
+ * Below the ports that the kernel gives to outgoing connections (from 32768): there a client that reconnects while
+ * PostgreSQL is down could be given PostgreSQL's own port, and keep it from coming back.
+ */
+const MIN_PORT = 15_432
+const MAX_PORT = 32_767
+
+/** A free port of 127.0.0.1: the preferred one if possible. */
+export async function freePort(preferred: number | null = null): Promise<number> {
+  if (preferred !== null && (await isFree(preferred))) return preferred
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = randomInt(MIN_PORT, MAX_PORT + 1)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`No free port was found between ${MIN_PORT} and ${MAX_PORT}`)
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    server.close()
   }
 }

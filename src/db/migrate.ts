@@ -3,13 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, PostgresAdapter, PostgresDialect, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import type { Pool } from 'pg'
-import { lockName, schemaOf } from '../ledger-url.ts'
-import { PatientPool } from '../pool.ts'
-import { IS_CITUS } from '../session/citus.ts'
-import { prepareSession } from '../session/prepare-session.ts'
-import { splitStatements } from './split-statements.ts'
+import { IS_CITUS, prepareSession } from './connect.ts'
+import { lockName, schemaOf } from './ledger-url.ts'
+import { PatientPool } from './pool.ts'
 
-const ownFolder = new URL('../../../sql/', import.meta.url)
+const ownFolder = new URL('../../sql/', import.meta.url)
 
 /** The database lacks migrations and they could not be applied. */
 export class MigrationError extends Error {
@@ -213,3 +211,24 @@ class MigrationAdapter extends PostgresAdapter {
     await sql`select pg_advisory_unlock(hashtextextended(${this.#lock}, 0))`.execute(db)
   }
 }
+
+/** Everything in SQL that can contain a semicolon which ends no statement; and the semicolon itself. */
+const PARTS = /--[^\n]*|\/\*[\s\S]*?\*\/|\$(?<tag>\w*)\$[\s\S]*?\$\k<tag>\$|'(?:[^']|'')*'|"(?:[^"]|"")*"|;/g
+
+/**
+ * The statements of a migration, without their semicolons. For SQL as migrations are written: no nested comments, no
+ * `E'…'` strings with an escaped quotation mark, no `begin atomic` bodies.
+ */
+export function splitStatements(text: string): string[] {
+  const statements: string[] = []
+  let start = 0
+  for (const { 0: part, index } of text.matchAll(PARTS)) {
+    if (part !== ';') continue
+    statements.push(text.slice(start, index))
+    start = index + 1
+  }
+  statements.push(text.slice(start))
+  return statements.map((statement) => statement.trim()).filter((statement) => !isEmpty(statement))
+}
+
+const isEmpty = (statement: string): boolean => statement.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim() === ''
