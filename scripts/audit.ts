@@ -6,7 +6,7 @@ import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { errorCode } from '../src/config/error-code.ts'
-import { stopSignal } from '../src/startup/signals.ts'
+import { stopSignal } from '../src/startup/process.ts'
 
 // Exit codes: 0 clean, 1 findings, 2 could not run.
 const EXIT_FINDINGS = 1

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander'
 import type { LedgerWriter } from '../src/audit/with-ledger.ts'
-import { stopSignal } from '../src/startup/signals.ts'
+import { stopSignal } from '../src/startup/process.ts'
 
 /** What a command line is given: by its process, or by a test that calls it as a function. */
 export interface Invocation {

@@ -5,7 +5,7 @@ import { withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
-import { parseId } from '../src/ledger/rules/parse-id.ts'
+import { parseId } from '../src/ledger/rules/account.ts'
 import { notifier } from '../src/slices.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 

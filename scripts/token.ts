@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
 import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
+import { readSecret } from '../src/config/files.ts'
 import { keyFile } from '../src/config/keys.ts'
-import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
 import { ledgerUrl } from '../src/db/ledger-url.ts'
 import type { StaffRole } from '../src/http/auth/caller.ts'
 import { plainStaffName } from '../src/http/auth/staff-name.ts'
 import { registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
-import { parseId } from '../src/ledger/rules/parse-id.ts'
+import { parseId } from '../src/ledger/rules/account.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type Terminal = Pick<Console, 'log' | 'error'>

@@ -8,7 +8,7 @@ import {
   type onRequestAsyncHookHandler,
   type onRequestHookHandler,
 } from 'fastify'
-import type { JwtKey } from './config/jwt-key.ts'
+import type { JwtKey } from './config/credentials.ts'
 import { consoleRoutes } from './console/console.ts'
 import type { ConsoleOptions } from './console/console-services.ts'
 import { demoPictures } from './demo/pictures.ts'

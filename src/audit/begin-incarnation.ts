@@ -1,6 +1,6 @@
 import type { EventData } from '../../schema/events.ts'
 import { runVerb } from '../ledger/executor/run-verb.ts'
-import { recordRestore } from '../ledger/storage/record-restore.ts'
+import { recordRestore } from '../ledger/rules/incarnation.ts'
 import { withExecutor } from './with-executor.ts'
 
 /** Records `ledger-restored`, from which on the ledger may be written again. */

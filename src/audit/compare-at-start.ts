@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import type { LostCommitsConfig } from '../config/environment.ts'
 import { newIncarnation } from '../config/keys.ts'
-import type { LostCommitsConfig } from '../config/lost-commits.ts'
 import { connect } from '../db/connect.ts'
 import { type LastSeen, lastSeenFile, readLastSeen } from '../db/last-seen.ts'
 import type { Log } from '../db/log.ts'

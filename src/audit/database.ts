@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { readLedgerSchema } from '../config/ledger-schema.ts'
+import { readLedgerSchema } from '../config/environment.ts'
 import { leaseEmbedded } from '../db/cluster/embedded.ts'
 import { assertOwnSession, SharedSession } from '../db/connect.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'

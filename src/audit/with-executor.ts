@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { evolve, tables } from '../domain.ts'
 import { plainStaffName } from '../http/auth/staff-name.ts'
 import { Executor } from '../ledger/executor/executor.ts'
-import type { AssertLedger } from '../ledger/executor/store.ts'
+import type { AssertLedger } from '../ledger/executor/pipelined-connection.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 
 /** The actor on the ledger for a command line: the user's name, or the user id where the system has no name. */

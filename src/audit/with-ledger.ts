@@ -1,4 +1,4 @@
-import { readLostCommitsConfig } from '../config/lost-commits.ts'
+import { readLostCommitsConfig } from '../config/environment.ts'
 import { isLater, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import { DatabaseIsStandby, LedgerWentBack } from '../ledger/executor/failures.ts'

@@ -6,8 +6,7 @@ import { isErased, type User, type UserProfile, userProfiles, users, userUids } 
 import { foldedNames } from '../language/folded.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
-import { keyOf } from '../ledger/rules/projection.ts'
-import type { State } from '../ledger/rules/state.ts'
+import { keyOf, type State } from '../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../ledger/rules/verb.ts'
 
 export interface EraseProfile {

@@ -1,5 +1,5 @@
 import type { Refusals } from '../http/errors/refusals.ts'
-import type { Evolver } from '../ledger/rules/evolve.ts'
+import type { Evolver } from '../ledger/rules/event.ts'
 import type { RowTable } from '../ledger/storage/row-table.ts'
 import type { NotificationMapper } from '../notifications/event-notification.ts'
 

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { ServiceAccount } from '../config/service-account.ts'
+import type { ServiceAccount } from '../config/credentials.ts'
 import { SingleFlight } from '../db/async.ts'
 import { type HttpResult, post } from './http-client.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { ServiceAccount } from '../config/service-account.ts'
+import type { ServiceAccount } from '../config/credentials.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { type HttpResult, post } from './http-client.ts'
 import type { Delivery, Outcome, Send } from './sender.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config/config.ts'
-import type { JwtKey } from '../config/jwt-key.ts'
+import type { JwtKey } from '../config/credentials.ts'
 import type { SignInCodes } from '../console/session/sign-in-codes.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PublicAddress } from '../http/auth/public-address.ts'

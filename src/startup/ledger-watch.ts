@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import { compareAtStart, recordLoss } from '../audit/compare-at-start.ts'
 import type { Watch } from '../audit/with-executor.ts'
-import type { LostCommitsConfig } from '../config/lost-commits.ts'
-import { makeFolder } from '../config/make-folder.ts'
+import type { LostCommitsConfig } from '../config/environment.ts'
+import { makeFolder } from '../config/files.ts'
 import { SingleFlight } from '../db/async.ts'
 import { connect } from '../db/connect.ts'
 import { isLater, type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
 import { FailureLog } from '../db/log.ts'
 import { DatabaseIsStandby, LedgerWentBack, Unavailable } from '../ledger/executor/failures.ts'
-import type { AssertLedger } from '../ledger/executor/store.ts'
+import type { AssertLedger } from '../ledger/executor/pipelined-connection.ts'
 import { hashEvent, type StoredEvent } from '../ledger/storage/event-hash.ts'
 import {
   type Comparison,

@@ -7,14 +7,15 @@ import { FailureLog } from '../db/log.ts'
 import { BatchedLookup } from '../db/queries/batched-lookup.ts'
 import { prune } from '../db/queries/delete-older-rows.ts'
 import { evolve, tables } from '../domain.ts'
-import type { AppStatusGate } from '../features/app-status/app-status.ts'
+import { AppStatusGate } from '../features/app-status/app-status.ts'
+import { ClientRegistry } from '../features/app-status/clients/client-registry.ts'
+import { readAppStatus } from '../features/app-status/reads.ts'
 import { CommandRouter } from '../forwarding/command-router.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
-import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
-import { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
+import { AppliedEvents, CurrentIncarnation } from '../ledger/subscriptions/applied-events.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 import type { LedgerWatch } from './ledger-watch.ts'
@@ -120,4 +121,16 @@ export async function startLedger(
   applied.follow(tail, (events) => appState.applyAll(events))
   tail.start()
   return { executor: router, ownExecutor: executor, tail, applied, sessions, staffSessions }
+}
+
+/** Loads the gate's state; the clients that tokens report are stored until `cleanUp`. */
+export async function startAppStatus(
+  { db, subscriberPool }: Pick<Database, 'db' | 'subscriberPool'>,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): Promise<AppStatusGate> {
+  const clients = new ClientRegistry(subscriberPool, log)
+  cleanUp.defer(() => clients.stop())
+  clients.start()
+  return new AppStatusGate(await readAppStatus(db), clients)
 }

@@ -1,7 +1,7 @@
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { loadDemo } from '../../src/demo/load.ts'
 import { chooseSeed } from '../../src/features/fairness/choose-seed.ts'
-import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/rules/incarnation.ts'
 import { withOwnExecutors } from '../audit/seed-ledger.ts'
 import { rechain, tamper } from '../audit/verify-database.ts'
 import { busyLimits, cashRequest } from '../harness/app/busy-ledger.ts'

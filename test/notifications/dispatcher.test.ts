@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, test } from 'tap'
-import { readServiceAccount } from '../../src/config/service-account.ts'
+import { readServiceAccount } from '../../src/config/credentials.ts'
 import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
 import { fcmSender } from '../../src/notifications/fcm-sender.ts'

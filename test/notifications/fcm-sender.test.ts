@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { readServiceAccount } from '../../src/config/service-account.ts'
+import { readServiceAccount } from '../../src/config/credentials.ts'
 import { backoffMs } from '../../src/notifications/backoff.ts'
 import { fcmSender } from '../../src/notifications/fcm-sender.ts'
 import { retryAfterMs } from '../../src/notifications/http-client.ts'

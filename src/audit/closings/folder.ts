@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { DEFAULT_SCHEMA } from '../../config/environment.ts'
 import { errorCode } from '../../config/error-code.ts'
-import { DEFAULT_SCHEMA } from '../../config/ledger-schema.ts'
-import { PRIVATE_FILE } from '../../config/make-folder.ts'
+import { PRIVATE_FILE } from '../../config/files.ts'
 
 /** The folder of month closings in DATA_DIR. Ledgers in other schemas have their own. */
 export const closingsFolder = (dataDir: string, schema: string): string =>

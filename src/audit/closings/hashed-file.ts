@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { PRIVATE_FILE } from '../../config/make-folder.ts'
+import { PRIVATE_FILE } from '../../config/files.ts'
 import type { MadeFile } from './step-state.ts'
 
 /** A file that is written piece by piece, and hashed on the way. An old one of the same name is replaced. */

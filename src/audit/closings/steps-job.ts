@@ -1,4 +1,4 @@
-import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
+import { makeFolder, PRIVATE_FOLDER } from '../../config/files.ts'
 import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
 import type { Jobs, Outer, Work } from '../jobs/jobs.ts'
 import { auditWorker } from '../verify/audit-worker.ts'

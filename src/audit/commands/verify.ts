@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
-import { readInputFile } from '../../config/read-input-file.ts'
+import { readInputFile } from '../../config/files.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
 import { findKey, findSigner } from '../checkpoint/checkpoint-key.ts'
 import { formatFinding, MAX_FINDINGS } from '../finding.ts'

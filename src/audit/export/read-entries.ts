@@ -1,6 +1,6 @@
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Period } from '../reports/period.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 

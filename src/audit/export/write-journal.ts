@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
-import { makeFolder } from '../../config/make-folder.ts'
+import { makeFolder } from '../../config/files.ts'
 import type { Tables } from '../../db/tables.ts'
 import { ExactSum, foldAccounts } from '../reports/fold-accounts.ts'
 import { type Period, readEventTime } from '../reports/period.ts'

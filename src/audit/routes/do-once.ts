@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Work } from '../../features/closings/answer-work.ts'
 import { actorOf } from '../../http/auth/caller.ts'
 import { idempotencyKey } from '../../http/validation/idempotency.ts'
-import type { RegisteredVerb } from '../../ledger/executor/registered-verb.ts'
+import type { RegisteredVerb } from '../../ledger/executor/command.ts'
 import type { FinanceServices } from './services.ts'
 
 /** Who asks for work, and under which Idempotency-Key. */

@@ -1,5 +1,5 @@
 import { closings } from '../../features/closings/closing.ts'
-import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import type { Findings } from '../finding.ts'
 

@@ -1,6 +1,6 @@
 import { walletAccount } from '../../features/agency/accounts.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
-import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { holds } from '../../ledger/rules/account.ts'
 import type { Findings } from '../finding.ts'
 

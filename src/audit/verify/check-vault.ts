@@ -1,7 +1,7 @@
 import { fingerprint } from '../../config/keys.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { isErased } from '../../features/users/user.ts'
-import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { openStored } from '../../vault/reads.ts'
 import { createVault, type Vault } from '../../vault/vault.ts'

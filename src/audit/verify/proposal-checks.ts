@@ -6,9 +6,9 @@ import { priceChange } from '../../features/gifts/catalogue/define-decoration.ts
 import { type Proposal, proposalContents, proposals } from '../../features/proposals/proposal.ts'
 import { plainActor } from '../../http/auth/staff-name.ts'
 import { storedName } from '../../language/names.ts'
-import { currencyOf } from '../../ledger/rules/account.ts'
-import type { EventWithoutMovements, Movement } from '../../ledger/rules/event.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
+import type { EventWithoutMovements } from '../../ledger/rules/event.ts'
+import type { State } from '../../ledger/rules/projection.ts'
 import { hasValues } from '../../ledger/rules/stored-values.ts'
 
 /** By whom, and in which request, an event was caused, and what it moved. */

@@ -6,7 +6,7 @@ import { type Period, resolveAsOf } from '../../audit/reports/period.ts'
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/query-parsing.ts'
 import type { Tables } from '../../db/tables.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import { type PeriodQuery, periodFilters, readBounds } from '../lists/period-query.ts'
 
 export const accountFilters = Type.Object({ ...periodFilters, as_of: Type.Optional(Text(40)) })

@@ -1,5 +1,5 @@
+import type { Movement } from '../../ledger/rules/account.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
-import type { Movement } from '../../ledger/rules/event.ts'
 import { amountCell } from '../frame/cells.ts'
 import { accountCell, eventCell } from '../frame/links.ts'
 import { numberPart, type PartColumn, part, partTable, type Table } from './list.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isLoopback } from '../../config/loopback.ts'
+import { isLoopback } from '../../config/config.ts'
 
 const CODE_VALID_MS = 10 * 60_000
 

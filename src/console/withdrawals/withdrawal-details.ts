@@ -12,7 +12,7 @@ import {
 import { findWithdrawal } from '../../features/agency/reads.ts'
 import { unseal, type Viewer } from '../../features/agency/withdrawals/vault-access.ts'
 import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
-import type { Movement } from '../../ledger/rules/event.ts'
+import type { Movement } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { errorCode } from '../../config/error-code.ts'
-import { makeDataDir, secretFile, syncDirectory } from '../../config/secret-file.ts'
+import { makeDataDir, secretFile, syncDirectory } from '../../config/files.ts'
 import { findPostmaster, isAlive, killProcesses, type Postmaster, repairPidFile } from './postmaster.ts'
 import { type Account, chooseRunner, type Runner } from './run-as.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { errorCode } from '../../config/error-code.ts'
-import { dataDirError } from '../../config/secret-file.ts'
+import { dataDirError } from '../../config/files.ts'
 import { connect } from '../connect.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Person } from '../../../schema/common.ts'
 import type { StoredName } from '../../language/names.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import type { State } from '../../ledger/rules/projection.ts'
 import { countries } from '../users/countries/country.ts'
 import { userProfiles } from '../users/user.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { ClientType } from '../../../schema/events.ts'
-import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
 import { appStatusMessages } from './messages.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { defineRelease } from './releases/define-release.ts'

@@ -1,7 +1,6 @@
 import type { AcknowledgedFinding, ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
-import { integer, json, micros, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { integer, json, micros, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 import { nextMonth } from './month.ts'
 
 /** A month that was closed. */

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { Job, MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
 import { acknowledgeFinding } from './acknowledge-finding.ts'
 import { acknowledgedFinding } from './acknowledgement.ts'
 import { answerWork } from './answer-work.ts'

@@ -1,9 +1,15 @@
-import { integer, text } from '../../ledger/rules/columns.ts'
-import type { LedgerEvent } from '../../ledger/rules/event.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
+import type { Evolver, LedgerEvent } from '../../ledger/rules/event.ts'
 import { incarnationIn, incarnationKey } from '../../ledger/rules/incarnation.ts'
-import { type Key, keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../ledger/rules/state.ts'
+import {
+  integer,
+  type Key,
+  keyOf,
+  projection,
+  type RowOf,
+  type State,
+  text,
+  type WritableState,
+} from '../../ledger/rules/projection.ts'
 import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
 
 /** A user's current chain and how much of it is used. */

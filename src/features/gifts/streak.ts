@@ -1,6 +1,5 @@
-import { integer, micros } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { integer, micros, projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** Consecutive sends of one gift by one sender in one room. */

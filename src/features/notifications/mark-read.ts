@@ -1,5 +1,4 @@
-import { keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { keyOf, type State } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { inboxKey, notificationCount } from '../../notifications/inbox/inbox.ts'
 import { markMoves, readMarks } from './read-mark.ts'

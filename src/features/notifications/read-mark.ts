@@ -1,5 +1,4 @@
-import { integer, micros } from '../../ledger/rules/columns.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { integer, micros, projection } from '../../ledger/rules/projection.ts'
 
 /** Up to which of their notifications users have read; profile data, which is not part of the ledger. */
 export const readMarks = projection('notification_marks', {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Amount, Id } from '../../../schema/common.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
 import { markRead } from './mark-read.ts'
 
 const MarkRead = inputSchema(Type.Object({ user_id: Id, up_to: Amount, number: Amount }))

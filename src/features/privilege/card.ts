@@ -1,7 +1,13 @@
-import { boolean, integer, micros } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import {
+  boolean,
+  integer,
+  micros,
+  projection,
+  type RowOf,
+  type State,
+  type WritableState,
+} from '../../ledger/rules/projection.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 
 /** A privilege card, stored in its owner's wallet or already activated. */

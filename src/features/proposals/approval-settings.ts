@@ -1,8 +1,6 @@
 import { limitNames } from '../../../schema/account.ts'
-import { json, nullable, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { keyOf, projection } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { json, keyOf, nullable, projection, type State, text } from '../../ledger/rules/projection.ts'
 import type { ApprovalLimits } from './covered-verb.ts'
 
 /** The key of the only row. */

@@ -1,6 +1,5 @@
-import { json, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { json, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ApprovalLimits, LimitedAmount } from './covered-verb.ts'
 

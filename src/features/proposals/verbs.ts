@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
 import { refuse } from '../../ledger/rules/verb.ts'
 import type { FindCoveredCall } from './covered-verb.ts'
 import { approveProposal, expireProposals, rejectProposal } from './decide.ts'

@@ -1,6 +1,5 @@
-import { parseId } from '../../ledger/rules/parse-id.ts'
-import { type Key, keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { parseId } from '../../ledger/rules/account.ts'
+import { type Key, keyOf, type State } from '../../ledger/rules/projection.ts'
 import { rooms, roomUids } from './room.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { integer, micros, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { integer, micros, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 
 /** Ledger data of a room: what rules about value depend on. */
 export const rooms = projection('rooms', {

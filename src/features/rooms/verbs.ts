@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
 import { defineRoom } from './define-room.ts'
 import { joinRoom } from './members/join-room.ts'
 import { leaveRoom } from './members/leave-room.ts'

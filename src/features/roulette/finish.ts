@@ -1,5 +1,4 @@
-import { account, balances } from '../../ledger/rules/account.ts'
-import { transferError, transfers } from '../../ledger/rules/movement.ts'
+import { account, balances, transferError, transfers } from '../../ledger/rules/account.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { App, Services } from '../services.ts'
 import { type GameOfRoom, gameLookup } from './reads.ts'
 import type { RouletteVerbs } from './verbs.ts'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CreateGame, PurgeGames } from '../../../schema/roulette.ts'
-import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/command.ts'
 import type { Settings } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'

@@ -1,6 +1,5 @@
-import { integer, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { integer, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 
 /** A member of staff whose tokens were revoked; others have no row. */
 export const staffSessions = projection('staff_sessions', {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
 import { revokedStaffSessions } from './presenters.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 

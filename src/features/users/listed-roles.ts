@@ -1,6 +1,12 @@
-import { integer, text } from '../../ledger/rules/columns.ts'
-import { type Key, keyOf, projection } from '../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../ledger/rules/state.ts'
+import {
+  integer,
+  type Key,
+  keyOf,
+  projection,
+  type State,
+  text,
+  type WritableState,
+} from '../../ledger/rules/projection.ts'
 
 /** The flags of a user that make an agent or a manager. */
 interface RoleFlags {

@@ -1,7 +1,6 @@
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
-import { boolean, integer, json, micros, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { boolean, integer, json, micros, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import { countRoles } from './listed-roles.ts'
 

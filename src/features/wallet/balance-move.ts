@@ -1,6 +1,6 @@
 import { type Account, balanceOf, type Currency } from '../../ledger/rules/account.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import type { State } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** A credit or debit that an operator requests: a movement between an account and the operators' issuance account. */

@@ -1,5 +1,4 @@
-import { account, balances } from '../../ledger/rules/account.ts'
-import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { account, balances, transfer, transferError } from '../../ledger/rules/account.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'

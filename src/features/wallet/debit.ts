@@ -1,5 +1,4 @@
-import { account, balanceKeys, balances } from '../../ledger/rules/account.ts'
-import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { account, balanceKeys, balances, transfer, transferError } from '../../ledger/rules/account.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { rooms } from '../rooms/room.ts'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CurrencyName } from '../../../schema/operator.ts'
-import { inputSchema } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema } from '../../ledger/executor/command.ts'
 import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
 import type { MovedBalance } from './balance-move.ts'
 import { credit, creditMovements } from './credit.ts'

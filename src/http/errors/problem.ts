@@ -3,7 +3,7 @@ import { errorCode } from '../../config/error-code.ts'
 import { PoolExhausted } from '../../db/pool.ts'
 import { isConnectionError, isOverload, isRecoveryConflict } from '../../db/postgres-errors.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
-import { IndexLagExceeded } from '../../ledger/indexes/index-lag.ts'
+import { IndexLagExceeded } from '../../ledger/indexes/index-reads.ts'
 import { httpMessages } from '../messages.ts'
 import { HttpError, notFound } from './http-error.ts'
 

@@ -1,4 +1,4 @@
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import { InvalidPathParam } from '../errors/http-error.ts'
 
 /** The id in a path; throws a 404 when the text cannot be an id. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { FailureLog } from '../../db/log.ts'
-import { runOnOneInstance } from '../subscriptions/single-owner.ts'
-import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
-import { type IndexPositions, indexPace, indexPiece } from './index-piece.ts'
-import { INDEX_CURSOR } from './index-rows.ts'
+import { Pace } from '../../db/pace.ts'
+import { runOnOneInstance } from '../subscriptions/followers.ts'
+import { MAX_UNINDEXED_EVENTS } from './index-reads.ts'
+import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from './index-rows.ts'
 
-export interface IndexerOptions {
+interface IndexerOptions {
   /** The ledger's connection string. */
   readonly url: string
   readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
@@ -104,3 +104,45 @@ async function readPositions(client: Client): Promise<IndexPositions> {
   if (row === undefined) throw new Error('the cursor of the indexes is missing')
   return { indexed: Number(row.indexed), head: Number(row.head) }
 }
+
+/** A piece ends with its block at the latest. */
+const LIMITS = { min: 100, max: BLOCK_EVENTS }
+
+interface IndexWork {
+  readonly after: number
+  readonly upTo: number
+  /** As that of `restMs`. */
+  readonly urgency: number
+}
+
+/** How far the indexes are, and where the ledger ends. */
+interface IndexPositions {
+  readonly indexed: number
+  readonly head: number
+}
+
+/**
+ * Indexes the first piece of the events after one position and up to another, and rests. Answers null, with nothing
+ * written, when the cursor is elsewhere.
+ */
+export async function indexPiece(
+  client: Client,
+  pace: Pace,
+  { after, upTo, urgency }: IndexWork,
+): Promise<IndexPositions | null> {
+  const end = Math.min(upTo, baseOf(after + 1) + BLOCK_EVENTS, after + pace.events(urgency))
+  pace.start()
+  const { rows } = await client.query<{ head: string }>({
+    name: 'index events',
+    text: INDEX_EVENTS_SQL,
+    values: [after, end],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const head = Number(row.head)
+  pace.look(head)
+  await pace.afterPiece(end - after, urgency)
+  return { indexed: end, head }
+}
+
+export const indexPace = (): Pace => new Pace(LIMITS)

@@ -1,9 +1,9 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
-import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
 import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
-import type { Head } from '../storage/head.ts'
+import type { Head } from '../storage/event-hash.ts'
+import { binaryColumns } from '../storage/event-row-reader.ts'
 import type { TextRow } from '../storage/row-table.ts'
 
 const asText = { getTypeParser: () => (text: string) => text }

@@ -3,10 +3,9 @@ import type { Client, Pool } from 'pg'
 import { SingleFlight } from '../../db/async.ts'
 import type { FailureLog } from '../../db/log.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
-import { eventsAfter } from '../storage/read-events.ts'
-import { CommitNotifier } from './commit-notifier.ts'
+import { eventsAfter } from '../storage/stored-event.ts'
 import { EventBuffer } from './event-buffer.ts'
-import { runOnOneInstance } from './single-owner.ts'
+import { CommitNotifier, runOnOneInstance } from './followers.ts'
 
 /** Handles events in order; the next ones come when it is done. When it throws or rejects, they are retried later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>

@@ -1,8 +1,5 @@
-import { integer } from '../../ledger/rules/columns.ts'
-import type { EventWithoutMovements } from '../../ledger/rules/event.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { type Key, keyOf, projection } from '../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../ledger/rules/state.ts'
+import type { EventWithoutMovements, Evolver } from '../../ledger/rules/event.ts'
+import { integer, type Key, keyOf, projection, type State, type WritableState } from '../../ledger/rules/projection.ts'
 import { type NotificationMapper, notificationsOf } from '../event-notification.ts'
 
 /** The notifications of a user: what they say is rendered from the event when they are read. */

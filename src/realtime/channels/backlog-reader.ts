@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import { eventsAfter, eventsAt } from '../../ledger/storage/read-events.ts'
+import { eventsAfter, eventsAt } from '../../ledger/storage/stored-event.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { TimeSlice } from '../time-slice.ts'

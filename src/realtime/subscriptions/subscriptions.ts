@@ -1,5 +1,5 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
-import type { CurrentIncarnation } from '../../ledger/subscriptions/current-incarnation.ts'
+import type { CurrentIncarnation } from '../../ledger/subscriptions/applied-events.ts'
 import { type ChannelKey, roomChannel, roomIdOf, userChannel } from '../channels/channel-names.ts'
 import { type Reservation, type ResumeBudget, unlimited } from '../channels/resume-budget.ts'
 import { socketMessages } from '../messages.ts'

@@ -8,7 +8,7 @@ import {
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runAudit } from '../run-audit.ts'

@@ -5,8 +5,7 @@ import {
   evolveApprovalSettings,
   isSameLimits,
 } from '../../../src/features/proposals/approval-settings.ts'
-import type { ApprovalLimits, CoveredVerb } from '../../../src/features/proposals/covered-verb.ts'
-import { coveredCall } from '../../../src/features/proposals/covered-verb.ts'
+import { type ApprovalLimits, type CoveredVerb, coveredCall } from '../../../src/features/proposals/covered-verb.ts'
 import { approveProposal, expireProposals, rejectProposal } from '../../../src/features/proposals/decide.ts'
 import { approvalUses, evolveApprovalUses } from '../../../src/features/proposals/limit-use.ts'
 import { limited } from '../../../src/features/proposals/make.ts'
@@ -20,8 +19,8 @@ import { openApprovals, setApprovals } from '../../../src/features/proposals/set
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { type Credit, credit, creditMovements } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import { passedTime, passedTimeKey } from '../../../src/ledger/rules/passed-time.ts'
-import type { State } from '../../../src/ledger/rules/state.ts'
+import { passedTime, passedTimeKey } from '../../../src/ledger/rules/incarnation.ts'
+import type { State } from '../../../src/ledger/rules/projection.ts'
 import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 

@@ -4,7 +4,7 @@ import { openGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, testOpening, testSpins } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 

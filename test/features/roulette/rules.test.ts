@@ -7,9 +7,8 @@ import { gameAccount, games, openGames } from '../../../src/features/roulette/ga
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
 import { joinGame } from '../../../src/features/roulette/seats/join.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
-import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
+import { account, balanceOf, balances, transfer } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import {
   beginIncarnation,

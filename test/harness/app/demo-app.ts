@@ -1,7 +1,7 @@
 import { loadDemo } from '../../../src/demo/load.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import type { Example } from '../../../src/http/documents/examples.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { testOpening } from '../ledger/test-executor.ts'
 import type { Scope } from '../scope.ts'
 import { createTestApp, readDb, type TestApp } from './test-app.ts'

@@ -17,7 +17,7 @@ import type { ApprovalLimits } from '../../../src/features/proposals/covered-ver
 import { setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { slices } from '../../../src/slices.ts'
 import { DocumentedResponses } from '../http/documented-responses.ts'

@@ -8,7 +8,7 @@ import { type Command, command } from '../../../src/ledger/executor/command.ts'
 import { DuplicateIdempotencyKey } from '../../../src/ledger/executor/failures.ts'
 import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
 import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 

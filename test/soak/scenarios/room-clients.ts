@@ -1,5 +1,5 @@
 import { openPool } from '../../../src/db/pool.ts'
-import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
+import { eventsAfter } from '../../../src/ledger/storage/stored-event.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { slices } from '../../../src/slices.ts'
 import { queryOnce } from '../../harness/postgres/query-once.ts'

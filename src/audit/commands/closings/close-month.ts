@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { readLedgerSchema } from '../../../config/ledger-schema.ts'
+import { readLedgerSchema } from '../../../config/environment.ts'
 import { silent } from '../../../db/log.ts'
 import { openPool } from '../../../db/pool.ts'
 import { queryBuilder } from '../../../db/queries/query-builder.ts'

@@ -1,7 +1,7 @@
 import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
+import type { Movement } from '../../../ledger/rules/account.ts'
 import { currencies, currencyOf, isAccount, isSystem } from '../../../ledger/rules/account.ts'
-import type { Movement } from '../../../ledger/rules/event.ts'
-import { arrayItem, type EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
+import { arrayItem, type EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
 import type { Check } from '../../finding.ts'
 import { Accumulators } from './accumulators.ts'
 

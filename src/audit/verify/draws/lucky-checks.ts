@@ -7,7 +7,7 @@ import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { State } from '../../../ledger/rules/projection.ts'
 import type { DrawColumns, DrawObserver } from './draw-observer.ts'
 
 interface CheckedChain {

@@ -4,7 +4,7 @@ import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { State } from '../../../ledger/rules/projection.ts'
 import type { DrawColumns, DrawObserver } from './draw-observer.ts'
 
 /**

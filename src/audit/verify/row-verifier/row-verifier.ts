@@ -1,5 +1,5 @@
-import { EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
+import { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
 import type { EventFinding } from '../../finding.ts'
 import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import type { IndexTable } from '../indexes/index-row-reader.ts'

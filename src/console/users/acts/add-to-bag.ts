@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { parseId } from '../../../ledger/rules/account.ts'
 import { requiredChoice, requiredLine } from '../../forms/fields.ts'
 import { numberIn } from '../../forms/values.ts'
 import { formatCount, numberCell, textCell } from '../../frame/cells.ts'

@@ -1,6 +1,6 @@
 import { MAX_STORED_CARDS } from '../../../features/privilege/card.ts'
 import { packagesByRank } from '../../../features/privilege/reads.ts'
-import { parseId } from '../../../ledger/rules/parse-id.ts'
+import { parseId } from '../../../ledger/rules/account.ts'
 import { requiredChoice, requiredLine } from '../../forms/fields.ts'
 import { numberIn } from '../../forms/values.ts'
 import { formatCount, numberCell, textCell } from '../../frame/cells.ts'

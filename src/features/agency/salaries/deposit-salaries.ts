@@ -1,10 +1,13 @@
-import { type Account, account, balances } from '../../../ledger/rules/account.ts'
-import { integer, text } from '../../../ledger/rules/columns.ts'
-import type { LedgerEvent, Movement } from '../../../ledger/rules/event.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { transferError, transfers } from '../../../ledger/rules/movement.ts'
-import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import {
+  type Account,
+  account,
+  balances,
+  type Movement,
+  transferError,
+  transfers,
+} from '../../../ledger/rules/account.ts'
+import type { Evolver, LedgerEvent } from '../../../ledger/rules/event.ts'
+import { integer, keyOf, projection, type RowOf, type State, text } from '../../../ledger/rules/projection.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import type { Proposable } from '../../proposals/covered-verb.ts'
 import { isErased, userProfiles, users } from '../../users/user.ts'

@@ -1,10 +1,16 @@
 import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { Person } from '../../../../schema/common.ts'
 import { balances, hold } from '../../../ledger/rules/account.ts'
-import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/event.ts'
+import {
+  integer,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+} from '../../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
 import type { NamedCountry, NameLookup } from '../names.ts'

@@ -1,8 +1,7 @@
 import type { ClientType } from '../../../../schema/events.ts'
 import type { LocalizedText } from '../../../../schema/languages.ts'
-import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
+import type { Evolver } from '../../../ledger/rules/event.ts'
+import { integer, json, micros, nullable, projection, type RowOf, text } from '../../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** The release that clients of a type are asked to update to. */

@@ -1,7 +1,12 @@
-import { exact, integer } from '../../../ledger/rules/columns.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/event.ts'
+import {
+  exact,
+  integer,
+  projection,
+  type RowOf,
+  type State,
+  type WritableState,
+} from '../../../ledger/rules/projection.ts'
 
 /** Gifts that a user owns and can send without paying. */
 export const bagItems = projection('bag_items', {

@@ -1,9 +1,16 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
 import { storedName } from '../../../language/names.ts'
-import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/event.ts'
+import {
+  integer,
+  json,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+} from '../../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** A gift of the catalogue. */

@@ -1,6 +1,6 @@
 import type { EventData } from '../../../../schema/events.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { State } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { drawOrder, type LuckyChains } from '../../fairness/lg1.ts'
 import { nextSend } from '../../fairness/lucky-progress.ts'

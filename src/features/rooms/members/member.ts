@@ -1,8 +1,13 @@
-import { integer, micros } from '../../../ledger/rules/columns.ts'
-import type { LedgerEvent } from '../../../ledger/rules/event.ts'
-import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { type Key, keyOf, projection } from '../../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../../ledger/rules/state.ts'
+import type { Evolver, LedgerEvent } from '../../../ledger/rules/event.ts'
+import {
+  integer,
+  type Key,
+  keyOf,
+  micros,
+  projection,
+  type State,
+  type WritableState,
+} from '../../../ledger/rules/projection.ts'
 import { rooms } from '../room.ts'
 
 /** A member of a room. */

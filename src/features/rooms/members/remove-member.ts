@@ -1,4 +1,4 @@
-import { transferError } from '../../../ledger/rules/movement.ts'
+import { transferError } from '../../../ledger/rules/account.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { rooms } from '../room.ts'
 import { isMember, leftEvent, memberKeys } from './member.ts'

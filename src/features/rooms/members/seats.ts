@@ -1,6 +1,5 @@
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
-import type { Key } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { Key, State } from '../../../ledger/rules/projection.ts'
 
 /** Seats of members in the open game of their room; another slice provides them. */
 export interface Seats {

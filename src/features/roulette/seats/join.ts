@@ -1,5 +1,5 @@
+import { transfer, transferError } from '../../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
-import { transfer, transferError } from '../../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { isMember } from '../../rooms/members/member.ts'
 import { entryOf, type Game, gameAccount } from '../game.ts'

@@ -1,6 +1,6 @@
 import type { RouletteEntry } from '../../../../schema/events.ts'
+import { transfer, transferError } from '../../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
-import { transfer, transferError } from '../../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { entryOf, type Game, gameAccount } from '../game.ts'
 import {

@@ -1,6 +1,5 @@
 import { balances } from '../../../ledger/rules/account.ts'
-import { keyOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import { keyOf, type State } from '../../../ledger/rules/projection.ts'
 import type { Seats } from '../../rooms/members/seats.ts'
 import { entryOf, type Game, games, openGames } from '../game.ts'
 import { coinAccount, gameKeys } from '../game-lookup.ts'

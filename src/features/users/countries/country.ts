@@ -1,6 +1,12 @@
-import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import {
+  integer,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+} from '../../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
 
 /** Profile data, which is not part of the ledger. */

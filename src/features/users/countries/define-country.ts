@@ -1,9 +1,7 @@
 import type { LocalizedName } from '../../../../schema/languages.ts'
 import { fieldMessages } from '../../../language/field-messages.ts'
-import type { StoredName } from '../../../language/names.ts'
-import { storedName } from '../../../language/names.ts'
-import { keyOf } from '../../../ledger/rules/projection.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import { type StoredName, storedName } from '../../../language/names.ts'
+import { keyOf, type State } from '../../../ledger/rules/projection.ts'
 import { type ExpectedVersion, hasValues, isExpected } from '../../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import {

@@ -1,8 +1,15 @@
 import type { Platform } from '../../../../schema/devices.ts'
 import type { Language } from '../../../../schema/languages.ts'
-import { integer, json, micros, text } from '../../../ledger/rules/columns.ts'
-import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../../ledger/rules/state.ts'
+import {
+  integer,
+  json,
+  micros,
+  projection,
+  type RowOf,
+  type State,
+  text,
+  type WritableState,
+} from '../../../ledger/rules/projection.ts'
 
 /** A device that receives a user's push notifications; profile data, which is not part of the ledger. */
 export const devices = projection('devices', {

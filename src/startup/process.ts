@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+
 /** Supervisors commonly kill a process 10 s after asking it to stop. */
 const STOP_TIMEOUT_MS = 9500
 
@@ -24,3 +26,11 @@ export const endInTime = (who: string, exitCode = 1): NodeJS.Timeout =>
     console.error(`${who} did not stop in time.`)
     process.exit(exitCode)
   }, STOP_TIMEOUT_MS).unref()
+
+/**
+ * Collects garbage once the heap has grown by half of what is alive. By default Node lets it grow to five times that, and
+ * memory rises for minutes however little is kept. Must be called while the heap is small.
+ */
+export function limitHeapGrowth(): void {
+  setFlagsFromString('--heap-growing-percent=50')
+}

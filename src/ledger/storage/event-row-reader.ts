@@ -1,10 +1,8 @@
-import type { Movement } from '../../rules/event.ts'
-import { isoMicros } from '../../rules/time.ts'
-import { missingColumn, UnreadableEvent } from '../../rules/unreadable-event.ts'
-import { type LedgerEntry, LINE_BREAK } from '../event-hash.ts'
-import { isReadByEvolversAt } from '../evolver-balances.ts'
-import { equalsAt, internName } from './interned-names.ts'
-import { Utf8Builder } from './utf8-builder.ts'
+import type { Movement } from '../rules/account.ts'
+import { missingColumn, UnreadableEvent } from '../rules/event.ts'
+import { isoMicros } from '../rules/time.ts'
+import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
+import { equalsAt, internName, isReadByEvolversAt, Utf8Builder } from './text-bytes.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
   fstatSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,9 +15,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { errorCode } from './error-code.ts'
-import { makeFolder } from './make-folder.ts'
+
+/** The modes of files and folders with data of the ledger: for its owner alone. */
+export const PRIVATE_FOLDER = 0o700
+export const PRIVATE_FILE = 0o600
 
 /**
  * Creates the folder for keys and the embedded database. Others may pass through it but not list it: as root, PostgreSQL
@@ -103,7 +109,7 @@ function createSecret(dataDir: string, path: string): string {
   makeDataDir(dataDir)
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    writeFileSync(temporary, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true })
+    writeFileSync(temporary, randomBytes(32).toString('hex'), { flag: 'wx', mode: PRIVATE_FILE, flush: true })
   } catch (error) {
     throw dataDirError(dataDir, error)
   }
@@ -131,6 +137,55 @@ export function syncDirectory(path: string): void {
 /** Writes a file readable by its owner alone, atomically. */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  writeFileSync(temporary, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true })
   renameSync(temporary, path)
+}
+
+/** Takes from all others a folder with what is in it. Does nothing where there is none. Throws Node's error on failure. */
+export function makePrivate(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if ((stats.mode & 0o077) !== 0) chmodSync(path, stats.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE)
+  if (!stats.isDirectory()) return
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    // What a link leads to is not ours.
+    if (entry.isDirectory() || entry.isFile()) makePrivate(join(path, entry.name))
+  }
+}
+
+/**
+ * Creates a folder and its missing parents; an existing one is left as it is. Throws Node's error on failure. Node's own
+ * `recursive` loops for ever where nothing can be created and the error is ENOENT, as in /proc.
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (tryMakeFolder(path, mode)) return
+  makeFolder(dirname(path), mode)
+  // Another process may have created it in the meantime.
+  if (!tryMakeFolder(path, mode)) mkdirSync(path, { mode })
+}
+
+/** False when the parent is missing. */
+function tryMakeFolder(path: string, mode: number): boolean {
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false
+    if (errorCode(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error
+  }
+  return true
+}
+
+/**
+ * The text of a file that a command line was given with a flag. Throws with a message for people, which names the flag
+ * and the whole path, as npm runs commands in the folder of package.json.
+ */
+export function readInputFile(flag: string, path: string): string {
+  const file = resolve(path)
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT') throw new Error(`${flag}: there is no file ${file}.`, { cause: error })
+    throw new Error(`${flag}: ${file} cannot be read (${code ?? String(error)}).`, { cause: error })
+  }
 }
