@@ -5,6 +5,7 @@ import type { CommandHandler } from '../src/audit/commands/command.ts'
 import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import type { Variables } from '../src/config/environment.ts'
 import { errorCode } from '../src/config/error-code.ts'
 import { stopSignal } from '../src/startup/process.ts'
 
@@ -14,7 +15,7 @@ const EXIT_COULD_NOT_RUN = 2
 
 /** Who called the command line, and where its output goes. */
 export interface Caller {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Variables
   readonly stdout: Writable
   readonly stderr: Writable & { readonly isTTY?: boolean }
   /** Aborted when the command must end. */

@@ -54,7 +54,10 @@ async function readMigrations(folder: URL): Promise<MigrationTexts> {
 }
 
 async function assertUnchanged(db: Kysely<unknown>, texts: MigrationTexts): Promise<void> {
-  const changed = await changedMigrations(db, texts)
+  const stored = await storedChecksums(db)
+  const changed = [...texts]
+    .filter(([name, text]) => stored.has(name) && stored.get(name) !== checksum(text))
+    .map(([name]) => name)
   if (changed.length === 0) return
   throw new MigrationError(
     `${changed.map((name) => `sql/${name}.sql`).join(' and ')} ${changed.length === 1 ? 'is' : 'are'} not what was ` +
@@ -152,14 +155,6 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
 
 /** Texts of migrations by name. */
 type MigrationTexts = ReadonlyMap<string, string>
-
-/** The names of migrations whose text differs from the stored checksum. */
-async function changedMigrations(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
-  const stored = await storedChecksums(db)
-  return [...texts]
-    .filter(([name, text]) => stored.has(name) && stored.get(name) !== checksum(text))
-    .map(([name]) => name)
-}
 
 /** Stores the SHA-256 of a migration, in the transaction that applies it. */
 async function storeChecksum(transaction: Kysely<unknown>, name: string, text: string): Promise<void> {

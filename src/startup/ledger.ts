@@ -4,7 +4,7 @@ import { pruneKeys } from '../audit/jobs/prune-keys.ts'
 import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
 import { headOf, readIncarnation } from '../db/head.ts'
 import { FailureLog } from '../db/log.ts'
-import { BatchedLookup } from '../db/queries/batched-lookup.ts'
+import { sharedRead } from '../db/queries/caches.ts'
 import { prune } from '../db/queries/delete-older-rows.ts'
 import { evolve, tables } from '../domain.ts'
 import { AppStatusGate } from '../features/app-status/app-status.ts'
@@ -20,8 +20,6 @@ import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 import type { LedgerWatch } from './ledger-watch.ts'
 
-/** Reads that may share one look at where the ledger ends. */
-const MAX_HEAD_READERS = 1_000
 /** Waits of `AppliedEvents.reach`, of a quarter of a second each, and pauses between them. */
 const MAX_CATCH_UP_ATTEMPTS = 6
 const CATCH_UP_PAUSE_MS = 50
@@ -54,12 +52,12 @@ export async function startLedger(
 ): Promise<Ledger> {
   const { url, db, subscriberPool, promotion } = database
   const position = await headOf(db)
-  const heads = new BatchedLookup(MAX_HEAD_READERS, async (readers: readonly null[]) => {
-    const head = await headOf(db)
-    return readers.map(() => head)
-  })
   const incarnation = new CurrentIncarnation(await readIncarnation(db))
-  const applied = new AppliedEvents(position, () => heads.load(null), incarnation)
+  const applied = new AppliedEvents(
+    position,
+    sharedRead(() => headOf(db)),
+    incarnation,
+  )
   const subscriberFailures = new FailureLog(log, 'ledger subscribers failing; retrying', 'ledger subscribers recovered')
   const tail = new Tail({
     url,

@@ -7,21 +7,27 @@ const MAX_SHARED = 1_000
 /** A rebuild changes tables without an event. */
 const MAX_AGE_MS = 60_000
 
+/** A read that several callers share: those that ask in one turn of the event loop, or while a load runs, the next one. */
+export function sharedRead<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  const loads = new BatchedLookup(MAX_SHARED, (callers: readonly null[]) =>
+    load().then((value) => callers.map(() => value)),
+  )
+  return () => loads.load(null)
+}
+
 /**
  * The result of a read that seldom changes, kept in memory until it is invalidated. A load in progress at an invalidation
  * is not kept: it may have read the former state.
  */
 export class CachedRead<Value> {
-  readonly #loads: BatchedLookup<null, Value>
+  readonly #read: () => Promise<Value>
   /** `loadedAt` by `performance.now()`. */
   #cached: { readonly value: Value; readonly loadedAt: number } | undefined
   #isReloading = false
   #invalidations = 0
 
   constructor(load: () => Promise<Value>) {
-    this.#loads = new BatchedLookup(MAX_SHARED, (callers: readonly null[]) =>
-      load().then((value) => callers.map(() => value)),
-    )
+    this.#read = sharedRead(load)
   }
 
   /** From memory; from the database after an invalidation. What is older than a minute is loaded again meanwhile. */
@@ -49,7 +55,7 @@ export class CachedRead<Value> {
 
   async #load(): Promise<Value> {
     const before = this.#invalidations
-    const value = await this.#loads.load(null)
+    const value = await this.#read()
     if (before === this.#invalidations) this.#cached = { value, loadedAt: performance.now() }
     return value
   }

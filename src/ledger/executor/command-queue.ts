@@ -3,15 +3,7 @@ import type { Outcome } from './batch.ts'
 import type { Command } from './command.ts'
 import { assertTransition, type BatchState, batchStates } from './states.ts'
 
-export interface CommandResult {
-  readonly reply: Reply
-  /** The command was done before, and this is its stored reply. */
-  readonly isRepeat: boolean
-  /** About how many bytes the command added to the database. */
-  readonly storedBytes: number
-  /** The ledger's last position that the reply takes into account, the command's own events included. */
-  readonly position: number
-}
+export type CommandResult = Extract<Outcome, { readonly reply: Reply }>
 
 /** A command whose caller waits for its result. */
 export interface PendingCommand {

@@ -3,7 +3,7 @@ import { loopTimeout } from '../../db/async.ts'
 import { connect, IS_CITUS } from '../../db/connect.ts'
 import type { Micros } from '../rules/time.ts'
 import type { Query } from '../storage/lost-commits.ts'
-import type { Statement, TextRow } from '../storage/row-table.ts'
+import { asText, type Statement, type TextRow } from '../storage/row-table.ts'
 
 const ASSERT_TIMEOUT_MS = 3_000
 const CLOSE_TIMEOUT_MS = 1_000
@@ -42,8 +42,7 @@ export class PipelinedConnection {
    * what that throws.
    */
   static async connect(url: string, name: string, assertLedger?: AssertLedger): Promise<PipelinedConnection> {
-    const types = { getTypeParser: () => (text: string) => text }
-    const client = await connect(url, name, { pipeline: true, types, settings: sessionSettings })
+    const client = await connect(url, name, { pipeline: true, types: asText, settings: sessionSettings })
     const connection = new PipelinedConnection(client)
     // Nobody else could cut it: the caller has no connection yet.
     const cancel = loopTimeout(() => connection.cut(), ASSERT_TIMEOUT_MS)

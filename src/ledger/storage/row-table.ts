@@ -16,6 +16,9 @@ export interface Statement {
 /** A row with every value as text. */
 export type TextRow = Readonly<Record<string, string | null>>
 
+/** For queries whose rows are `TextRow`. */
+export const asText = { getTypeParser: () => (text: string) => text }
+
 export interface RowTable<Of extends TableProjection<string, Columns> = TableProjection<string, Columns>> {
   readonly projection: Of
   /**

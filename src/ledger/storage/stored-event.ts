@@ -5,7 +5,7 @@ import { type EventData, type EventType, eventTypes } from '../../../schema/even
 import type { Movement } from '../rules/account.ts'
 import { missingColumn, type PositionedEvent, UnreadableEvent } from '../rules/event.ts'
 import type { LedgerEntry, StoredEvent } from './event-hash.ts'
-import type { TextRow } from './row-table.ts'
+import { asText, type TextRow } from './row-table.ts'
 
 /** How an event's columns are selected, each as text; the time in UTC, whatever the session's zone. */
 const columns = {
@@ -104,8 +104,6 @@ function isDataOf<T extends EventType>(type: T, data: unknown): data is EventDat
   if (check === undefined) checks.set(type, (check = TypeCompiler.Compile<TSchema>(eventTypes[type].data)))
   return check.Check(data)
 }
-
-const asText = { getTypeParser: () => (text: string) => text }
 
 /** At most `limit` events after a position, in order. */
 export async function eventsAfter(pool: Pool, after: number, limit: number): Promise<readonly StoredEvent[]> {
