@@ -30,7 +30,6 @@ export class LedgerIndexer {
   readonly #options: IndexerOptions
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
-  #hasFailed = false
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -44,15 +43,10 @@ export class LedgerIndexer {
         url,
         isStopped: () => this.#isStopped,
         pause: () => this.#pause(RETRY_MS),
-        onWaiting: () => this.#succeeded(),
-        onFailure: (error) => failureLog.failed(error, this),
-        suppressFirstError: () => {
-          const isFirst = !this.#hasFailed
-          this.#hasFailed = true
-          return isFirst
-        },
+        failureLog,
+        source: this,
       },
-      (client, isBroken) => this.#runAsOwner(client, isBroken),
+      (client, isBroken, succeeded) => this.#runAsOwner(client, isBroken, succeeded),
     )
   }
 
@@ -66,7 +60,7 @@ export class LedgerIndexer {
     return this.#stop.signal.aborted
   }
 
-  async #runAsOwner(client: Client, isBroken: () => boolean): Promise<void> {
+  async #runAsOwner(client: Client, isBroken: () => boolean, succeeded: () => void): Promise<void> {
     await client.query(`insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing`, [
       INDEX_CURSOR,
     ])
@@ -78,16 +72,11 @@ export class LedgerIndexer {
         ;({ indexed, head } = (await indexPiece(client, pace, work)) ?? (await readPositions(client)))
       }
       if (head - indexed >= FEW_EVENTS) continue
-      this.#succeeded()
+      succeeded()
       await this.#pause(this.#options.pollMs ?? DEFAULT_POLL_MS)
       // Also reads the cursor again, which a rebuild may have moved.
       ;({ indexed, head } = await readPositions(client))
     }
-  }
-
-  #succeeded(): void {
-    this.#hasFailed = false
-    this.#options.failureLog.succeeded(this)
   }
 
   async #pause(ms: number): Promise<void> {

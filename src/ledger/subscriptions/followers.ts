@@ -1,6 +1,7 @@
 import { type Client, escapeIdentifier } from 'pg'
 import { connect } from '../../db/connect.ts'
 import { channelName, lockName } from '../../db/ledger-url.ts'
+import type { FailureLog } from '../../db/log.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
 
 interface OwnerOptions {
@@ -9,11 +10,9 @@ interface OwnerOptions {
   readonly isStopped: () => boolean
   /** Waits before the next attempt. */
   readonly pause: () => Promise<void>
-  /** Another instance is the owner. */
-  readonly onWaiting: () => void
-  readonly onFailure: (error: unknown) => void
-  /** Whether a session that was ended is not a failure yet. */
-  readonly suppressFirstError: () => boolean
+  readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
+  /** By which the log knows the owner. */
+  readonly source: unknown
 }
 
 /**
@@ -23,15 +22,24 @@ interface OwnerOptions {
 export const connectFollower = (url: string, name: string): Promise<Client> =>
   connect(url, name, { pipeline: true, query_timeout: 11_000, settings: 'set synchronous_commit = off' })
 
-/** What the owner does, on the session that owns its lock. It returns once it is to stop, or the session is broken. */
-type OwnerWork = (client: Client, isBroken: () => boolean) => Promise<void>
+/**
+ * What the owner does, on the session that owns its lock; it says when it `succeeded`. It returns once it must stop, or the
+ * session is broken.
+ */
+type OwnerWork = (client: Client, isBroken: () => boolean, succeeded: () => void) => Promise<void>
 
 /**
  * Runs `work` on one instance at a time, until `isStopped`; another takes over when that one stops or dies. The session
  * of `work` owns an advisory lock, so that nobody who lost the lock can still write through it.
  */
 export async function runOnOneInstance(name: string, options: OwnerOptions, work: OwnerWork): Promise<void> {
-  const { url, isStopped, pause } = options
+  const { url, isStopped, pause, failureLog, source } = options
+  /** Whether a session was ended since the last success. */
+  let wasEnded = false
+  const succeeded = (): void => {
+    wasEnded = false
+    failureLog.succeeded(source)
+  }
   while (!isStopped()) {
     let client: Client | undefined
     let isBroken = false
@@ -49,16 +57,19 @@ export async function runOnOneInstance(name: string, options: OwnerOptions, work
           // Instances of other versions take the same lock: its name must stay.
           [lockName(url, `ledger follower ${name}`)],
         )
-        if (lock.rows[0]?.mine === true) await work(client, () => isBroken)
+        if (lock.rows[0]?.mine === true) await work(client, () => isBroken, succeeded)
         else {
-          options.onWaiting()
+          succeeded()
           await pause()
         }
       }
     } catch (error) {
       // A lost connection is replaced, and reported only when that fails. A running statement may learn that its
       // session was ended before the connection does; but if that happens each time, it is a failure.
-      if (!isBroken && !(isSessionTerminated(error) && options.suppressFirstError())) options.onFailure(error)
+      if (!isBroken) {
+        if (isSessionTerminated(error) && !wasEnded) wasEnded = true
+        else failureLog.failed(error, source)
+      }
     } finally {
       await client?.end().catch(() => {})
     }
