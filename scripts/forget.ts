@@ -15,8 +15,7 @@ const refusalMessages: Readonly<Record<string, string>> = {
 }
 
 async function runErasure(url: string, user: number, invocation: Invocation): Promise<void> {
-  const pool = openPool(url, { max: 2, application_name: 'forget' })
-  const db = queryBuilder(pool)
+  await using db = queryBuilder(openPool(url, { max: 2, application_name: 'forget' }))
   try {
     const { records, devices, rooms, replies } = await withLedger(writerOf(url, invocation), (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
@@ -27,8 +26,6 @@ async function runErasure(url: string, user: number, invocation: Invocation): Pr
     )
   } catch (error) {
     throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
-  } finally {
-    await db.destroy()
   }
 }
 

@@ -138,12 +138,8 @@ async function deposit(executor: Executor, input: DepositSalaries) {
 }
 
 async function areApprovalsOn(url: string): Promise<boolean> {
-  const db = queryBuilder(openPool(url, { max: 1, application_name: 'salary' }))
-  try {
-    return (await readApprovalLimits(db)) !== null
-  } finally {
-    await db.destroy()
-  }
+  await using db = queryBuilder(openPool(url, { max: 1, application_name: 'salary' }))
+  return (await readApprovalLimits(db)) !== null
 }
 
 /** Answers the exit code. */

@@ -24,17 +24,17 @@ export class MigrationError extends Error {
  */
 export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promise<string[]> {
   const texts = await readMigrations(folder)
-  return withDatabase(ownerUrl, async (db) => {
-    await assertUnchanged(db, texts)
-    const pending = await findPending(db, ownerUrl, texts)
-    return pending.length === 0 ? [] : apply(db, ownerUrl, texts, pending)
-  })
+  await using db = openForMigrations(ownerUrl)
+  await assertUnchanged(db, texts)
+  const pending = await findPending(db, ownerUrl, texts)
+  return pending.length === 0 ? [] : await apply(db, ownerUrl, texts, pending)
 }
 
 /** The names of the migrations that the database lacks, in order. Only reads. */
 export async function pendingMigrations(url: string, folder: URL = ownFolder): Promise<string[]> {
   const texts = await readMigrations(folder)
-  return withDatabase(url, (db) => findPending(db, url, texts))
+  await using db = openForMigrations(url)
+  return await findPending(db, url, texts)
 }
 
 /** The name of the last migration that this version has. */
@@ -131,7 +131,7 @@ async function roleOf(db: Kysely<unknown>): Promise<string> {
   return rows[0]?.role ?? ''
 }
 
-async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promise<T>): Promise<T> {
+function openForMigrations(url: string): Kysely<unknown> {
   const pool = new PatientPool({
     connectionString: url,
     max: 1,
@@ -145,12 +145,7 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
   // A connection that breaks while it is idle is found out by the next query.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<unknown>({ dialect: new MigrationDialect(url, pool) })
-  try {
-    return await work(db)
-  } finally {
-    await db.destroy()
-  }
+  return new Kysely({ dialect: new MigrationDialect(url, pool) })
 }
 
 /** Texts of migrations by name. */

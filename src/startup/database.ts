@@ -79,10 +79,8 @@ export async function openDatabase(
     await client.end()
   }
   const options = { max: 10, application_name: 'economy reads', settings: keyedReadSettings }
-  const db = queryBuilder(readPool(openPool(url, options, log)))
-  cleanUp.defer(() => db.destroy())
-  const primary = { db: openReportDatabase(url, 'economy reports', log), url }
-  cleanUp.defer(() => primary.db.destroy())
+  const db = cleanUp.use(queryBuilder(readPool(openPool(url, options, log))))
+  const primary = { db: cleanUp.use(openReportDatabase(url, 'economy reports', log)), url }
   const chooseReportDatabase: ChooseReportDatabase =
     config.databaseReadUrl === null
       ? () => Promise.resolve(primary)

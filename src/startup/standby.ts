@@ -25,11 +25,9 @@ export async function openStandby(
   log: RecoveryLogger,
   cleanUp: AsyncDisposableStack,
 ): Promise<ChooseReportDatabase> {
-  const standby = { db: openReportDatabase(url, 'economy standby reports', log), url }
-  cleanUp.defer(() => standby.db.destroy())
+  const standby = { db: cleanUp.use(openReportDatabase(url, 'economy standby reports', log)), url }
   // A connection of its own: it must not wait for reports.
-  const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
-  cleanUp.defer(() => probe.destroy())
+  const probe = cleanUp.use(queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log)))
   try {
     await assertOwnSession(url, 'economy standby check')
     await assertSameLedger(probe, primary.db)
