@@ -121,7 +121,7 @@ export class LedgerWatch implements Watch {
 
   async #check(): Promise<void> {
     try {
-      await this.#compare((statement) => this.#database.subscriberPool.query<object>({ ...statement }))
+      await this.#compare(queryOf(this.#database.subscriberPool))
       this.#failures.succeeded(this)
     } catch (error) {
       this.#failures.failed(error, this)

@@ -2,7 +2,7 @@ import type { Client, QueryResult } from 'pg'
 import { loopTimeout } from '../../db/async.ts'
 import { connect, IS_CITUS } from '../../db/connect.ts'
 import type { Micros } from '../rules/time.ts'
-import type { Query } from '../storage/lost-commits.ts'
+import { type Query, queryOf } from '../storage/lost-commits.ts'
 import { asText, type Statement, type TextRow } from '../storage/row-table.ts'
 
 const ASSERT_TIMEOUT_MS = 3_000
@@ -47,7 +47,7 @@ export class PipelinedConnection {
     // Nobody else could cut it: the caller has no connection yet.
     const cancel = loopTimeout(() => connection.cut(), ASSERT_TIMEOUT_MS)
     try {
-      await assertLedger?.((statement) => client.query<TextRow>({ ...statement }))
+      await assertLedger?.(queryOf(client))
       return connection
     } catch (error) {
       connection.cut()
