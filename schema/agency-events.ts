@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id } from './common.ts'
 import { named } from './named.ts'
-import { Approval } from './proposal-events.ts'
+import { Approval } from './proposals.ts'
 
 /** The agency's part of the events in events.ts. */
 

@@ -3,7 +3,7 @@ import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
 import { Dollars, Flag, Id, Instant, PageQuery, PathId, PersonResource, Prose, Text } from './common.ts'
 import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
-import { Country } from './people.ts'
+import { Country } from './users.ts'
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 

@@ -1,13 +1,46 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { arabicForm } from './languages.ts'
-import { MAX_INTEGER } from './max-integer.ts'
 import { documentedAs, named } from './named.ts'
+
+/** What accounts can hold: coins, diamonds and points in ones, dollars in cents. */
+export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_dollars'] as const
+
+export const CurrencyName = named(
+  'CurrencyName',
+  Type.Union(
+    [
+      Type.Literal('coins'),
+      Type.Literal('diamonds'),
+      Type.Literal('target'),
+      Type.Literal('dollars'),
+      Type.Literal('agent_dollars'),
+    ],
+    {
+      description: 'coins, diamonds, target, dollars or agent_dollars',
+      ...arabicForm('coins أو diamonds أو target أو dollars أو agent_dollars'),
+    },
+  ),
+)
+
+/**
+ * An account's name, `<kind>:<id>:<currency>`. The ledger accepts no other form: the hashed text separates accounts by
+ * blanks and semicolons, so that with one in a name two movements could hash like one.
+ */
+export const ACCOUNT_PATTERN = `^((user|room|game|withdrawal|settled):[1-9][0-9]{0,15}|(house|issuance):[a-z_-]{1,64}):(${currencies.join('|')})$`
+
+/** What approvals are limited by: value by currency, privilege cards by their number, gifts in bags by their price. */
+export const limitNames = [...currencies, 'cards', 'bag'] as const
+
+/** The largest amount, price or balance that is stored and answered: 2^53-1. */
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 
 /** Ids are positive integers; ids of new things are positions of the ledger. */
 export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
 
 /** An id in a path. Read with `idInPath`: text that cannot be an id names nothing, and is answered with 404. */
 export const PathId = documentedAs(Type.String(), Id)
+
+export const IdParams = Type.Object({ id: PathId })
 
 /** A whole number of coins, diamonds or points; of dollars it is the cents. */
 export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
@@ -18,7 +51,7 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
 )
 
 /**
- * Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates, and `visible` or `any`:
+ * Ajv's keyword for the form of text (http/validation/validators.ts): NFC, with balanced isolates, and `visible` or `any`:
  * whether something in it must be visible, as in every text that is kept and required.
  */
 export const TEXT_FORM = 'x-text-form'
@@ -163,3 +196,24 @@ export const PersonResource = named(
   'A user as others see them: id, name, uid and picture',
 )
 export type PersonResource = Static<typeof PersonResource>
+
+/** The word of a search for users or rooms; every character is meant literally. */
+export const SearchWord = {
+  ...Text(64),
+  minLength: 1,
+  description:
+    'a uid, or the beginning of a name; 1 to 64 characters, by folded letters (`İ` is `i`, `ß` is `ss`). A single character finds a uid only',
+}
+
+const MIN_NAME_CHARACTERS = 2
+
+/** Whether a word is long enough to be looked for in names; a shorter one is a uid only. */
+export const isNameWord = (word: string): boolean => Array.from(word).length >= MIN_NAME_CHARACTERS
+
+/** Names one life of the ledger: 16 random bytes, made when the ledger begins and whenever commits were lost. */
+export const Incarnation = Type.String({
+  pattern: '^[0-9a-f]{32}$',
+  title: '32 of 0-9 a-f',
+  ...arabicForm('32 حرفًا من 0-9 وa-f'),
+  description: 'the life of the ledger that it belongs to: positions and ids may be used again in another one',
+})

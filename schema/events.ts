@@ -1,10 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { agencyEvents } from './agency-events.ts'
-import { Amount, Bit, Id } from './common.ts'
-import { Incarnation } from './incarnation.ts'
+import { Amount, Bit, Id, Incarnation } from './common.ts'
 import { arabicForm, LocalizedName, LocalizedText } from './languages.ts'
 import { named } from './named.ts'
-import { Approval, proposalEvents } from './proposal-events.ts'
+import { Approval, proposalEvents } from './proposals.ts'
 
 /**
  * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, not in its

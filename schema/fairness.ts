@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Flag, Id, Instant } from './common.ts'
+import { Amount, Flag, Id, Incarnation, Instant } from './common.ts'
 import { PublishedOdds } from './gifts.ts'
-import { Incarnation } from './incarnation.ts'
 import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 

@@ -1,9 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { ACCOUNT_PATTERN } from './account.ts'
-import { Amount, Id, Instant, PageQuery, PathId } from './common.ts'
+import { ACCOUNT_PATTERN, Amount, CurrencyName, Id, Instant, PageQuery, PathId } from './common.ts'
 import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
-import { CurrencyName } from './operator.ts'
 
 /** Queries and responses of the finance routes. */
 

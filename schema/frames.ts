@@ -1,6 +1,5 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
-import { Id } from './common.ts'
-import { Incarnation } from './incarnation.ts'
+import { Id, Incarnation } from './common.ts'
 import { RoomResource } from './rooms.ts'
 
 /** The frames of a websocket: each is a text message with one JSON object. */

@@ -4,12 +4,12 @@ import { named } from './named.ts'
 const ARABIC_FORM = Symbol('form in Arabic')
 
 /**
- * Goes beside the title or description that says what a value must be: the same in Arabic, as it follows
+ * Goes next to the title or description that says what a value must be: the same in Arabic, as it follows
  * `يجب أن تكون القيمة`. The documents do not show it.
  */
 export const arabicForm = (form: string): object => ({ [ARABIC_FORM]: form })
 
-/** The Arabic beside the title or description of a schema, if there is one. */
+/** The Arabic next to the title or description of a schema, if there is one. */
 export const arabicFormOf = (schema: object): string | undefined =>
   ARABIC_FORM in schema && typeof schema[ARABIC_FORM] === 'string' ? schema[ARABIC_FORM] : undefined
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Id, Instant, PageQuery, PersonResource } from './common.ts'
+import { Amount, Id, Instant, PageQuery, PathId, PersonResource, SearchWord, Text } from './common.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
 import { Game } from './roulette.ts'
-import { SearchWord } from './search.ts'
 
 /** A room is addressed by its uid or its id. */
 export const RoomParams = Type.Object({
@@ -54,3 +54,36 @@ export type RoomMember = Static<typeof RoomMember>
 
 /** The answer of a request that leaves nothing to show. */
 export const RoomLeft = Type.Object({ meta: Type.Object({ message: Type.String() }) })
+
+export const MemberParams = Type.Object({ id: PathId, user_id: PathId })
+
+export const DefineRoom = named(
+  'RoomDefinition',
+  Type.Object({
+    uid: Type.Optional(
+      Type.String({
+        pattern: '^[0-9A-Za-z_-]{1,64}$',
+        description: '1 to 64 of 0-9 A-Z a-z _ -; not the id of another room',
+        ...arabicForm('من 1 إلى 64 حرفًا من 0-9 وA-Z وa-z و_ و-، وألا تكون رقم id لغرفة أخرى'),
+      }),
+    ),
+    name: Type.Optional(Text(100)),
+    cover_url: Type.Optional(Text(500)),
+    owner_id: Type.Optional(Id),
+  }),
+)
+
+export const RoomRecord = named(
+  'RoomRecord',
+  Type.Object({
+    id: Id,
+    uid: Type.String(),
+    name: Type.String(),
+    cover_url: Type.String(),
+    owner_id: Id,
+    trophy_points: Amount,
+    created_at: Instant,
+  }),
+  'A room as operators define it, with its trophy points',
+)
+export type RoomRecord = Static<typeof RoomRecord>

@@ -1,9 +1,21 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, Dollars, dataOf, Id, Instant, PageMeta, PageQuery, PersonResource } from './common.ts'
+import {
+  Amount,
+  Bit,
+  CurrencyName,
+  Dollars,
+  dataOf,
+  Id,
+  Instant,
+  PageMeta,
+  PageQuery,
+  PersonResource,
+  Text,
+} from './common.ts'
 import type { EventType } from './events.ts'
 import { BagItem } from './gifts.ts'
+import { arabicForm } from './languages.ts'
 import { named } from './named.ts'
-import { CurrencyName } from './operator.ts'
 import { ActivePrivilege } from './privilege.ts'
 
 const dollars = (description: string) => ({ ...Dollars, description: `${description}; exact to the cent` })
@@ -94,3 +106,36 @@ export const WalletHistory = Type.Object({
   data: Type.Array(HistoryItem),
   meta: named('HistoryMeta', Type.Composite([PageMeta, Type.Object({ indexed_up_to: Type.Integer({ minimum: 0 }) })])),
 })
+
+/** The form of the amount depends on the currency, so that the business rules check it. */
+export const MoveBalance = named(
+  'BalanceMove',
+  Type.Object({
+    currency: CurrencyName,
+    amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+      description:
+        'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
+      ...arabicForm(
+        'عددًا صحيحًا من 1 فأكثر (coins أو diamonds أو target)، أو مبلغًا بالدولار من 0.01 فأكثر: عددًا، أو نصًا مثل 12.50',
+      ),
+    }),
+    reason: Text(500, 1),
+  }),
+)
+export type MoveBalance = Static<typeof MoveBalance>
+
+export const BalanceMoved = named(
+  'MovedBalance',
+  Type.Object(
+    {
+      id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
+      account: Type.String(),
+      currency: CurrencyName,
+      amount: Type.Number(),
+      balance: Type.Number({ description: 'the account after the move' }),
+      reason: Type.String(),
+      created_at: Instant,
+    },
+    { description: 'The move as the ledger has it, with the balance after it' },
+  ),
+)

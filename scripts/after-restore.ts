@@ -4,7 +4,7 @@ import { closingsFolder } from '../src/audit/closings/files.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { readCheckpointFile } from '../src/audit/commands/verify.ts'
 import { dataDirOf, withDatabase } from '../src/audit/database.ts'
-import { readLedgerSchema } from '../src/config/ledger-schema.ts'
+import { readLedgerSchema } from '../src/config/environment.ts'
 import { lastSeenFile } from '../src/db/last-seen.ts'
 import { type Caller, processCaller } from './audit.ts'
 

@@ -1,9 +1,9 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
-import type { ApprovalLimits } from '../schema/proposal-events.ts'
+import type { ApprovalLimits } from '../schema/proposals.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { localStaffName, withLedger } from '../src/audit/with-ledger.ts'
 import { formatApprovals, LIMITS_FORM, parseLimits } from '../src/config/approvals.ts'
-import { setApprovals } from '../src/features/proposals/set-approvals.ts'
+import { setApprovals } from '../src/features/proposals/approval-limits.ts'
 import { runVerb } from '../src/ledger/executor/run-verb.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 

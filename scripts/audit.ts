@@ -4,8 +4,9 @@ import type { CommandHandler } from '../src/audit/commands/command.ts'
 import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { chooseReportUrl, withDatabase } from '../src/audit/database.ts'
+import type { Variables } from '../src/config/environment.ts'
 import { errorCode } from '../src/config/error-code.ts'
-import { stopSignal } from '../src/startup/signals.ts'
+import { stopSignal } from '../src/startup/process.ts'
 
 // Exit codes: 0 clean, 1 findings, 2 could not run.
 const EXIT_FINDINGS = 1
@@ -13,7 +14,7 @@ const EXIT_COULD_NOT_RUN = 2
 
 /** Who called the command line, and where its output goes. */
 export interface Caller {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Variables
   readonly stdout: Writable
   readonly stderr: Writable & { readonly isTTY?: boolean }
   /** Aborted when the command must end. */

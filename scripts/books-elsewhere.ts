@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { credit } from '../src/features/wallet/credit.ts'
+import { credit } from '../src/features/wallet/balance-move.ts'
 import { currencies } from '../src/ledger/rules/account.ts'
 import { queryRows } from '../test/harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../test/harness/postgres/test-database.ts'

@@ -1,11 +1,12 @@
 import { type Command, CommanderError } from 'commander'
 import type { LedgerWriter } from '../src/audit/with-ledger.ts'
-import { stopSignal } from '../src/startup/signals.ts'
+import type { Variables } from '../src/config/environment.ts'
+import { stopSignal } from '../src/startup/process.ts'
 
 /** What a command line is given: by its process, or by a test that calls it as a function. */
 export interface Invocation {
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Variables
   /** Writes to stdout. */
   readonly out: (text: string) => void
   /** Writes to stderr. */

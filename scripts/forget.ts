@@ -4,7 +4,7 @@ import { localStaffName, withLedger } from '../src/audit/with-ledger.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
-import { parseId } from '../src/ledger/rules/parse-id.ts'
+import { parseId } from '../src/ledger/rules/account.ts'
 import { notifier } from '../src/slices.ts'
 import { type Invocation, processInvocation, runCommandLine, writerOf } from './command-line.ts'
 
@@ -14,8 +14,7 @@ const refusalMessages: Readonly<Record<string, string>> = {
 }
 
 async function runErasure(url: string, user: number, invocation: Invocation): Promise<void> {
-  const pool = openPool(url, { max: 2, application_name: 'forget' })
-  const db = queryBuilder(pool)
+  await using db = queryBuilder(openPool(url, { max: 2, application_name: 'forget' }))
   try {
     const { records, devices, rooms, replies } = await withLedger(writerOf(url, invocation), (executor) =>
       eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
@@ -26,8 +25,6 @@ async function runErasure(url: string, user: number, invocation: Invocation): Pr
     )
   } catch (error) {
     throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
-  } finally {
-    await db.destroy()
   }
 }
 

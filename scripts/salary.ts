@@ -6,12 +6,12 @@ import { Period } from '../schema/agency.ts'
 import type { LocalizedText } from '../schema/languages.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { localStaffName, withLedger } from '../src/audit/with-ledger.ts'
-import { readInputFile } from '../src/config/read-input-file.ts'
+import { readInputFile } from '../src/config/files.ts'
 import { openPool } from '../src/db/pool.ts'
 import { queryBuilder } from '../src/db/queries/query-builder.ts'
+import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/deposit-salaries.ts'
 import { depositReasons, salaryReport } from '../src/features/agency/presenters.ts'
-import { type DepositSalaries, MAX_FILE_DEPOSITS } from '../src/features/agency/salaries/deposit-salaries.ts'
-import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
+import { type DepositRow, InvalidSalaryFile, parseSalaryFile } from '../src/features/agency/salary-file.ts'
 import { namedDepositSalaries } from '../src/features/agency/verbs.ts'
 import { readApprovalLimits } from '../src/features/proposals/reads.ts'
 import { registerCovered } from '../src/features/proposals/register-covered.ts'
@@ -137,12 +137,8 @@ async function deposit(executor: Executor, input: DepositSalaries) {
 }
 
 async function areApprovalsOn(url: string): Promise<boolean> {
-  const db = queryBuilder(openPool(url, { max: 1, application_name: 'salary' }))
-  try {
-    return (await readApprovalLimits(db)) !== null
-  } finally {
-    await db.destroy()
-  }
+  await using db = queryBuilder(openPool(url, { max: 1, application_name: 'salary' }))
+  return (await readApprovalLimits(db)) !== null
 }
 
 /** Answers the exit code. */

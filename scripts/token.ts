@@ -3,16 +3,15 @@ import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
 import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
+import type { Variables } from '../src/config/environment.ts'
+import { readSecret } from '../src/config/files.ts'
 import { keyFile } from '../src/config/keys.ts'
-import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
 import { ledgerUrl } from '../src/db/ledger-url.ts'
-import type { StaffRole } from '../src/http/auth/caller.ts'
-import { plainStaffName } from '../src/http/auth/staff-name.ts'
+import { plainStaffName, type StaffRole } from '../src/http/auth/caller.ts'
 import { registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
-import { parseId } from '../src/ledger/rules/parse-id.ts'
+import { parseId } from '../src/ledger/rules/account.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
 type Terminal = Pick<Console, 'log' | 'error'>
 
 interface Options {
@@ -34,7 +33,7 @@ function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
   )
 }
 
-async function printToken({ user, role, ttl }: Options, environment: Environment, terminal: Terminal): Promise<void> {
+async function printToken({ user, role, ttl }: Options, environment: Variables, terminal: Terminal): Promise<void> {
   if (role === undefined && parseId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
   if (role !== undefined && plainStaffName(user) === null)
     throw new Error('--user must be a name of 1 to 100 characters, and not . or ..')
@@ -74,7 +73,7 @@ const parseDuration = (text: string): string => {
 }
 
 /** Runs the command line; returns its exit code. */
-export async function runToken(args: readonly string[], environment: Environment, terminal: Terminal): Promise<number> {
+export async function runToken(args: readonly string[], environment: Variables, terminal: Terminal): Promise<number> {
   try {
     await new Command('npm run token --')
       .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')

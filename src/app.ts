@@ -8,15 +8,22 @@ import {
   type onRequestAsyncHookHandler,
   type onRequestHookHandler,
 } from 'fastify'
-import type { JwtKey } from './config/jwt-key.ts'
+import type { JwtKey } from './config/credentials.ts'
 import { consoleRoutes } from './console/console.ts'
 import type { ConsoleOptions } from './console/console-services.ts'
-import { demoPictures } from './demo/pictures.ts'
+import { demoPictures } from './demo/catalogue.ts'
 import { playersPageRoutes } from './fairness-page/routes.ts'
 import type { Services } from './features/services.ts'
 import type { Slice } from './features/slice.ts'
-import { assetRoutes } from './http/assets/asset-routes.ts'
-import { decorateCaller, staffCheck, userCheck } from './http/auth/auth.ts'
+import { assetRoutes } from './http/assets.ts'
+import {
+  decorateCaller,
+  hasValidToken,
+  publicLimit,
+  staffCheck,
+  unauthenticatedLimit,
+  userCheck,
+} from './http/auth/auth.ts'
 import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
 import {
@@ -26,27 +33,23 @@ import {
   userTokenSigner,
   type VerifyToken,
 } from './http/auth/tokens.ts'
-import { hasValidToken, publicCheck, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
-import { allowOrigins } from './http/cors.ts'
-import { docsRoutes } from './http/documents/docs-routes.ts'
-import { homeRoutes } from './http/documents/home-routes.ts'
+import { docsRoutes, homeRoutes } from './http/documents/docs-routes.ts'
 import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
-import { handleErrors, handleNotFound, handleUnroutable, refuseAll, routedUrl } from './http/errors/error-handlers.ts'
+import { handleErrors, handleNotFound, refuseAll } from './http/errors/error-handlers.ts'
 import type { RefusalResponseOf } from './http/errors/refusals.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
-import { limitPipelining } from './http/limits/pipelining.ts'
+import { limitPipelining } from './http/limits/concurrency.ts'
 import { decorateRateLimit, rateLimitCheck } from './http/limits/rate-limit.ts'
-import type { WriteAllowance } from './http/limits/write-allowance.ts'
-import { writeCheck } from './http/limits/write-check.ts'
+import { type WriteAllowance, writeCheck } from './http/limits/write-allowance.ts'
 import { RequestLog } from './http/observability/logging.ts'
 import type { Metrics } from './http/observability/metrics.ts'
 import { serviceRoutes } from './http/observability/service-routes.ts'
+import { allowOrigins } from './http/origins.ts'
+import { clientPrefixes, handleUnroutable, isSocketUpgrade, routedUrl } from './http/paths.ts'
 import { positionHook, standbyHook } from './http/positions.ts'
-import { clientPrefixes } from './http/prefixes.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
-import { isSocketUpgrade } from './http/socket-upgrade.ts'
 import { MAX_CLIENT_BODY_BYTES, MAX_OPERATOR_BODY_BYTES, parseBodies } from './http/validation/body.ts'
-import { parseQuery } from './http/validation/query.ts'
+import { parseQuery } from './http/validation/request-parts.ts'
 import { schemaError } from './http/validation/validation.ts'
 import { compileValidator } from './http/validation/validators.ts'
 import type { ConnectionRegistry } from './realtime/sockets/connection-registry.ts'
@@ -146,11 +149,12 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   serviceRoutes(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitUnauthenticated })
   const mayRemember = (request: FastifyRequest): boolean =>
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
-  if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated, parts.publicUrl)
-  homeRoutes(app, verifyToken, limitUnauthenticated)
+  const limitPublic = publicLimit(verifyToken, limitUnauthenticated)
+  if (parts.docs) docsRoutes(app, limitPublic, parts.publicUrl)
+  homeRoutes(app, limitPublic)
   playersPageRoutes(app, services, verifyToken, limitUnauthenticated)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
-  assetRoutes(app, assetFolders, verifyToken, limitUnauthenticated)
+  assetRoutes(app, assetFolders, limitPublic)
   const { rateLimit } = parts
   const limitRequests = () => (rateLimit === null ? [] : [rateLimitCheck(app, rateLimit, parts.metrics)])
   const limit = limitRequests()
@@ -164,7 +168,8 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     writeCheck(parts.writes, parts.metrics),
     ...(parts.awaitPosition === undefined ? [] : [standbyHook(services.applied, parts.awaitPosition)]),
   ]
-  const publicChecks = [preventCaching, gate, publicCheck(verifyToken, limitUnauthenticated)]
+  const chargePublic: onRequestHookHandler = (request, _reply, done) => done(limitPublic(request))
+  const publicChecks = [preventCaching, gate, chargePublic]
   const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
   const registry = parts.realtime?.createRegistry(verifyToken) ?? null

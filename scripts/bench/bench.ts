@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { aborted } from '../../src/startup/signals.ts'
+import { aborted } from '../../src/db/async.ts'
 import { type BenchCluster, describeRun, startCluster } from './cluster.ts'
 
 /** What a part of a bench gets. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepareCluster } from '../../src/db/cluster/cluster.ts'
-import { startAndConnect } from '../../src/db/cluster/cluster-lock.ts'
+import { startAndConnect } from '../../src/db/cluster/cluster-session.ts'
 import { queryRows } from '../../test/harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../src/db/cluster/free-port.ts'
+import { freePort } from '../../src/db/cluster/cluster-session.ts'
 import { clock } from '../../test/harness/load/clock.ts'
 import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
 import { launchProcess } from '../../test/harness/process/service.ts'

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { readLedgerSchema } from '../config/environment.ts'
 import { errorCode } from '../config/error-code.ts'
-import { readLedgerSchema } from '../config/ledger-schema.ts'
-import { leaseEmbedded } from '../db/cluster/lease.ts'
-import { connect } from '../db/connect.ts'
+import { leaseEmbedded } from '../db/cluster/embedded.ts'
+import { assertOwnSession, connect, SharedSession } from '../db/connect.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
-import { assertOwnSession, SharedSession } from '../db/session/assert-own-session.ts'
 
 /** Connection strings of the service's ledger. */
 export interface AuditDatabase {

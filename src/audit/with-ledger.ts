@@ -2,17 +2,18 @@ import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import type { EventData } from '../../schema/events.ts'
+import { type LostCommitsConfig, readLostCommitsConfig } from '../config/environment.ts'
 import { newIncarnation } from '../config/keys.ts'
-import { type LostCommitsConfig, readLostCommitsConfig } from '../config/lost-commits.ts'
 import { connect } from '../db/connect.ts'
 import { isLater, type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
 import type { Log } from '../db/log.ts'
 import { evolve, tables } from '../domain.ts'
-import { plainStaffName } from '../http/auth/staff-name.ts'
+import { plainStaffName } from '../http/auth/caller.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 import { DatabaseIsStandby, LedgerWentBack } from '../ledger/executor/failures.ts'
+import type { AssertLedger } from '../ledger/executor/pipelined-connection.ts'
 import { runVerb } from '../ledger/executor/run-verb.ts'
-import type { AssertLedger } from '../ledger/executor/store.ts'
+import { recordRestore } from '../ledger/rules/incarnation.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import {
   type Comparison,
@@ -27,7 +28,6 @@ import {
   saveHome,
   seenAt,
 } from '../ledger/storage/lost-commits.ts'
-import { recordRestore } from '../ledger/storage/record-restore.ts'
 
 /** How long a start waits for another instance to say that the ledger's new database is right. */
 const OTHERS_TIMEOUT_MS = 10_000

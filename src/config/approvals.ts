@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
-import { limitNames } from '../../schema/account.ts'
-import { ApprovalLimits } from '../../schema/proposal-events.ts'
+import { limitNames } from '../../schema/common.ts'
+import { ApprovalLimits } from '../../schema/proposals.ts'
+import type { Variables } from './environment.ts'
 
 /** What APPROVALS and APPROVAL_LIMITS say; null for what is not given. */
 export interface GivenApprovals {
@@ -9,10 +10,7 @@ export interface GivenApprovals {
 }
 
 /** Adds to `faults`, each of which begins with the name of its variable. */
-export function readApprovals(
-  { APPROVALS, APPROVAL_LIMITS }: Readonly<Record<string, string | undefined>>,
-  faults: string[],
-): GivenApprovals {
+export function readApprovals({ APPROVALS, APPROVAL_LIMITS }: Variables, faults: string[]): GivenApprovals {
   if (APPROVALS && APPROVALS !== 'on' && APPROVALS !== 'off') faults.push('APPROVALS must be on or off')
   const limits = APPROVAL_LIMITS ? parseLimits(APPROVAL_LIMITS) : null
   if (APPROVAL_LIMITS && limits === null) faults.push(`APPROVAL_LIMITS must be ${LIMITS_FORM}`)

@@ -5,12 +5,11 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
 import { type GivenApprovals, readApprovals } from './approvals.ts'
-import { type Environment, environment, type LogLevel } from './environment.ts'
-import { type JwtKey, readPublicKey } from './jwt-key.ts'
-import { readServiceAccount, type ServiceAccount } from './service-account.ts'
+import { type JwtKey, readPublicKey, readServiceAccount, type ServiceAccount } from './credentials.ts'
+import { type Environment, environment, type LogLevel, type LostCommitsConfig, type Variables } from './environment.ts'
 
 /** The environment, read once. Null means not given; then there is a default elsewhere or the feature is off. */
-export interface Config {
+export interface Config extends LostCommitsConfig {
   readonly production: boolean
   readonly port: number
   readonly host: string
@@ -20,14 +19,6 @@ export interface Config {
   readonly databaseOwnerUrl: string | null
   /** A standby of `databaseUrl` that answers reports and pages of staff; null: `databaseUrl` answers them. */
   readonly databaseReadUrl: string | null
-  /** Whether no answered commit can be missing on a server that takes the place of `databaseUrl`'s. */
-  readonly databaseSynchronous: boolean
-  /** What to do when commits were lost: end, or begin an incarnation and continue. */
-  readonly onLostCommits: 'stop' | 'recover'
-  /** The schema of the ledger in that database, which may have others. */
-  readonly ledgerSchema: string
-  /** Absolute path. */
-  readonly dataDir: string
   readonly jwt: JwtKey | null
   /** What `aud` and `iss` of a token must be; null: anything. */
   readonly jwtAudience: string | null
@@ -85,7 +76,7 @@ export class ConfigError extends Error {
 const violations = Type.Object({ errors: Type.Array(Type.Object({ instancePath: Type.String() })) })
 
 /** Reads and checks the environment, in which an empty value is an absent one. Throws a ConfigError. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(env: Variables): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const { values, faults } = readEnvironment(given)
   const production = given['NODE_ENV'] === 'production'
@@ -143,9 +134,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   })
 }
 
-type Given = Readonly<Record<string, string | undefined>>
-
-function readEnvironment(given: Given): { values: Environment | null; faults: string[] } {
+function readEnvironment(given: Variables): { values: Environment | null; faults: string[] } {
   try {
     return { values: envSchema<Environment>({ schema: environment, data: { ...given }, env: false }), faults: [] }
   } catch (error) {
@@ -162,7 +151,7 @@ function readEnvironment(given: Given): { values: Environment | null; faults: st
 /** Who guesses a key can predict draws or decrypt sealed fields, and guesses can be tested offline. */
 const MAKE_KEY = 'make one with: openssl rand -hex 32'
 
-function productionFaults(given: Given): string[] {
+function productionFaults(given: Variables): string[] {
   const faults: string[] = []
   if (!given['JWT_SECRET'] && !given['JWT_PUBLIC_KEY']) {
     faults.push('JWT_SECRET or JWT_PUBLIC_KEY must be given when NODE_ENV is production')
@@ -182,7 +171,7 @@ function productionFaults(given: Given): string[] {
   return faults
 }
 
-function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Given): string[] {
+function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Variables): string[] {
   if (!address !== !key) return ['FORWARD_ADDRESS and FORWARD_KEY must be given together']
   const faults: string[] = []
   if (key && Buffer.byteLength(key) < 32) faults.push(`FORWARD_KEY must have at least 32 bytes (${MAKE_KEY})`)
@@ -193,7 +182,7 @@ function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Given): s
   return faults
 }
 
-const assetDirFaults = ({ ASSET_DIR: path }: Given): string[] =>
+const assetDirFaults = ({ ASSET_DIR: path }: Variables): string[] =>
   path === undefined || isFolder(path) ? [] : ['ASSET_DIR must be a folder that the service can read']
 
 function isFolder(path: string): boolean {
@@ -205,7 +194,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-function addressFaults(given: Given): string[] {
+function addressFaults(given: Variables): string[] {
   const { DATABASE_URL, DATABASE_OWNER_URL, DATABASE_READ_URL, ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL } = given
   const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL, DATABASE_READ_URL })
     .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
@@ -220,7 +209,7 @@ function addressFaults(given: Given): string[] {
 
 const isAddress = (text: string, form: RegExp): boolean => form.test(text) && !/\s/.test(text) && URL.canParse(text)
 
-function readJwtKey(given: Given, faults: string[]): JwtKey | null {
+function readJwtKey(given: Variables, faults: string[]): JwtKey | null {
   const { JWT_SECRET: secret, JWT_PUBLIC_KEY: publicKey } = given
   if (secret && publicKey) faults.push('JWT_SECRET and JWT_PUBLIC_KEY exclude each other')
   if (publicKey) {
@@ -233,7 +222,7 @@ function readJwtKey(given: Given, faults: string[]): JwtKey | null {
   return secret ? Object.freeze({ kind: 'secret', secret }) : null
 }
 
-function readOrigins(given: Given, faults: string[]): readonly string[] {
+function readOrigins(given: Variables, faults: string[]): readonly string[] {
   const origins = commaList(given['ALLOWED_ORIGINS'])
   if (!origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)) {
     faults.push('ALLOWED_ORIGINS must be a comma list of origins such as https://example.com, without a path')
@@ -241,7 +230,7 @@ function readOrigins(given: Given, faults: string[]): readonly string[] {
   return Object.freeze(origins)
 }
 
-function readProxies(given: Given, faults: string[]): readonly string[] {
+function readProxies(given: Variables, faults: string[]): readonly string[] {
   const proxies = commaList(given['TRUST_PROXY'])
   if (!proxies.every(isNetwork)) {
     faults.push(
@@ -260,7 +249,7 @@ function isNetwork(text: string): boolean {
   return version !== 0 && Number(bits ?? 1) <= (version === 4 ? 32 : 128)
 }
 
-function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]): ServiceAccount | null {
+function readAccount({ FCM_SERVICE_ACCOUNT: account }: Variables, faults: string[]): ServiceAccount | null {
   if (account === undefined) return null
   try {
     return readServiceAccount(account)
@@ -269,6 +258,9 @@ function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]):
     return null
   }
 }
+
+/** Whether only this machine reaches what listens there. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 const commaList = (text = ''): string[] =>
   text

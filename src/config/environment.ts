@@ -1,5 +1,16 @@
+import { resolve } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
-import { ledgerSchema } from './ledger-schema.ts'
+import { Value } from '@sinclair/typebox/value'
+
+export const DEFAULT_SCHEMA = 'public'
+
+/** LEDGER_SCHEMA: a name that is written without quotation marks, and none that PostgreSQL keeps for itself. */
+const ledgerSchema = Type.String({
+  // Channels and the schema of a rebuild have longer names, of which PostgreSQL reads 63 bytes.
+  pattern: '^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,39}$',
+  default: DEFAULT_SCHEMA,
+  description: 'must be 1 to 40 letters a-z, digits and _, the first no digit, and no name of PostgreSQL itself',
+})
 
 const logLevel = Type.Union(
   (['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const).map((level) => Type.Literal(level)),
@@ -85,3 +96,40 @@ export const environment = Type.Object({
   DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
 })
 export type Environment = Static<typeof environment>
+
+/** The environment of a process. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** The schema of the ledger, for commands that read nothing else of the environment. Throws when it is no such name. */
+export function readLedgerSchema(env: Variables): string {
+  const schema = env['LEDGER_SCHEMA'] || DEFAULT_SCHEMA
+  if (!Value.Check(ledgerSchema, schema)) throw new Error(`LEDGER_SCHEMA ${ledgerSchema.description}.`)
+  return schema
+}
+
+/** How it is noticed that commits were lost, and what is done then. */
+export interface LostCommitsConfig {
+  /** Absolute path. */
+  readonly dataDir: string
+  /** The schema of the ledger in its database, which may have others. */
+  readonly ledgerSchema: string
+  /** Whether no answered commit can be missing on a server that takes the place of `databaseUrl`'s. */
+  readonly databaseSynchronous: boolean
+  /** What to do when commits were lost: end, or begin an incarnation and continue. */
+  readonly onLostCommits: 'stop' | 'recover'
+}
+
+/** As the service reads it, for command lines, which read little else of the environment. Throws an Error that names a fault. */
+export const readLostCommitsConfig = (env: Variables): LostCommitsConfig => ({
+  dataDir: resolve(env['DATA_DIR'] || environment.properties.DATA_DIR.default),
+  ledgerSchema: readLedgerSchema(env),
+  databaseSynchronous: read(env, 'DATABASE_SYNCHRONOUS') === 'on',
+  onLostCommits: read(env, 'ON_LOST_COMMITS') === 'recover' ? 'recover' : 'stop',
+})
+
+function read(env: Variables, name: 'DATABASE_SYNCHRONOUS' | 'ON_LOST_COMMITS'): string {
+  const value = env[name] ?? ''
+  const schema = environment.properties[name]
+  if (value !== '' && !Value.Check(schema, value)) throw new Error(`${name} ${schema.description}.`)
+  return value
+}

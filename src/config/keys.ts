@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Config } from './config.ts'
-import type { JwtKey } from './jwt-key.ts'
-import { DEFAULT_SCHEMA } from './ledger-schema.ts'
-import { readSecret, secretFile } from './secret-file.ts'
+import type { JwtKey } from './credentials.ts'
+import { DEFAULT_SCHEMA } from './environment.ts'
+import { readSecret, secretFile } from './files.ts'
 
 /** The keys for signing, encryption and draws, used as UTF-8 text whether given or generated. */
 export interface Keys {

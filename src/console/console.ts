@@ -9,29 +9,32 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import { ReportLimiter } from '../audit/routes/report-limiter.ts'
 import { errorCode } from '../config/error-code.ts'
 import type { App, Services } from '../features/services.ts'
+import type { LimitUnauthenticated } from '../http/auth/auth.ts'
 import type { VerifyToken } from '../http/auth/tokens.ts'
-import type { LimitUnauthenticated } from '../http/auth/unauthenticated-limit.ts'
-import { notFound } from '../http/errors/http-error.ts'
-import { problemOf } from '../http/errors/problem.ts'
+import { notFound, problemOf } from '../http/errors/http-error.ts'
 import { MAX_CLIENT_BODY_BYTES } from '../http/validation/body.ts'
 import { accountPages } from './accounts/accounts.ts'
-import { adminRequests } from './admin-request.ts'
 import { assetPages } from './assets/assets.ts'
 import { cataloguePages } from './catalogue/catalogue.ts'
-import type { ConsoleNeighbours, ConsoleOptions, ConsolePages, ConsoleServices } from './console-services.ts'
+import {
+  adminRequests,
+  type ConsoleNeighbours,
+  type ConsoleOptions,
+  type ConsolePages,
+  type ConsoleServices,
+} from './console-services.ts'
 import { drawPages } from './draws/draws.ts'
+import { gamePages } from './draws/games.ts'
 import { eventPages } from './events/events.ts'
-import { decorateDone } from './frame/done.ts'
-import { sendErrorPage } from './frame/error-page.ts'
-import { templates } from './frame/template.ts'
-import { gamePages } from './games/games.ts'
-import { homePages } from './home/home.ts'
-import { jobPages } from './jobs/jobs.ts'
-import { livePages } from './live/live.ts'
-import { proposalPages } from './proposals/proposals.ts'
+import { decorateDone } from './layout/done.ts'
+import { sendErrorPage } from './layout/error-page.ts'
+import { templates } from './layout/templates.ts'
+import { homePages } from './overview/home.ts'
+import { livePages } from './overview/live.ts'
+import { searchPages } from './overview/search.ts'
+import { jobPages } from './reports/jobs.ts'
 import { reportPages } from './reports/reports.ts'
-import { searchPages } from './search.ts'
-import { endedSessionsIn } from './session/ended-sessions.ts'
+import { verifyPages } from './reports/verify.ts'
 import {
   decorateStaff,
   foreignFormError,
@@ -40,10 +43,11 @@ import {
   staffOrNull,
   staffSessionFinder,
 } from './session/session-check.ts'
+import { endedSessionsIn } from './session/session-cookie.ts'
 import { signInPages } from './session/sign-in.ts'
+import { proposalPages } from './staff/proposals.ts'
 import { staffPages } from './staff/staff.ts'
 import { userPages } from './users/users.ts'
-import { verifyPages } from './verify/verify.ts'
 import { withdrawalPages } from './withdrawals/withdrawals.ts'
 
 /** All pages, in the order of the menu. */

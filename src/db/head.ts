@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { micros } from './queries/expressions.ts'
 import type { Tables } from './tables.ts'
 
 /** The position of the ledger's last event; 0 when there is none. */
@@ -18,3 +19,10 @@ export async function clockAhead(db: Kysely<Tables>): Promise<number> {
 
 /** Less is the difference between the clocks of two hosts, such as after a failover. */
 export const MIN_AHEAD_SECONDS = 1
+
+/** The ledger's incarnation and the event that it began with; undefined while there is no event. */
+export const readIncarnation = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('ledger_incarnation')
+    .select(['incarnation', 'position', micros('began_at').as('began_at')])
+    .executeTakeFirst()

@@ -3,9 +3,9 @@ import { chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { DEFAULT_SCHEMA } from '../config/environment.ts'
 import { errorCode } from '../config/error-code.ts'
-import { DEFAULT_SCHEMA } from '../config/ledger-schema.ts'
-import { PRIVATE_FILE } from '../config/make-folder.ts'
+import { PRIVATE_FILE } from '../config/files.ts'
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 

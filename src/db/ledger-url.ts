@@ -1,5 +1,5 @@
 import { escapeIdentifier } from 'pg'
-import { DEFAULT_SCHEMA } from '../config/ledger-schema.ts'
+import { DEFAULT_SCHEMA } from '../config/environment.ts'
 
 /**
  * The connection string of the ledger in this schema: the database's, with the parameter `schema`, which the driver

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../config/clock.ts'
+import { type Clock, systemClock } from './async.ts'
 
 /** How long a piece of work should take: about as long as the commands of one batch. */
 const PIECE_MS = 20

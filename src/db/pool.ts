@@ -1,9 +1,8 @@
 import { type CustomTypesConfig, Pool, type PoolClient, types } from 'pg'
-import { isConnectTimeout } from './connection-errors.ts'
+import { loopTimeout } from './async.ts'
+import { prepareSession } from './connect.ts'
 import type { Log } from './log.ts'
-import { loopTimeout } from './loop-timeout.ts'
-import type { ConnectionSource } from './queries/query-builder.ts'
-import { prepareSession } from './session/prepare-session.ts'
+import { isConnectTimeout } from './postgres-errors.ts'
 
 /** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */
 const parsers = new Map<number, (text: string) => unknown>([
@@ -97,6 +96,13 @@ export function openPool(url: string, { settings = '', ...options }: PoolOptions
   // One that breaks in use fails its query; without a listener this too would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** Where connections come from: a pool, or one that limits who may wait. */
+export interface ConnectionSource {
+  readonly options: object
+  connect(): Promise<PoolClient>
+  end(): Promise<void>
 }
 
 /** Callers that may wait for a connection: with more, the last ones would wait longer than the connection timeout. */

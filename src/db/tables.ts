@@ -9,7 +9,7 @@ import {
   micros,
   nullable,
   text,
-} from '../ledger/rules/columns.ts'
+} from '../ledger/rules/projection.ts'
 
 const smallint = () => column<'integer', number>('integer', 'smallint')
 const int = () => column<'integer', number>('integer', 'integer')

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { GiftKind } from '../../schema/events.ts'
 import type { Currency } from '../ledger/rules/account.ts'
 
@@ -8,7 +9,7 @@ export const demoCountries = [
   { id: 2, name: 'Saudi Arabia' },
 ] as const
 
-export interface DemoUser {
+interface DemoUser {
   readonly id: number
   readonly uid: string
   readonly name: string
@@ -56,7 +57,7 @@ export const demoRoom = {
 /** Members of the room. */
 export const demoMembers: readonly number[] = [1, 2, 3]
 
-export interface DemoGift {
+interface DemoGift {
   readonly id: number
   readonly name: string
   readonly kind: GiftKind
@@ -109,3 +110,6 @@ export const demoCards = [
   { user_id: 1, privilege_package_id: 2 },
   { user_id: 1, privilege_package_id: 3 },
 ] as const
+
+/** The folder with the pictures of the demo catalogue, which `demo/catalogue.ts` names by their paths in it. */
+export const demoPictures = fileURLToPath(new URL('pictures', import.meta.url))

@@ -1,13 +1,19 @@
-import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
-import { readMarks } from '../features/notifications/read-mark.ts'
-import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
-import { roleCountKeys } from '../features/users/listed-roles.ts'
-import { isErased, type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
-import { foldedNames } from '../language/folded.ts'
+import { withdrawals } from '../features/agency/withdrawal.ts'
+import { readMarks } from '../features/notifications/mark-read.ts'
+import { devices, devicesOfUsers, dropDevice } from '../features/users/device.ts'
+import {
+  isErased,
+  roleCountKeys,
+  type User,
+  type UserProfile,
+  userProfiles,
+  users,
+  userUids,
+} from '../features/users/user.ts'
+import { foldedNames } from '../language/names.ts'
 import { account, holds } from '../ledger/rules/account.ts'
 import type { LedgerEvent } from '../ledger/rules/event.ts'
-import { keyOf } from '../ledger/rules/projection.ts'
-import type { State } from '../ledger/rules/state.ts'
+import { keyOf, type State } from '../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../ledger/rules/verb.ts'
 
 export interface EraseProfile {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import type { EventData } from '../../schema/events.ts'
 import type { Tables } from '../db/tables.ts'
-import { isMember, leftEvent, memberKeys } from '../features/rooms/members/member.ts'
-import { roomsJoinedBy } from '../features/rooms/members/reads.ts'
+import { isMember, leftEvent, memberKeys } from '../features/rooms/member.ts'
+import { roomsJoinedBy } from '../features/rooms/reads.ts'
 import { rooms } from '../features/rooms/room.ts'
-import { revokeSessions } from '../features/users/revoke-sessions.ts'
-import { erasedUid } from '../features/users/user.ts'
+import { erasedUid, revokeSessions } from '../features/users/user.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import { runVerb, VerbRefused } from '../ledger/executor/run-verb.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
@@ -21,7 +21,6 @@ import {
   redactNotifications,
   redactReplies,
 } from './personal-rows.ts'
-import { recordRedactedReplies } from './record-redacted-replies.ts'
 
 /** After this time all instances refuse revoked sessions. */
 const REVOCATION_DELAY_MS = 1_000
@@ -122,5 +121,15 @@ const leaveRooms: Verb<LeaveRooms, null> = {
       const isOwner = state.get(rooms, String(room_id))?.owner_id === user_id
       return isOwner || !isMember(state, room_id, user_id) ? [] : [leftEvent(room_id, user_id)]
     }),
+  result: () => null,
+}
+
+type RecordRedactedReplies = EventData<'replies-blanked'>
+
+/** Records the new hashes of stored replies before they are redacted, so that audits accept them. Never refused. */
+export const recordRedactedReplies: Verb<RecordRedactedReplies, null> = {
+  refusals: [],
+  reads: () => [],
+  decide: (_state, data) => [{ type: 'replies-blanked', data, movements: [] }],
   result: () => null,
 }

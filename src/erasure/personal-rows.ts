@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { isErased } from '../features/users/user.ts'
-import { userKey } from '../http/auth/client-keys.ts'
+import { userKey } from '../http/auth/gate.ts'
+import { parseExact } from '../http/execute-command.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'
 import type { Notifier } from '../notifications/notifier.ts'
-import { redactPerson } from './redact-person.ts'
 
 type Db = Kysely<Tables>
 
-export interface UserData {
+interface UserData {
   readonly withdrawal_ids: readonly number[]
   readonly devices: readonly string[]
 }
@@ -98,3 +98,31 @@ export async function redactNotifications(db: Db, userId: number, notifier: Noti
       where o.position = ${position} and o.user_id = ${user_id}`.execute(db)
   }
 }
+
+/**
+ * Redacts a person in the text of a JSON response: name, avatar and its address become empty, and the uid the one they
+ * have now. Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear
+ * in it.
+ */
+export function redactPerson(text: string, id: number, uid: string): string {
+  let isNamed = false
+  const redact = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(redact)
+    if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value
+    const fields = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(inner)]))
+    if (!isPerson(fields) || digitsOf(fields['id']) !== String(id)) return fields
+    if (fields['name'] === '' && fields['avatar'] === '' && fields['uid'] === uid) return fields
+    isNamed = true
+    return { ...fields, name: '', avatar: '', ...('avatar_url' in fields && { avatar_url: '' }), uid }
+  }
+  const after = JSON.stringify(redact(parseExact(text)))
+  return isNamed ? after : text
+}
+
+/** Persons, and nothing else in responses, have all of these fields. */
+const isPerson = (fields: Readonly<Record<string, unknown>>): boolean =>
+  ['id', 'name', 'avatar', 'uid'].every((name) => name in fields)
+
+/** The digits of a number as `parseExact` reads it. */
+const digitsOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'rawJSON' in value ? value.rawJSON : undefined

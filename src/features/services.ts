@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { ChooseReportDatabase } from '../db/queries/report-database.ts'
+import type { ChooseReportDatabase } from '../db/queries/query-builder.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
@@ -15,8 +15,7 @@ import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
-import type { LuckyChains } from './fairness/lg1.ts'
-import type { SpinSeeds } from './fairness/rr1.ts'
+import type { LuckyChains, SpinSeeds } from './fairness/algorithms.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

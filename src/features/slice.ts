@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { IsSignatureValid } from '../http/auth/gate.ts'
-import type { ClientPrefix } from '../http/prefixes.ts'
-import type { ReceivableVerb } from '../ledger/executor/registered-verb.ts'
-import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
-import type { LiveQuery } from '../realtime/frames/live-query.ts'
+import type { ClientPrefix } from '../http/paths.ts'
+import type { ReceivableVerb } from '../ledger/executor/command.ts'
+import type { FrameMapper, LiveQuery } from '../realtime/frames/frame-mapper.ts'
 import type { App, Services, Settings } from './services.ts'
 
 /** Checks of a request for routes that are open to everyone. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder } from '../config/make-folder.ts'
-import type { FailureLog, RecoveryLogger } from '../db/failure-log.ts'
+import { makeFolder } from '../config/files.ts'
+import { aborted } from '../db/async.ts'
+import type { FailureLog, RecoveryLogger } from '../db/log.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import type { CommandRouter } from './command-router.ts'
-import { CommandServer } from './command-server.ts'
+import { CommandServer, type ServedConnectionOptions } from './command-server.ts'
 import {
   connectToNetwork,
   connectToSocket,
@@ -18,7 +19,6 @@ import {
   socketPath,
 } from './endpoints.ts'
 import { PROTOCOL } from './messages.ts'
-import type { ServedConnectionOptions } from './served-connection.ts'
 import { RefusedByWriter, WriterLink, type WriterLinkOptions } from './writer-link.ts'
 import { type AdvertisedWriter, WriterLock } from './writer-lock.ts'
 
@@ -264,9 +264,3 @@ function reasonOf(failure: unknown): string {
 }
 
 const addressOf = ({ host, port }: Network): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net'
-import { loopTimeout } from '../db/loop-timeout.ts'
+import { loopTimeout } from '../db/async.ts'
 import type { Command } from '../ledger/executor/command.ts'
-import type { CommandResult } from '../ledger/executor/command-queue.ts'
+import { type CommandResult, StallWatch } from '../ledger/executor/command-queue.ts'
 import { Overloaded, Unavailable } from '../ledger/executor/failures.ts'
-import { StallWatch } from '../ledger/executor/stall-watch.ts'
 import type { LedgerEntry } from '../ledger/storage/event-hash.ts'
-import { encodeFrame, encodeList, FrameReader } from './frames.ts'
-import { type Answer, type Hello, type Response, responses } from './messages.ts'
+import { type Answer, encodeFrame, encodeList, FrameReader, type Hello, type Response, responses } from './messages.ts'
 
 /** A writer that does not welcome within this time counts as hanging. */
 const WELCOME_TIMEOUT_MS = 500

@@ -1,7 +1,7 @@
 import type { Client, QueryResult, QueryResultRow } from 'pg'
+import { loopTimeout } from '../db/async.ts'
 import { connect } from '../db/connect.ts'
 import { lockName } from '../db/ledger-url.ts'
-import { loopTimeout } from '../db/loop-timeout.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
 
 /** The writer speaks to PostgreSQL this often. */

@@ -1,17 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { languageOf } from '../language/request-language.ts'
-import type { Cause } from '../ledger/executor/command.ts'
+import type { Cause, RegisteredVerb } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
-import type { PresentRefusal, RegisteredVerb } from '../ledger/executor/registered-verb.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
-import type { Refusal } from '../ledger/rules/verb.ts'
 import { actorOf } from './auth/caller.ts'
-import { errorBody } from './errors/http-error.ts'
-import type { RefusalResponseOf } from './errors/refusals.ts'
+import { type RefusalResponseOf, refusalPresenter } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
 import { setPosition } from './positions.ts'
-import { parseExact } from './validation/exact-json.ts'
-import { idempotencyKey } from './validation/idempotency.ts'
+import { idempotencyKey } from './validation/request-parts.ts'
 
 /** What a response needs in addition to the reply. */
 interface ResponseOptions {
@@ -76,20 +72,18 @@ function requestHash(request: FastifyRequest, input: unknown): string {
   return sha256(JSON.stringify([method, route, request.params, input]))
 }
 
-/** The replies to refusals, as clients get them: in the language of their request. */
-export const refusalPresenter =
-  (responseOf: RefusalResponseOf): PresentRefusal =>
-  (refusal, { requestId, language = 'en' }) => {
-    const { status, message } = responseOf(refusal)
-    const problem = { code: refusal.refusal, text: message, errors: firstErrors(refusal.errors), data: refusal.data }
-    const reply = { status, body: errorBody(problem, requestId, language) }
-    return versionStatuses.has(status) ? { ...reply, isTransient: true } : reply
+declare global {
+  interface JSON {
+    /** As V8 implements it: the reviver gets the number's source text. */
+    parse(
+      text: string,
+      reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown
   }
+}
 
-/** What is refused for a version is asked for again with another, under the same key. */
-const versionStatuses: ReadonlySet<number> = new Set([412, 428])
-
-const MAX_ERROR_FIELDS = 100
-
-const firstErrors = (errors: Refusal['errors']): Refusal['errors'] =>
-  errors === undefined ? undefined : Object.fromEntries(Object.entries(errors).slice(0, MAX_ERROR_FIELDS))
+/** Parses JSON so that its numbers are printed again digit for digit, even those that a double would round. */
+export const parseExact = (text: string): unknown =>
+  JSON.parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? JSON.rawJSON(source) : value,
+  )

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
-import type { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
+import type { AppliedEvents, CurrentIncarnation } from '../ledger/subscriptions/applied-events.ts'
 
 /**
  * In a response: it takes into account every event up to this position, if not more; a stored reply is as it was,

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { FailureLog } from '../db/failure-log.ts'
-import { backoffMs } from './backoff.ts'
-import type { LeasedDelivery, Outbox } from './outbox.ts'
-import type { Outcome, Send } from './sender.ts'
+import { FailureLog } from '../db/log.ts'
+import type { LeasedDelivery, Outbox, Outcome, Send } from './outbox.ts'
 
 /** On this instance. */
 const MAX_CONCURRENT_SENDS = 16
@@ -15,7 +13,7 @@ const MAX_BACKOFF_MS = 3_600_000
 const MAX_PAUSE_MS = 60_000
 const MAX_REQUESTED_PAUSE_MS = 600_000
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly outbox: Pick<Outbox, 'lease' | 'remove' | 'reschedule' | 'dropDevice'>
   readonly send: Send
   readonly log: Pick<Logger, 'info' | 'warn'>
@@ -161,4 +159,22 @@ export class Dispatcher {
   #pause(ms: number): Promise<void> {
     return sleep(ms, undefined, { signal: this.#stop.signal }).catch(() => {})
   }
+}
+
+const INITIAL_BACKOFF_MS = 1_000
+const MAX_DOUBLINGS = 20
+/** A server that requests more is asked again after a day. */
+const MAX_REQUESTED_MS = 86_400_000
+
+/** Between half of a delay and all of it, so that what failed together is not retried together. */
+const jittered = (ms: number, random: number): number => ms / 2 + (ms / 2) * random
+
+/**
+ * The delay after this many failures in a row (1 or more): doubled each time up to `maxMs`, and never less than the
+ * server requested. `random` is between 0 and 1.
+ */
+export function backoffMs(failures: number, requestedMs: number, maxMs: number, random: number): number {
+  const own = jittered(Math.min(maxMs, INITIAL_BACKOFF_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS)), random)
+  const requested = Math.min(requestedMs, MAX_REQUESTED_MS)
+  return Math.ceil(own > requested ? own : requested + jittered(requested / 5, random))
 }

@@ -3,8 +3,13 @@ import type { Language } from '../../schema/languages.ts'
 import type { Notification } from '../../schema/notifications.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
-import { type NotificationMapper, notificationsOf, renderNotification } from './event-notification.ts'
-import { findNames, type NameLookups } from './names.ts'
+import {
+  type NamedIds,
+  type Names,
+  type NotificationMapper,
+  notificationsOf,
+  renderNotification,
+} from './event-notification.ts'
 
 /** A notification, its receiver, and the position of its ledger event. */
 export interface AddressedNotification {
@@ -61,3 +66,28 @@ export const unreadOnly =
     const readUpTo = new Map(marks.map(({ user_id, up_to }) => [user_id, up_to]))
     return composed.filter(({ user_id, position }) => position > (readUpTo.get(user_id) ?? 0))
   }
+
+type Lookup<Kind extends keyof Names> = (db: Kysely<Tables>, ids: readonly number[]) => Promise<Names[Kind]>
+
+/** Reads the names that notifications show, by id. */
+export type NameLookups = { readonly [Kind in keyof Names]: Lookup<Kind> }
+
+/** The current names that some notifications show, with one query for each kind. */
+export async function findNames(
+  db: Kysely<Tables>,
+  { users, packages }: NameLookups,
+  wanted: readonly NamedIds[],
+): Promise<Names> {
+  const idsOf = (kind: keyof Names): number[] => [...new Set(wanted.flatMap((ids) => ids[kind] ?? []))]
+  const [userNames, packageNames] = await Promise.all([
+    find(db, users, idsOf('users')),
+    find(db, packages, idsOf('packages')),
+  ])
+  return { users: userNames, packages: packageNames }
+}
+
+const find = async <Kind extends keyof Names>(
+  db: Kysely<Tables>,
+  lookup: Lookup<Kind>,
+  ids: readonly number[],
+): Promise<Names[Kind]> => (ids.length === 0 ? new Map() : lookup(db, ids))

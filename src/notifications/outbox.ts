@@ -2,7 +2,6 @@ import { Value } from '@sinclair/typebox/value'
 import type { Pool } from 'pg'
 import { Notification } from '../../schema/notifications.ts'
 import type { AddressedNotification } from './notifier.ts'
-import type { Delivery } from './sender.ts'
 
 /** A user's devices that get notifications: those registered last. */
 const MAX_DEVICES_PER_USER = 10
@@ -114,3 +113,29 @@ function readNotification(text: string): Notification | null {
     return null
   }
 }
+
+/** A notification for one device. */
+export interface Delivery {
+  /** The device's push token: personal data, used to address the message and for nothing else. */
+  readonly token: string
+  /** The position of its ledger event, the same on every attempt. */
+  readonly position: number
+  readonly notification: Notification
+}
+
+export type Outcome =
+  | { readonly kind: 'delivered' }
+  /** The token is no longer registered. */
+  | { readonly kind: 'gone' }
+  | {
+      readonly kind: 'later'
+      /** For the log; quotes nothing of the request. */
+      readonly why: string
+      /** Whether only this device is affected. */
+      readonly isDeviceOnly: boolean
+      /** The delay that the server requested; 0 without one. */
+      readonly afterMs: number
+    }
+
+/** Attempts to send a notification once. Never rejects. */
+export type Send = (delivery: Delivery) => Promise<Outcome>

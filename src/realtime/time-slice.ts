@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../config/clock.ts'
+import { type Clock, systemClock } from '../db/async.ts'
 
 /**
  * Gives work some milliseconds of each turn of the event loop, in the order in which it asks, so that requests get their

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config/config.ts'
-import type { JwtKey } from '../config/jwt-key.ts'
-import type { SignInCodes } from '../console/session/sign-in-codes.ts'
+import type { JwtKey } from '../config/credentials.ts'
+import type { SignInCodes } from '../console/session/sign-in.ts'
 import type { Tables } from '../db/tables.ts'
-import type { PublicAddress } from '../http/auth/public-address.ts'
 import { signToken, type TokenRules, tokenRulesOf } from '../http/auth/tokens.ts'
+import type { PublicAddress } from '../http/origins.ts'
 
 /** Prints the service's addresses and, in development, tokens and links to try it with; in one write. */
 export async function printBanner(

@@ -5,20 +5,16 @@ import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
 import { type Keys, loadKeys } from '../config/keys.ts'
 import { openEmbedded } from '../db/cluster/embedded.ts'
-import { connect } from '../db/connect.ts'
-import { isConnectionError } from '../db/connection-errors.ts'
-import type { RecoveryLogger } from '../db/failure-log.ts'
-import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
+import { assertOwnSession, connect } from '../db/connect.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
-import type { Log } from '../db/log.ts'
-import { grantService } from '../db/migrations/grants.ts'
-import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
+import type { Log, RecoveryLogger } from '../db/log.ts'
+import { migrate, pendingMigrations } from '../db/migrate.ts'
 import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
-import { queryBuilder } from '../db/queries/query-builder.ts'
-import { type ChooseReportDatabase, openReportDatabase } from '../db/queries/report-database.ts'
-import { canChangeLedger, settingFaults } from '../db/safety.ts'
-import { assertOwnSession } from '../db/session/assert-own-session.ts'
-import { Promotion } from '../db/session/promotion.ts'
+import { isConnectionError } from '../db/postgres-errors.ts'
+import { type ChooseReportDatabase, openReportDatabase, queryBuilder } from '../db/queries/query-builder.ts'
+import { grantService } from '../db/roles.ts'
+import { canChangeLedger, checkFingerprints, settingFaults, storeFingerprints, usedKeys } from '../db/safety.ts'
+import { Promotion } from '../db/standby.ts'
 import type { Tables } from '../db/tables.ts'
 import { openStandby } from './standby.ts'
 
@@ -83,10 +79,8 @@ export async function openDatabase(
     await client.end()
   }
   const options = { max: 10, application_name: 'economy reads', settings: keyedReadSettings }
-  const db = queryBuilder(readPool(openPool(url, options, log)))
-  cleanUp.defer(() => db.destroy())
-  const primary = { db: openReportDatabase(url, 'economy reports', log), url }
-  cleanUp.defer(() => primary.db.destroy())
+  const db = cleanUp.use(queryBuilder(readPool(openPool(url, options, log))))
+  const primary = { db: cleanUp.use(openReportDatabase(url, 'economy reports', log)), url }
   const chooseReportDatabase: ChooseReportDatabase =
     config.databaseReadUrl === null
       ? () => Promise.resolve(primary)

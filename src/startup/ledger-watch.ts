@@ -1,14 +1,13 @@
 import type { Logger } from 'pino'
-import type { Watch } from '../audit/with-ledger.ts'
-import { compareAtStart, recordLoss } from '../audit/with-ledger.ts'
-import type { LostCommitsConfig } from '../config/lost-commits.ts'
-import { makeFolder } from '../config/make-folder.ts'
+import { compareAtStart, recordLoss, type Watch } from '../audit/with-ledger.ts'
+import type { LostCommitsConfig } from '../config/environment.ts'
+import { makeFolder } from '../config/files.ts'
+import { SingleFlight } from '../db/async.ts'
 import { connect } from '../db/connect.ts'
-import { FailureLog } from '../db/failure-log.ts'
 import { isLater, type LastSeen, lastSeenFile, readLastSeen, writeLastSeen } from '../db/last-seen.ts'
-import { SingleFlight } from '../db/single-flight.ts'
+import { FailureLog } from '../db/log.ts'
 import { DatabaseIsStandby, LedgerWentBack, Unavailable } from '../ledger/executor/failures.ts'
-import type { AssertLedger } from '../ledger/executor/store.ts'
+import type { AssertLedger } from '../ledger/executor/pipelined-connection.ts'
 import { hashEvent, type StoredEvent } from '../ledger/storage/event-hash.ts'
 import {
   type Comparison,
@@ -121,7 +120,7 @@ export class LedgerWatch implements Watch {
 
   async #check(): Promise<void> {
     try {
-      await this.#compare((statement) => this.#database.subscriberPool.query<object>({ ...statement }))
+      await this.#compare(queryOf(this.#database.subscriberPool))
       this.#failures.succeeded(this)
     } catch (error) {
       this.#failures.failed(error, this)

@@ -1,27 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { pruneKeys } from '../audit/jobs/job-rows.ts'
-import { pruneEndedSessions } from '../console/session/ended-sessions.ts'
-import { FailureLog } from '../db/failure-log.ts'
-import { headOf } from '../db/head.ts'
-import { readIncarnation } from '../db/incarnation.ts'
-import { BatchedLookup } from '../db/queries/batched-lookup.ts'
+import { pruneEndedSessions } from '../console/session/session-cookie.ts'
+import { headOf, readIncarnation } from '../db/head.ts'
+import { FailureLog } from '../db/log.ts'
+import { sharedRead } from '../db/queries/caches.ts'
+import { prune } from '../db/queries/delete-older-rows.ts'
 import { evolve, tables } from '../domain.ts'
-import type { AppStatusGate } from '../features/app-status/app-status.ts'
+import { AppStatusGate } from '../features/app-status/app-status.ts'
+import { ClientRegistry } from '../features/app-status/client-registry.ts'
+import { readAppStatus } from '../features/app-status/reads.ts'
 import { CommandRouter } from '../forwarding/command-router.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
-import { prune } from '../ledger/storage/prune.ts'
-import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
-import { CurrentIncarnation } from '../ledger/subscriptions/current-incarnation.ts'
+import { AppliedEvents, CurrentIncarnation } from '../ledger/subscriptions/applied-events.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 import type { LedgerWatch } from './ledger-watch.ts'
 
-/** Reads that may share one look at where the ledger ends. */
-const MAX_HEAD_READERS = 1_000
 /** Waits of `AppliedEvents.reach`, of a quarter of a second each, and pauses between them. */
 const MAX_CATCH_UP_ATTEMPTS = 6
 const CATCH_UP_PAUSE_MS = 50
@@ -54,12 +52,12 @@ export async function startLedger(
 ): Promise<Ledger> {
   const { url, db, subscriberPool, promotion } = database
   const position = await headOf(db)
-  const heads = new BatchedLookup(MAX_HEAD_READERS, async (readers: readonly null[]) => {
-    const head = await headOf(db)
-    return readers.map(() => head)
-  })
   const incarnation = new CurrentIncarnation(await readIncarnation(db))
-  const applied = new AppliedEvents(position, () => heads.load(null), incarnation)
+  const applied = new AppliedEvents(
+    position,
+    sharedRead(() => headOf(db)),
+    incarnation,
+  )
   const subscriberFailures = new FailureLog(log, 'ledger subscribers failing; retrying', 'ledger subscribers recovered')
   const tail = new Tail({
     url,
@@ -121,4 +119,16 @@ export async function startLedger(
   applied.follow(tail, (events) => appState.applyAll(events))
   tail.start()
   return { executor: router, ownExecutor: executor, tail, applied, sessions, staffSessions }
+}
+
+/** Loads the gate's state; the clients that tokens report are stored until `cleanUp`. */
+export async function startAppStatus(
+  { db, subscriberPool }: Pick<Database, 'db' | 'subscriberPool'>,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): Promise<AppStatusGate> {
+  const clients = new ClientRegistry(subscriberPool, log)
+  cleanUp.defer(() => clients.stop())
+  clients.start()
+  return new AppStatusGate(await readAppStatus(db), clients)
 }

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
-import { currentResponse } from '../http/current-response.ts'
+import { currentResponse } from '../http/server-options.ts'
 
 /**
  * Node accepts one connection of a listening socket in each turn of the event loop. Under load, when a turn takes some

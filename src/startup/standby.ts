@@ -1,12 +1,15 @@
 import { type Kysely, sql } from 'kysely'
-import { awaitStandby } from '../db/await-standby.ts'
-import { isConnectionError } from '../db/connection-errors.ts'
-import { FailureLog, type RecoveryLogger } from '../db/failure-log.ts'
+import { assertOwnSession } from '../db/connect.ts'
+import { FailureLog, type RecoveryLogger } from '../db/log.ts'
 import { openPool } from '../db/pool.ts'
-import { isUndefinedInSchema } from '../db/postgres-errors.ts'
-import { queryBuilder } from '../db/queries/query-builder.ts'
-import { type ChooseReportDatabase, openReportDatabase, type ReportDatabase } from '../db/queries/report-database.ts'
-import { assertOwnSession } from '../db/session/assert-own-session.ts'
+import { isConnectionError, isUndefinedInSchema } from '../db/postgres-errors.ts'
+import {
+  type ChooseReportDatabase,
+  openReportDatabase,
+  queryBuilder,
+  type ReportDatabase,
+} from '../db/queries/query-builder.ts'
+import { awaitStandby } from '../db/standby.ts'
 import type { Tables } from '../db/tables.ts'
 
 /** How long the primary is read when the standby could not be. */
@@ -22,11 +25,9 @@ export async function openStandby(
   log: RecoveryLogger,
   cleanUp: AsyncDisposableStack,
 ): Promise<ChooseReportDatabase> {
-  const standby = { db: openReportDatabase(url, 'economy standby reports', log), url }
-  cleanUp.defer(() => standby.db.destroy())
+  const standby = { db: cleanUp.use(openReportDatabase(url, 'economy standby reports', log)), url }
   // A connection of its own: it must not wait for reports.
-  const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
-  cleanUp.defer(() => probe.destroy())
+  const probe = cleanUp.use(queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log)))
   try {
     await assertOwnSession(url, 'economy standby check')
     await assertSameLedger(probe, primary.db)

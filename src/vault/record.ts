@@ -1,6 +1,4 @@
-import { integer, text } from '../ledger/rules/columns.ts'
-import { projection, type RowOf } from '../ledger/rules/projection.ts'
-import type { WritableState } from '../ledger/rules/state.ts'
+import { integer, projection, type RowOf, text, type WritableState } from '../ledger/rules/projection.ts'
 
 /** The text of a record, encrypted with its own key. Not part of the ledger: events refer to private texts by record id. */
 export const vaultRecords = projection('vault_records', {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import { closingSteps } from '../../src/features/closings/closing-steps.ts'
-import { nextMonth } from '../../src/features/closings/month.ts'
+import { closingSteps, nextMonth } from '../../src/features/closings/closing.ts'
 import { oldLedger, oldMonth } from '../audit/old-ledger.ts'
 import { cashRequest, fillLedger } from '../harness/app/busy-ledger.ts'
 import type { TestPage } from '../harness/browser/browser.ts'

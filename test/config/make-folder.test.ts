@@ -1,7 +1,7 @@
 import { chmodSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { test } from 'tap'
-import { makeFolder, makePrivate } from '../../src/config/make-folder.ts'
+import { makeFolder, makePrivate } from '../../src/config/files.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 

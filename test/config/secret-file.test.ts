@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { makeDataDir, readSecret, secretFile } from '../../src/config/secret-file.ts'
+import { makeDataDir, readSecret, secretFile } from '../../src/config/files.ts'
 
 const isRoot = process.geteuid?.() === 0
 

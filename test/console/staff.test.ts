@@ -65,7 +65,7 @@ test('who of the staff did what, and ending their sessions', async (t) => {
     t.equal((await mallory.get('/console/staff')).status, 200)
     const review = '/console/staff/end-sessions?sub=mallory'
     const { html } = await ann.get(review)
-    t.match(textOf(html), /Last act none .*Sessions last ended —/)
+    t.match(textOf(html), /Last action none .*Sessions last ended —/)
     t.match((await ann.get('/console/staff/end-sessions?sub=ann')).html, 'These are your own sessions')
     const ended = await ann.submit(review, '/console/staff/end-sessions')
     t.equal(ended.headers['location'], '/console/staff?sub=ann')

@@ -264,4 +264,4 @@ const rowsOf = ({ html }: ConsolePage): string[] =>
 
 /** The fields of the form of an act. */
 const formOf = ({ html }: ConsolePage) =>
-  hiddenFieldsOf(/<form method="post"[^>]*class="act">.*/s.exec(html)?.[0] ?? '')
+  hiddenFieldsOf(/<form method="post"[^>]*class="action">.*/s.exec(html)?.[0] ?? '')

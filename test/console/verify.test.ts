@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { rowPath } from '../../src/console/verify/row-path.ts'
+import { rowPath } from '../../src/console/layout/links.ts'
 import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
 import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { awaitStandby, positionWaiter } from '../../src/db/await-standby.ts'
+import { awaitStandby, positionWaiter } from '../../src/db/standby.ts'
 
 /** For what comes before the deadline, however busy the machine is. */
 const DEADLINE_MS = 60_000

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { FailureLog } from '../../src/db/failure-log.ts'
+import { FailureLog } from '../../src/db/log.ts'
 
 /** A failure log, its lines, and a clock that only the test advances. */
 function failureLogAt() {

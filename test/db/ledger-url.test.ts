@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { readLedgerSchema } from '../../src/config/ledger-schema.ts'
+import { readLedgerSchema } from '../../src/config/environment.ts'
 import { channelName, ledgerUrl, lockName, schemaOf, setSearchPath } from '../../src/db/ledger-url.ts'
 
 const DATABASE = 'postgres://service:secret@db/economy'

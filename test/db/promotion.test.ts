@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { Promotion } from '../../src/db/session/promotion.ts'
+import { Promotion } from '../../src/db/standby.ts'
 
 test('work that fails after the promotion is done again until it succeeds', async (t) => {
   let isInRecovery = true

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
-import { Silence } from '../../src/db/cluster/silence.ts'
+import { Silence } from '../../src/db/cluster/cluster-session.ts'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 const timeout = new Error('timeout expired')

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { splitStatements } from '../../src/db/migrations/split-statements.ts'
+import { splitStatements } from '../../src/db/migrate.ts'
 
 test('a migration is split at the semicolons that end a statement', async (t) => {
   const statements = [

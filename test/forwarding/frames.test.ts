@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { encodeFrame, encodeList, FRAME_LENGTH, FrameReader } from '../../src/forwarding/frames.ts'
+import { encodeFrame, encodeList, FRAME_LENGTH, FrameReader } from '../../src/forwarding/messages.ts'
 
 const readAll = (reader: FrameReader, chunks: readonly Buffer[]): unknown[] =>
   chunks.flatMap((chunk) => [...reader.read(chunk)])

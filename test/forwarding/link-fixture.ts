@@ -6,15 +6,16 @@ import { CommandServer } from '../../src/forwarding/command-server.ts'
 import { connectToSocket, listenOnSocket } from '../../src/forwarding/endpoints.ts'
 import { PROTOCOL } from '../../src/forwarding/messages.ts'
 import { WriterLink } from '../../src/forwarding/writer-link.ts'
-import type { Cause, Command } from '../../src/ledger/executor/command.ts'
-import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
-import type { Executor } from '../../src/ledger/executor/executor.ts'
 import {
+  type Cause,
+  type Command,
   inputSchema,
   type PresentRefusal,
   type ReceivableVerb,
   registerVerb,
-} from '../../src/ledger/executor/registered-verb.ts'
+} from '../../src/ledger/executor/command.ts'
+import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
+import type { Executor } from '../../src/ledger/executor/executor.ts'
 import type { LedgerEntry } from '../../src/ledger/storage/event-hash.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import type { Scope } from '../harness/scope.ts'

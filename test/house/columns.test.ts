@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { plainTables } from '../../src/db/tables.ts'
 import { tables } from '../../src/domain.ts'
-import type { Columns } from '../../src/ledger/rules/columns.ts'
+import type { Columns } from '../../src/ledger/rules/projection.ts'
 import { readDocument } from '../harness/documents/documents.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'

@@ -20,7 +20,7 @@ test('no code and no migration names the default schema', async (t) => {
 })
 
 /** Locks of a cluster or a database, whatever ledgers are in it. */
-const SHARED_LOCKS = ['src/db/cluster/cluster-lock.ts', 'src/db/fingerprints.ts', 'src/db/migrations/provision.ts']
+const SHARED_LOCKS = ['src/db/cluster/cluster-session.ts', 'src/db/safety.ts']
 
 test('names of advisory locks and of channels carry the schema', async (t) => {
   const using = (sql: RegExp): string[] => [...codes].filter(([, code]) => sql.test(code)).map(([path]) => path)

@@ -31,7 +31,7 @@ test('every template that a page or another template names exists', async (t) =>
 })
 
 test('a template that is missing is found however it is named', async (t) => {
-  const text = `layout('/frame/layout.eta') include('/a.eta', it) layout("/b")
+  const text = `layout('/layout/layout.eta') include('/a.eta', it) layout("/b")
     defineTemplate<{ next: string; code: string | null }>(
       '/c.eta',
     )

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signWith } from 'node:crypto'
 import { mock } from 'node:test'
 import { test } from 'tap'
-import type { JwtKey } from '../../src/config/jwt-key.ts'
+import type { JwtKey } from '../../src/config/credentials.ts'
 import type { AppStateGate } from '../../src/http/auth/gate.ts'
 import { Sessions } from '../../src/http/auth/sessions.ts'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'

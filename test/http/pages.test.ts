@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '../../src/http/pages.ts'
-import { parseId } from '../../src/ledger/rules/parse-id.ts'
+import { parseId } from '../../src/ledger/rules/account.ts'
 import { runs } from '../harness/properties.ts'
 
 test('ids in paths are positive safe integers', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/rules/incarnation.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../harness/ledger/test-executor.ts'
 

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap'
-import { genesis } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/rules/incarnation.ts'
 import { createLookups, slices } from '../../src/slices.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import {

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { formatDollars } from '../../src/language/dollars.ts'
+import { formatDollars } from '../../src/language/numbers.ts'
 
 test('dollars are exact to the cent, with separators of thousands and plural forms', async (t) => {
   const rows = [

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { folded } from '../../src/language/folded.ts'
+import { folded } from '../../src/language/names.ts'
 
 test('letters that people take for the same are the same', async (t) => {
   const same: readonly (readonly string[])[] = [

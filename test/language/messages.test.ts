@@ -12,22 +12,39 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
   name.endsWith('.ts'),
 )
 
-/** Every message of every part, by file and code. */
-const messages: readonly (readonly [name: string, message: Message])[] = (
+const lists: readonly (readonly [name: string, messages: Readonly<Record<string, Message>>])[] = (
   await Promise.all(
     sources
       .filter(
-        (name) => name.endsWith('messages.ts') && name !== 'language/messages.ts' && !name.startsWith('forwarding/'),
+        (name) =>
+          /(?<!^language\/)messages\.ts$|^features\/[\w-]+\/model\.ts$/.test(name) && !name.startsWith('forwarding/'),
       )
       .map(async (name) => {
-        const lists: Record<string, unknown> = await import(`../../src/${name}`)
-        return Object.entries(lists)
-          .filter(([list]) => list.endsWith('Messages'))
-          .flatMap(([, list]) => Object.entries<Message>(Object(list)))
-          .map(([code, message]) => [`${name} ${code}`, message] as const)
+        const exported: Record<string, unknown> = await import(`../../src/${name}`)
+        return Object.entries(exported).flatMap(([list, value]) => {
+          if (list.endsWith('Messages')) return [[name, Object(value)] as const]
+          if (!list.endsWith('Model')) return []
+          const refusals = Object.entries<{ readonly message: Message }>(Object(value).refusals)
+          return [[name, Object.fromEntries(refusals.map(([code, { message }]) => [code, message]))] as const]
+        })
       }),
   )
 ).flat()
+
+/** Every message of every part, by file and code. */
+const messages = lists.flatMap(([name, list]) =>
+  Object.entries(list).map(([code, message]) => [`${name} ${code}`, message] as const),
+)
+
+/** Sentences that stand next to their use, as they are written, by file. */
+const written = sources
+  .filter((name) => name.startsWith('features/'))
+  .flatMap((name) => {
+    const text = readFileSync(join(root, 'src', name), 'utf8')
+    return [...text.matchAll(/\ben: (['"`])(.*?)\1,\s+ar: (['"`])(.*?)\3/g)].map(
+      ([, , en = '', , ar = '']) => [name, { en, ar }] as const,
+    )
+  })
 
 /** Numbers of every plural category, which are names in both languages as well. */
 const PLACEHOLDERS = [0, 1, 2, 3, 11, 100].map((count): unknown =>
@@ -40,7 +57,7 @@ const FIXED_ENGLISH = /^features\/roulette\/|^realtime\/messages\.ts not_room_me
 const ARABIC_LETTER = /\p{Script=Arabic}/u
 
 test('every message is a sentence in both languages, whatever fills its placeholders', async (t) => {
-  t.ok(messages.length > 100)
+  t.ok(messages.length > 80)
   for (const [name, message] of messages) {
     const texts = typeof message === 'function' ? PLACEHOLDERS.map((value) => message(value, value, value)) : [message]
     for (const { en, ar } of texts) {
@@ -52,6 +69,14 @@ test('every message is a sentence in both languages, whatever fills its placehol
       t.match(ar, /[.؟!]$/, `${name} ends like a sentence`)
       t.notMatch(ar, /undefined|NaN\b(?!\.)|[٠-٩]|^\s|\s$| {2}/, name)
     }
+  }
+})
+
+test('every sentence that stands next to its use is one in both languages', async (t) => {
+  t.ok(written.length > 80)
+  for (const [name, { en, ar }] of written) {
+    t.match(ar, ARABIC_LETTER, name)
+    if (/[.?!]$/.test(en)) t.match(ar, /[.؟!]$/, `${name} ends like a sentence`)
   }
 })
 

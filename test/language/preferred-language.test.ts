@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { preferredLanguage } from '../../src/language/preferred-language.ts'
+import { preferredLanguage } from '../../src/language/request-language.ts'
 
 test('the supported language with the highest quality is chosen', async (t) => {
   const rows: readonly (readonly [string, 'en' | 'ar'])[] = [

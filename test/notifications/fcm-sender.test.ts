@@ -1,9 +1,8 @@
 import { test } from 'tap'
-import { readServiceAccount } from '../../src/config/service-account.ts'
-import { backoffMs } from '../../src/notifications/backoff.ts'
-import { fcmSender } from '../../src/notifications/fcm-sender.ts'
-import { retryAfterMs } from '../../src/notifications/http-client.ts'
-import type { Outcome, Send } from '../../src/notifications/sender.ts'
+import { readServiceAccount } from '../../src/config/credentials.ts'
+import { backoffMs } from '../../src/notifications/dispatcher.ts'
+import { fcmSender, retryAfterMs } from '../../src/notifications/fcm-sender.ts'
+import type { Outcome, Send } from '../../src/notifications/outbox.ts'
 import { type FcmServer, fcmError, fcmServer, type Reply, unregistered } from '../harness/app/fcm-server.ts'
 
 const notification = {

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { openPool } from '../../src/db/pool.ts'
-import { eventsAfter } from '../../src/ledger/storage/read-events.ts'
+import { eventsAfter } from '../../src/ledger/storage/stored-event.ts'
 import { unreadOnly } from '../../src/notifications/notifier.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
 import { outboxSubscriber } from '../../src/notifications/subscribers.ts'

@@ -9,7 +9,7 @@ import {
   rewardOf,
   rowForNumber,
   totalWeight,
-} from '../../src/features/gifts/lucky/odds.ts'
+} from '../../src/features/gifts/odds.ts'
 import { runs } from '../harness/properties.ts'
 
 const row = fc.record({ multiplier: fc.nat(100_000_000), weight: fc.integer({ min: 1, max: 1_000_000 }) })

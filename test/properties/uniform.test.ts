@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { reduceWord, uniform } from '../../src/features/fairness/uniform.ts'
+import { reduceWord, uniform } from '../../src/features/fairness/algorithms.ts'
 import { runs } from '../harness/properties.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })

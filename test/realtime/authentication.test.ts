@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap'
-import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
+import { revokeSessions } from '../../src/features/users/user.ts'
 import { alwaysOpen, type ClosedState } from '../../src/http/auth/gate.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom, runVerb } from '../harness/app/realtime-fixtures.ts'

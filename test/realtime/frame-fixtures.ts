@@ -3,8 +3,7 @@ import { globalEvents, roomEvents, userEvents } from '../../schema/channel-event
 import type { EventType } from '../../schema/events.ts'
 import type { Language } from '../../schema/languages.ts'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
-import type { EventFrame, FrameMapper } from '../../src/realtime/frames/frame-mapper.ts'
-import type { Profiles, RequiredIds } from '../../src/realtime/frames/profiles.ts'
+import type { EventFrame, FrameMapper, Profiles, RequiredIds } from '../../src/realtime/frames/frame-mapper.ts'
 
 /** Users 1 to 3, room 7, gifts 3 and 4, of which 4 has a video, and package 3. */
 const profiles: Profiles = {

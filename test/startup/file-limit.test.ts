@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { warnAboutFileLimit } from '../../src/startup/file-limit.ts'
+import { warnAboutFileLimit } from '../../src/startup/checks.ts'
 
 test('a limit of open files below what the sockets need is logged, with the number to set', async (t) => {
   const limits = (soft: string) =>

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8'
-import { limitHeapGrowth } from '../../src/startup/heap.ts'
+import { limitHeapGrowth } from '../../src/startup/process.ts'
 
 // Prints the least and the most bytes of the old generation while about 75 MB of objects are alive at a time.
 

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { warnAboutOpenRoutes } from '../../src/startup/open-routes.ts'
+import { warnAboutOpenRoutes } from '../../src/startup/checks.ts'
 
 test('operators’ routes that are open to everyone are logged, closed ones are not', async (t) => {
   const metrics = '/metrics (METRICS_TOKEN closes it)'

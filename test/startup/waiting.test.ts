@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { test } from 'tap'
-import { isConnectionError } from '../../src/db/connection-errors.ts'
+import { isConnectionError } from '../../src/db/postgres-errors.ts'
 import { connectTo } from '../../src/startup/database.ts'
 import { temporaryFolder } from '../harness/app/temporary-folder.ts'
 import { proxy } from '../harness/postgres/proxy.ts'

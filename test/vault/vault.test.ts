@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import { destroyRecords, openRecords } from '../../src/vault/reads.ts'
-import type { SealedRecord } from '../../src/vault/record.ts'
-import { storeRecord } from '../../src/vault/record.ts'
+import { type SealedRecord, storeRecord } from '../../src/vault/record.ts'
 import { createVault } from '../../src/vault/vault.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'

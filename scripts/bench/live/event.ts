@@ -1,5 +1,5 @@
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import type { Profiles } from '../../../src/realtime/frames/profiles.ts'
+import type { Profiles } from '../../../src/realtime/frames/frame-mapper.ts'
 
 const HASH = '0'.repeat(64)
 const gift = { sender_id: 1, receiver_ids: [2], room_id: 1, decoration_id: 3, price: 100, quantity: 5, cost: 500 }

@@ -1,5 +1,5 @@
 import { isVisible } from '../../../schema/common.ts'
-import { VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
+import { VERIFICATION_RUNNING } from '../../features/closings/closing.ts'
 import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'

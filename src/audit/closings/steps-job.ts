@@ -1,5 +1,5 @@
-import { makeFolder, PRIVATE_FOLDER } from '../../config/make-folder.ts'
-import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing-steps.ts'
+import { makeFolder, PRIVATE_FOLDER } from '../../config/files.ts'
+import { type ClosingStep, STEPS_RUNNING } from '../../features/closings/closing.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import type { Jobs, Outer, Work } from '../jobs/jobs.ts'
 import { threads } from '../jobs/threads.ts'

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
-import { readInputFile } from '../../config/read-input-file.ts'
+import { readInputFile } from '../../config/files.ts'
 import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
 import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
 import { type Verification, verify } from '../verify/verify.ts'

@@ -2,11 +2,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Job } from '../../../schema/finance.ts'
 import { isReadOnlyError } from '../../db/postgres-errors.ts'
-import { micros } from '../../db/queries/micros.ts'
-import { readPassedTime } from '../../db/queries/passed-time.ts'
+import { REPLY_RETENTION, readPassedTime } from '../../db/queries/delete-older-rows.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { REPLY_RETENTION } from '../../ledger/storage/prune.ts'
 
 // Rows of `jobs`.
 

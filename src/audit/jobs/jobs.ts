@@ -4,13 +4,13 @@ import type { Log } from '../../db/log.ts'
 import { openPool, readPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { Progress } from './job-rows.ts'
 import {
   endJob,
   insertJob,
   type JobFilter,
   type JobRow,
   type NewJob,
+  type Progress,
   readJobs,
   recordProgress,
   requestStop,

@@ -1,5 +1,5 @@
 import { tables } from '../../domain.ts'
-import { acknowledgements } from '../../features/closings/acknowledgement.ts'
+import { acknowledgements } from '../../features/closings/finding.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { readAcknowledged } from '../verify/acknowledged-findings.ts'
 import { type Finding, Findings, formatFinding, idOfFinding } from '../verify/finding.ts'

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
-import { indexPace, indexPiece } from '../../ledger/indexes/index-piece.ts'
 import { INDEX_CURSOR } from '../../ledger/indexes/index-rows.ts'
+import { indexPace, indexPiece } from '../../ledger/indexes/indexer.ts'
 
 /** The tables of the ledger's indexes. */
 export const indexTables = ['account_index', 'event_index'] as const

@@ -5,7 +5,7 @@ import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { from } from 'pg-copy-streams'
 import { connect } from '../../db/connect.ts'
 import { lockName, schemaOf } from '../../db/ledger-url.ts'
-import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { indexTables, ShadowIndexes } from './shadow-indexes.ts'
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { blocksWith, isInBlocks, type Term } from '../../ledger/indexes/blocks-with.ts'
+import { blocksWith, isInBlocks, type Term } from '../../ledger/indexes/index-reads.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { auditMessages } from '../messages.ts'

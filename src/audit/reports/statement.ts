@@ -3,8 +3,7 @@ import { headOf } from '../../db/head.ts'
 import type { Tables } from '../../db/tables.ts'
 import { toJson } from '../format.ts'
 import { type AccountMovement, readBalanceAt, readMovements } from './account-movements.ts'
-import type { PeriodQuery } from './period.ts'
-import { type Period, type ResolvedPeriod, resolvePeriod } from './period.ts'
+import { type Period, type PeriodQuery, type ResolvedPeriod, resolvePeriod } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {

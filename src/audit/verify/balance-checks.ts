@@ -1,7 +1,6 @@
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { currencies, currencyOf, isAccount, isSystem } from '../../ledger/rules/account.ts'
-import type { Movement } from '../../ledger/rules/event.ts'
-import { arrayItem, type EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
+import { MAX_INTEGER } from '../../../schema/common.ts'
+import { currencies, currencyOf, isAccount, isSystem, type Movement } from '../../ledger/rules/account.ts'
+import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
 
 /** Accounts and, in the same order, their balances. */

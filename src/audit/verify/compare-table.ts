@@ -1,4 +1,4 @@
-import type { ReplayState } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import type { Fields } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'

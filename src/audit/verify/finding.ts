@@ -1,4 +1,4 @@
-import { findingId } from '../../features/closings/closing-finding.ts'
+import { findingId } from '../../features/closings/finding.ts'
 
 /** The check that found something. */
 export type Check =

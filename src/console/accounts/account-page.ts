@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
+import { ACCOUNT_PATTERN } from '../../../schema/common.ts'
 import { type AccountPage, readAccountPage } from '../../audit/reports/accounts/account-page.ts'
 import {
   type BalancePoint,
@@ -22,11 +22,9 @@ import { currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import { isDollars } from '../../ledger/rules/money.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../frame/cells.ts'
-import { accountCell, accountPath, eventCell, eventPath, holderPath, idCell } from '../frame/links.ts'
-import { sendSections } from '../frame/page.ts'
-import { addExports } from '../lists/exports.ts'
+import { amountCell, type Cell, codeCell, formatWord, textCell, timeCell, wordCell } from '../layout/cells.ts'
+import { accountCell, accountPath, addressWith, eventCell, eventPath, holderPath, idCell } from '../layout/links.ts'
+import { sendSections } from '../layout/page.ts'
 import {
   column,
   type List,
@@ -39,9 +37,15 @@ import {
   showTable,
   type Table,
 } from '../lists/list.ts'
-import { pageEnd, readLedgerEnds } from '../lists/page-end.ts'
-import { type AccountPeriod, accountFilters, requireAccount, resolveAccountPeriod } from './account-request.ts'
-import { readHolderNames } from './holder-names.ts'
+import { addExports } from '../lists/list-page.ts'
+import { pageEnd, readLedgerEnds } from '../lists/period.ts'
+import {
+  type AccountPeriod,
+  accountFilters,
+  readHolderNames,
+  requireAccount,
+  resolveAccountPeriod,
+} from './account-request.ts'
 
 export const accountParams = Type.Object({ account: Type.String({ pattern: ACCOUNT_PATTERN }) })
 

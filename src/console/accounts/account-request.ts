@@ -4,10 +4,12 @@ import { Text } from '../../../schema/common.ts'
 import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { type Period, resolveAsOf } from '../../audit/reports/period.ts'
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/requests.ts'
+import { isAnyOf } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
-import { type PeriodQuery, periodFilters, readBounds } from '../lists/period-query.ts'
+import { parseId } from '../../ledger/rules/account.ts'
+import { type PeriodQuery, periodFilters, readBounds } from '../lists/period.ts'
+import { readUserNames } from '../users/find-user.ts'
 
 export const accountFilters = Type.Object({ ...periodFilters, as_of: Type.Optional(Text(40)) })
 
@@ -57,4 +59,40 @@ function holderById(db: Kysely<Tables>, kind: string, id: number): Promise<objec
     default:
       return Promise.resolve(undefined)
   }
+}
+
+/** The names of the users and rooms whose accounts these are, by account. */
+export async function readHolderNames(
+  db: Kysely<Tables>,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const users = await namesByAccount(accounts, ['user', 'settled'], (ids) => readUserNames(db, ids))
+  const rooms = await namesByAccount(accounts, ['room'], async (ids) => {
+    const rows = await db
+      .selectFrom('room_profiles')
+      .select(['room_id', 'name'])
+      .where(isAnyOf('room_id', ids))
+      .execute()
+    return new Map(rows.map(({ room_id, name }) => [room_id, name]))
+  })
+  return new Map([...users, ...rooms])
+}
+
+async function namesByAccount(
+  accounts: readonly string[],
+  kinds: readonly string[],
+  read: (ids: readonly number[]) => Promise<ReadonlyMap<number, string>>,
+): Promise<readonly (readonly [string, string])[]> {
+  const idOf = new Map(
+    accounts.flatMap((account) => {
+      const [kind = '', id] = account.split(':')
+      return kinds.includes(kind) ? [[account, Number(id)] as const] : []
+    }),
+  )
+  if (idOf.size === 0) return []
+  const names = await read([...new Set(idOf.values())])
+  return [...idOf].flatMap(([account, id]) => {
+    const name = names.get(id)
+    return name === undefined ? [] : [[account, name] as const]
+  })
 }

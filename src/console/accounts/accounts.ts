@@ -8,14 +8,13 @@ import { httpMessages } from '../../http/messages.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { currencies, currencyOf, isAccount } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
-import { amountCell, codeCell, formatWord, textCell, wordCell } from '../frame/cells.ts'
-import { accountCell, holderPath } from '../frame/links.ts'
-import { choiceFilter, textFilter } from '../lists/filters.ts'
-import { column, type List, numberColumn, readTable, type Table } from '../lists/list.ts'
+import { amountCell, codeCell, formatWord, textCell, wordCell } from '../layout/cells.ts'
+import { accountCell, holderPath } from '../layout/links.ts'
+import { choiceFilter, column, type List, numberColumn, readTable, type Table, textFilter } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
 import { accountPage } from './account-page.ts'
+import { readHolderNames } from './account-request.ts'
 import { accountStatements } from './account-statements.ts'
-import { readHolderNames } from './holder-names.ts'
 
 const MAX_SHARED = 100
 /** One sorting at a time, for all who ask for it meanwhile. */

@@ -1,4 +1,4 @@
-// The frame of every page: keys, local times, and the menu of small screens. Pages work without it.
+// The layout of every page: keys, local times, and the menu of small screens. Pages work without it.
 
 const search = document.querySelector('#q')
 const TIMES_KEY = 'console-times'
@@ -28,7 +28,7 @@ const keys = [
 /** @type {Readonly<Record<string, string>>} */
 const pages = { h: '', a: '/accounts', e: '/events', u: '/users', w: '/withdrawals', p: '/proposals', v: '/verify' }
 
-/** Whoever dictates, or strikes keys by chance, turns them off. */
+/** Staff who dictate, or strike keys by chance, turn them off. */
 const areKeysOn = () => localStorage.getItem(KEYS_KEY) !== 'off'
 
 function showWhetherKeysAreOn() {
@@ -160,7 +160,7 @@ if (pauseButton instanceof HTMLButtonElement) {
   })
 }
 
-// A part that cannot be read stays as it was, and htmx goes on asking for it.
+// A part that cannot be read stays as it was, and htmx keeps asking for it.
 const updateState = document.querySelector('[data-update-state]')
 if (updateState !== null) {
   /** @type {Set<string>} */

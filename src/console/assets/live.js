@@ -78,7 +78,7 @@ function showRows(html) {
   for (const row of [...body.rows].slice(MAX_ROWS)) row.remove()
   find(live, '.table', HTMLElement).hidden = false
   find(live, '[data-empty]', HTMLElement).hidden = true
-  // The frame shows times as staff chose, after each change of the page.
+  // The layout shows times as staff chose, after each change of the page.
   document.dispatchEvent(new Event('htmx:after:swap'))
 }
 
@@ -116,7 +116,7 @@ async function pollForEver() {
   for (;;) {
     let wait = POLL_MS
     try {
-      // A hidden page goes on where it was once it is seen again.
+      // A hidden page continues where it was once it is seen again.
       if (!document.hidden) wait = await poll()
     } catch (error) {
       if (error instanceof SignedOut) return say('Your session has ended. Load this page again to sign in.')
@@ -138,7 +138,7 @@ pause.addEventListener('click', () => {
   showPosition()
 })
 
-// Whoever pauses the page wants nothing of it to change.
+// Someone who pauses the page wants nothing of it to change.
 find(document, '[data-sockets]', HTMLElement).addEventListener('htmx:before:request', (event) => {
   if (isPaused || document.hidden) event.preventDefault()
 })

@@ -4,14 +4,12 @@ import { defaultMode, modeVersion } from '../../features/app-status/mode.ts'
 import { currentMode } from '../../features/app-status/reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { type Field, valuesOf } from '../forms/fields.ts'
-import { textIn, type Values } from '../forms/values.ts'
-import { statusCell, textCell, timeCell } from '../frame/cells.ts'
-import type { Part } from '../frame/page.ts'
-import { clientViews } from './client-views.ts'
+import { statusCell, textCell, timeCell } from '../layout/cells.ts'
+import { type Field, textIn, type Values, valuesOf } from '../layout/fields.ts'
+import type { Part } from '../layout/page.ts'
+import { announcementBody, announcementFields, announcementIn, clientViews } from './announcements.ts'
 import { type Editor, editorPages } from './editor.ts'
 import { allReleases, clientTypes } from './releases.ts'
-import { announcementBody, announcementFields, announcementIn } from './shared-fields.ts'
 
 type ModeFields = EventData<'app-mode-set'>
 
@@ -93,7 +91,7 @@ const editor: Editor<ShownMode> = {
     const heading = `Switch maintenance ${isOn(values) ? 'on' : 'off'}`
     if (!isOn(values)) return { title, heading, button: heading }
     const warning =
-      'Within a second, every client on every instance is refused, and all sockets are closed. Staff can go on.'
+      'Within a second, every client on every instance is refused, and all sockets are closed. Staff can continue to work.'
     return { title, heading, warning, button: heading, look: 'danger' }
   },
 }

@@ -5,13 +5,23 @@ import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { changedValues, changesTable, emptyFields, type Field, type FormField, valuesOf } from '../forms/fields.ts'
-import { readSentValues, readValues, type Values, valuesSchema } from '../forms/values.ts'
-import { addReviewedAct, expectsField, FOUR_EYES } from '../frame/act.ts'
-import { addressWith } from '../frame/address.ts'
-import { type Facts, textCell } from '../frame/cells.ts'
-import { type Form, type Part, type Section, type SectionsPage, sendSections } from '../frame/page.ts'
-import type { PageScript } from '../frame/send-page.ts'
+import { addReviewedAction, expectsField, FOUR_EYES } from '../layout/action.ts'
+import { type Facts, textCell } from '../layout/cells.ts'
+import {
+  changedValues,
+  changesTable,
+  emptyFields,
+  type Field,
+  type FormField,
+  readSentValues,
+  readValues,
+  type Values,
+  valuesOf,
+  valuesSchema,
+} from '../layout/fields.ts'
+import { addressWith } from '../layout/links.ts'
+import { type Form, type Part, type Section, type SectionsPage, sendSections } from '../layout/page.ts'
+import type { PageScript } from '../layout/send-page.ts'
 import { addListPage } from '../lists/list-page.ts'
 import { requireOperator, staffOf } from '../session/session-check.ts'
 import type { CatalogueList } from './whole-list.ts'
@@ -127,7 +137,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
 
   if (many !== undefined) addMany(many)
 
-  addReviewedAct(scope, services, {
+  addReviewedAction(scope, services, {
     path: onePath,
     reviewPath: `${path}/review`,
     query: New,
@@ -179,7 +189,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
       }
     },
     fields: { ...expectsField, ...fieldSchema },
-    act(request, form) {
+    action(request, form) {
       const key = keyOf(request)
       const body = editor.bodyOf(readSentValues(names, form))
       return { method: 'PUT', path: adminPathOf(key), body, back: addressOf(key), done: 'saved' }
@@ -257,7 +267,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
     })
 
     if (removal === undefined) return
-    addReviewedAct(scope, services, {
+    addReviewedAction(scope, services, {
       path: `${onePath}/remove`,
       query: Type.Object({}),
       async review(request) {
@@ -284,7 +294,7 @@ export function editorPages<Row>(scope: App, services: ConsoleServices, editor: 
         }
       },
       fields: expectsField,
-      act: (request) => ({ method: 'DELETE', path: adminPathOf(keyOf(request)), back: page, done: 'removed' }),
+      action: (request) => ({ method: 'DELETE', path: adminPathOf(keyOf(request)), back: page, done: 'removed' }),
       async refused(request, _form, { status }) {
         if (status === 422) return null
         const key = keyOf(request)

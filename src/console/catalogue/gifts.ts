@@ -1,17 +1,24 @@
 import { Value } from '@sinclair/typebox/value'
+import { MAX_INTEGER } from '../../../schema/common.ts'
 import { GiftKind, type OddsRow } from '../../../schema/events.ts'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { type Decoration, decorationVersion } from '../../features/gifts/catalogue/decoration.ts'
-import { returnToPlayer, returnToPlayerFraction } from '../../features/gifts/lucky/odds.ts'
+import { type Decoration, decorationVersion } from '../../features/gifts/decoration.ts'
+import { returnToPlayer, returnToPlayerFraction } from '../../features/gifts/odds.ts'
 import { allDecorations, decorationById } from '../../features/gifts/reads.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { type Field, lineField, numberField } from '../forms/fields.ts'
-import { numberIn, type Values } from '../forms/values.ts'
-import { addressWith } from '../frame/address.ts'
-import { amountCell, type Cell, codeCell, numberCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
-import { pagePath } from '../frame/links.ts'
-import type { Part } from '../frame/page.ts'
-import { type PictureSources, pictureCell } from '../frame/picture-cell.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  numberCell,
+  type PictureSources,
+  pictureCell,
+  statusCell,
+  textCell,
+  timeCell,
+} from '../layout/cells.ts'
+import { type Field, lineField, numberField, numberIn, type Values } from '../layout/fields.ts'
+import { addressWith, pagePath } from '../layout/links.ts'
+import type { Part } from '../layout/page.ts'
 import { column, numberColumn, type Table } from '../lists/list.ts'
 import { type Editor, editorPages } from './editor.ts'
 import {
@@ -25,8 +32,7 @@ import {
   rowShares,
   shownRows,
 } from './odds-form.ts'
-import { nameFields, nameIn } from './shared-fields.ts'
-import { isNumber, numbered, wholeList } from './whole-list.ts'
+import { isNumber, nameFields, nameIn, numbered, wholeList } from './whole-list.ts'
 
 const kinds = [
   ['lucky', 'lucky: every order is drawn'],

@@ -1,20 +1,20 @@
 import type { GiftKind, OddsRow } from '../../../schema/events.ts'
 import { MAX_ODDS_ROWS } from '../../../schema/gifts.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { checkOdds } from '../../features/gifts/catalogue/define-decoration.ts'
+import { sharesOf } from '../../features/gifts/decoration.ts'
+import { checkOdds } from '../../features/gifts/define-decoration.ts'
 import {
   MULTIPLIER_UNIT,
   parseMultiplier,
   publishedRow,
   returnToPlayer,
   totalWeight,
-} from '../../features/gifts/lucky/odds.ts'
-import { sharesOf } from '../../features/gifts/shares.ts'
-import type { Values } from '../forms/values.ts'
+} from '../../features/gifts/odds.ts'
+import type { Values } from '../layout/fields.ts'
 
 /** Rows of the form, counted from 1; empty ones do not count. */
 const rowNumbers = Array.from({ length: MAX_ODDS_ROWS }, (_, i) => i + 1)
-/** Empty rows that a form offers beside those that it begins with, and how many rows it has at least. */
+/** Empty rows that a form offers besides those that it begins with, and how many rows it has at least. */
 const EMPTY_ROWS = 3
 const MIN_ROWS = 6
 const MAX_WEIGHT = 1_000_000_000

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { MAX_INTEGER } from '../../../schema/common.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { givenName, type StoredName } from '../../language/names.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { type Column, type List, noFilters } from '../lists/list.ts'
-import { pageOfAll } from '../lists/next-page.ts'
+import { type Field, lineField, type Values } from '../layout/fields.ts'
+import { type Column, type List, noFilters, pageOfAll } from '../lists/list.ts'
 
 /** A part of the catalogue, of a few hundred rows at most. */
 interface Catalogue<Row> {
@@ -65,3 +66,17 @@ export const numbered = <Row>(
   key: { label: 'Id', control: { kind: 'number', min: 1, max: MAX_INTEGER } } as const,
   nextKey: async (db: Kysely<Tables>) => String(Math.max(0, ...(await readNumbers(db))) + 1),
 })
+
+/** The fields of a name in one language or two. */
+export const nameFields: readonly Field<StoredName>[] = [
+  lineField('name', 'Name', 100, ({ name }) => name, { isRequired: true, group: 'name' }),
+  lineField('name_ar', 'Name in Arabic', 100, ({ name_ar }) => name_ar ?? '', {
+    hint: 'Left empty, the first name is shown in both languages.',
+    language: 'ar',
+    group: 'name',
+  }),
+]
+
+/** The name of a body of /admin/v1. */
+export const nameIn = ({ name = '', name_ar = '' }: Values) =>
+  name === '' ? undefined : givenName({ name, name_ar: name_ar === '' ? null : name_ar })

@@ -2,24 +2,25 @@ import { Type } from '@sinclair/typebox'
 import { AskedJobs } from '../../audit/jobs/asked-jobs.ts'
 import type { FrequencyTest } from '../../audit/verify/draws/frequency-test.ts'
 import { decorationById } from '../../features/gifts/reads.ts'
-import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { addressWith } from '../frame/address.ts'
-import { amountCell, codeCell, type Facts, formatUnits, numberCell, textCell, timeCell } from '../frame/cells.ts'
-import { eventCell, pagePath, personCell } from '../frame/links.ts'
-import { sendSections } from '../frame/page.ts'
-import { verdictSection } from '../frame/proof.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import { addExports } from '../lists/exports.ts'
-import { idFilter, type ShownFilters, textFilter } from '../lists/filters.ts'
-import { type List, listEnd, querySchemaOf, showTable, type Table } from '../lists/list.ts'
-import { addListPage } from '../lists/list-page.ts'
-import { readPeriod, type ShownPeriod } from '../lists/period-query.ts'
+import { formatUnits } from '../layout/cells.ts'
+import { addressWith, pagePath } from '../layout/links.ts'
+import { sendPage } from '../layout/send-page.ts'
+import { defineTemplate } from '../layout/templates.ts'
+import {
+  idFilter,
+  type List,
+  listEnd,
+  querySchemaOf,
+  type ShownFilters,
+  showTable,
+  type Table,
+  textFilter,
+} from '../lists/list.ts'
+import { addExports, addListPage } from '../lists/list-page.ts'
+import { readPeriod, type ShownPeriod } from '../lists/period.ts'
 import { actorIn } from '../session/session-check.ts'
-import { type DrawDetails, readDrawDetails } from './draw-details.ts'
-import { drawSteps } from './draw-steps.ts'
+import { drawPage } from './draw-page.ts'
 import { type CountedPeriod, GiftCounter } from './gift-counts.ts'
 import {
   describeResults,
@@ -30,7 +31,7 @@ import {
   resultColumns,
   resultFilters,
 } from './gift-results.ts'
-import { sendList } from './send-list.ts'
+import { sendList } from './lucky-sends.ts'
 
 interface ShownOutcome {
   readonly multiplier: string
@@ -55,7 +56,10 @@ const resultsTemplate = defineTemplate<{
   readonly presets: readonly { readonly title: string; readonly href: string }[]
   /** The page of the gift in the catalogue; null for all gifts. */
   readonly giftHref: string | null
-  readonly progress: Pick<CountedPeriod, 'events' | 'of'> & { readonly goOnHref: string; readonly isComplete: boolean }
+  readonly progress: Pick<CountedPeriod, 'events' | 'of'> & {
+    readonly continueHref: string
+    readonly isComplete: boolean
+  }
   readonly summary: string | null
   readonly table: Table
   readonly odds: readonly ShownOdds[]
@@ -102,9 +106,9 @@ export const drawPages: ConsolePages = (scope, services) => {
       const { at } = await listEnd(db, resultList, query)
       const period = await readPeriod(db, query, at)
       const { from, to } = period
-      const isGoingOn = query.count === 'on'
+      const isContinued = query.count === 'on'
       const asked = { db, period, startedBy: actorIn(request) }
-      const { result } = await counts.look(asked, isGoingOn ? undefined : FIRST_WAIT_MS)
+      const { result } = await counts.look(asked, isContinued ? undefined : FIRST_WAIT_MS)
       const { events, of, ...counted } = result ?? counter.counted(period)
       const gift = giftOf(query)
       const rows = await describeResults(db, counted.counts, gift)
@@ -133,7 +137,7 @@ export const drawPages: ConsolePages = (scope, services) => {
             events,
             of,
             isComplete: events === of,
-            goOnHref: addressWith('/console/draws', { ...shown, at, count: 'on' }),
+            continueHref: addressWith('/console/draws', { ...shown, at, count: 'on' }),
           },
           summary: gift === null ? null : summaryOf(rows, gift, (await decorationById(db, gift))?.name, period),
           table,
@@ -158,29 +162,12 @@ export const drawPages: ConsolePages = (scope, services) => {
     before: [{ text: [{ href: '/console/draws', text: 'Results by gift, and observed against published odds' }] }],
   })
 
-  const params = Type.Object({ position: Type.String() })
-  scope.get('/draws/:position', { schema: { params } }, async (request, reply) => {
-    const position = idInPath(request.params.position)
-    const { db } = await chooseReportDatabase()
-    const details = await readDrawDetails(db, position)
-    if (details === undefined) throw notFound()
-    return sendSections(request, reply, {
-      title: `Draw ${position}`,
-      sections: [
-        verdictSection(details.verdict, {
-          valid: 'Checked: the numbers and rewards follow from values that were committed before the draw.',
-          wrong: 'This draw does not follow from what was committed. The step that does not match is marked below.',
-        }),
-        { facts: factsOf(details) },
-        { title: 'Step by step', proof: drawSteps(details) },
-      ],
-    })
-  })
+  drawPage(scope, services)
 }
 
 const giftOf = ({ gift = '' }: { readonly gift?: string }): number | null => (gift === '' ? null : Number(gift))
 
-/** The month of the period, or else the present one; the months before and after it; and everything. */
+/** The month of the period, or else the current one; the months before and after it; and everything. */
 function presetsOf(from: string, gift: number | null) {
   const now = new Date().toISOString().slice(0, 7)
   const month = /^(\d{4})-(\d\d)/.exec(from) ?? /^(\d{4})-(\d\d)/.exec(now)
@@ -251,30 +238,5 @@ function oddsOf({ odds_hash, draws, outcomes, test }: GiftResult): readonly Show
         observedLength: lengthOf(observedOf(observed)),
       })),
     },
-  ]
-}
-
-function factsOf({ event, names, giftName }: DrawDetails): Facts {
-  const { position, at, data } = event
-  const { sender_id, decoration_id, price, quantity, draws, cost, from_bag, room_id, times } = data
-  const won = draws.reduce((sum, { reward }) => sum + BigInt(reward), 0n)
-  return [
-    ['When', timeCell(at)],
-    ['Event', eventCell(position)],
-    ['Sender', personCell(sender_id, names.get(sender_id))],
-    [
-      'Gift',
-      textCell(
-        `${giftName ?? 'Gift'} (${decoration_id})`,
-        addressWith('/console/draws', { from: '1', gift: decoration_id }),
-      ),
-    ],
-    ['Room', codeCell(String(room_id))],
-    ['Orders', numberCell(draws.length)],
-    ['Stake of each order', amountCell('diamonds', BigInt(price) * BigInt(quantity))],
-    [from_bag ? 'Paid in (from the bag)' : 'Paid in', amountCell('diamonds', cost)],
-    ['Paid out', amountCell('diamonds', won)],
-    ['House result', amountCell('diamonds', BigInt(cost) - won)],
-    ['Times in a row', numberCell(times)],
   ]
 }

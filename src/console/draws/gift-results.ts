@@ -3,15 +3,15 @@ import type { Kysely } from 'kysely'
 import { type FrequencyTest, MIN_P_VALUE, testFrequencies } from '../../audit/verify/draws/frequency-test.ts'
 import type { Tables } from '../../db/tables.ts'
 import { decorationNames, publishedOddsTable } from '../../features/gifts/reads.ts'
-import { addressWith } from '../frame/address.ts'
-import { amountCell, codeCell, numberCell, statusCell, textCell } from '../frame/cells.ts'
-import { type Column, column, numberColumn } from '../lists/list.ts'
-import { periodFilters } from '../lists/period-query.ts'
+import { amountCell, codeCell, numberCell, statusCell, textCell } from '../layout/cells.ts'
+import { addressWith } from '../layout/links.ts'
+import { type Column, column, NumberQuery, numberColumn } from '../lists/list.ts'
+import { periodFilters } from '../lists/period.ts'
 import type { GiftCounts } from './gift-counts.ts'
 
 export const resultFilters = Type.Object({
   ...periodFilters,
-  gift: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  gift: NumberQuery,
 })
 
 /** One row of an odds table: what was published, and what was drawn. */

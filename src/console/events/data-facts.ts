@@ -3,9 +3,8 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { AcknowledgedFinding, ClosingFile } from '../../../schema/events.ts'
 import { parseData } from '../../audit/reports/events/parse-data.ts'
 import { type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
-import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, type Facts, formatCount, formatUnits, formatWord, textCell } from '../frame/cells.ts'
-import { eventPath, type PageKind, pagePath } from '../frame/links.ts'
+import { type Cell, codeCell, type Facts, formatCount, formatUnits, formatWord, textCell } from '../layout/cells.ts'
+import { addressWith, eventPath, type PageKind, pagePath } from '../layout/links.ts'
 
 type Fact = Facts[number]
 
@@ -73,7 +72,7 @@ function closingFacts(name: string, value: unknown): Fact[] {
   return [[formatWord(name), valueCell(name, value)]]
 }
 
-/** The JSON as it is, with what it says about amounts beside it. */
+/** The JSON as it is, with what it says about amounts next to it. */
 function fieldCell(name: string, value: unknown, fields: object): Cell {
   const cell = valueCell(name, value)
   const amounts = amountsIn(name, value, fields)

@@ -1,9 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { entriesBetween, readIndexed, readPositions } from '../../ledger/indexes/index-reads.ts'
+import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { amountCell } from '../layout/cells.ts'
+import { accountCell, eventCell } from '../layout/links.ts'
+import { numberPart, type PartColumn, part, partTable, type Table } from '../lists/list.ts'
 
 /** The events of a query of `eventColumns`. */
 export const storedEvents = (rows: readonly TextRow[]): StoredEvent[] =>
@@ -41,3 +45,26 @@ export async function positionsOf(
   const later = await entriesBetween(db, [account], Math.max(indexed, first), last)
   return [...positions, ...later.map(({ position }) => position)]
 }
+
+/** From which account to which one, and how much. */
+export const movementColumns: readonly PartColumn<Movement>[] = [
+  part('From', ({ debit }) => accountCell(debit)),
+  part('To', ({ credit }) => accountCell(credit)),
+  numberPart('Amount', ({ debit, amount }) => amountCell(currencyOf(debit), amount)),
+]
+
+interface Movements {
+  readonly label: string
+  readonly empty: string
+  /** Each with the event that has it. */
+  readonly rows: readonly (Movement & { readonly position: number })[]
+}
+
+/** Movements of one event or several, as a part of a page. */
+export const movementsTable = ({ label, empty, rows }: Movements): Table =>
+  partTable<Movements['rows'][number]>({
+    label,
+    empty,
+    columns: [...movementColumns, part('Event', ({ position }) => eventCell(position))],
+    rows,
+  })

@@ -2,16 +2,20 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
+import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { addressWith, type QueryValues } from '../frame/address.ts'
-import type { Cell } from '../frame/cells.ts'
-import { type PageEnd, pageEnd, readLedgerEnds } from './page-end.ts'
+import type { Cell } from '../layout/cells.ts'
+import { addressWith, type QueryValues } from '../layout/links.ts'
+import { type PageEnd, pageEnd, readLedgerEnds } from './period.ts'
 
 export const PAGE_ROWS = 50
 
+/** An id or a position in a query. */
+export const NumberQuery = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
+
 /** What every list understands: the position that it is pinned to, where it continues, and its order. */
 const listQuery = {
-  at: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  at: NumberQuery,
   cursor: Type.Optional(Type.String({ maxLength: 300 })),
   sort: Type.Optional(Type.String({ maxLength: 40 })),
 }
@@ -92,7 +96,7 @@ export interface List<Filters extends TObject, Row> {
 export interface Table {
   readonly label: string
   readonly empty: string
-  /** What is to be known before its rows are read. */
+  /** What a reader has to know before its rows. */
   readonly note?: string | undefined
   readonly columns: readonly {
     readonly title: string
@@ -227,3 +231,58 @@ export const partTable = <Row>({
   columns: columns.map(({ title, isNumber = false }) => ({ title, isNumber })),
   rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
 })
+
+/** An input of the form above a list, for one of its filters. */
+export interface FilterField {
+  readonly name: string
+  readonly label: string
+  /** Values with what people read; the first one stands for none. Without them a text is typed. */
+  readonly options?: readonly (readonly [value: string, text: string])[]
+  readonly isNumber?: true
+  readonly maxLength?: number
+  readonly placeholder?: string
+}
+
+export const textFilter = (name: string, label: string, maxLength: number, placeholder?: string): FilterField => ({
+  name,
+  label,
+  maxLength,
+  ...(placeholder === undefined ? {} : { placeholder }),
+})
+
+export const idFilter = (name: string, label: string): FilterField => ({ name, label, isNumber: true, maxLength: 15 })
+
+export const choiceFilter = (
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+): FilterField => ({ name, label, options })
+
+/** The form as its template shows it. */
+export interface ShownFilters {
+  readonly action: string
+  readonly button: string
+  readonly fields: readonly (FilterField & { readonly value: string })[]
+}
+
+/** The number before which a page of a list begins that is ordered by one number, the highest first. */
+export const beforeOf = (cursor: string | null, at: number): number =>
+  cursor === null ? at + 1 : (decodeCursor(cursor, 1)[0] ?? 0)
+
+/** A page of a list from one row more than `limit`, which only shows that there is a next page. */
+export function pageOfRows<Row>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => number | readonly number[],
+): ListRows<Row> {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, next: rows.length > limit && last !== undefined ? encodeCursor([keyOf(last)].flat()) : null }
+}
+
+/** A page of rows that were read all at once. */
+export function pageOfAll<Row>(rows: readonly Row[], cursor: string | null, limit: number): ListRows<Row> {
+  const [start = 0] = cursor === null ? [] : decodeCursor(cursor, 1)
+  const end = start + limit
+  return { rows: rows.slice(start, end), next: end < rows.length ? encodeCursor([end]) : null }
+}

@@ -3,10 +3,10 @@ import { findClosingFile, readFolderId } from '../../audit/closings/files.ts'
 import type { MonthBooks } from '../../audit/closings/month-books.ts'
 import type { StepState } from '../../audit/closings/step.ts'
 import type { StepsJob } from '../../audit/closings/steps-job.ts'
-import { nextMonth } from '../../features/closings/month.ts'
-import { type Cell, codeCell, type Facts, textCell, timeCell } from '../frame/cells.ts'
-import { actorCell, eventCell } from '../frame/links.ts'
-import type { Section, SectionsPage } from '../frame/page.ts'
+import { nextMonth } from '../../features/closings/closing.ts'
+import { type Cell, codeCell, type Facts, textCell, timeCell } from '../layout/cells.ts'
+import { actorCell, eventCell } from '../layout/links.ts'
+import type { Section, SectionsPage } from '../layout/page.ts'
 import { closesFrom, eventsOf, monthPath } from './months.ts'
 import { type ShownFile, type StepView, showAcknowledged, showFiles, showStep, stepTitle } from './step-view.ts'
 
@@ -78,7 +78,7 @@ export function recordedSections(
       text: [
         'The SHA-256 of a file can be compared with the list below. ',
         codeCell('npm run -s audit -- verify-export manifest.json'),
-        ' holds the whole export against the ledger. ',
+        ' compares the whole export with the ledger. ',
         { href: monthPath(next), text: next },
         ' begins from it, and its verification compares the ledger with this checkpoint.',
       ],

@@ -7,17 +7,16 @@ import { readStep, readSteps } from '../../audit/closings/step-rows.ts'
 import { findStepsJob, startSteps } from '../../audit/closings/steps-job.ts'
 import { newestVerification } from '../../audit/verify/verifications.ts'
 import { refusalResponseOf } from '../../domain.ts'
-import { type ClosingStep, closingSteps, VERIFICATION_RUNNING } from '../../features/closings/closing-steps.ts'
-import { MONTH_PATTERN } from '../../features/closings/month.ts'
+import { type ClosingStep, closingSteps, MONTH_PATTERN, VERIFICATION_RUNNING } from '../../features/closings/closing.ts'
 import { earlierAcknowledgements } from '../../features/closings/reads.ts'
 import type { App } from '../../features/services.ts'
 import { HttpError, notFound } from '../../http/errors/http-error.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { actFields, addAct, addReviewedAct } from '../frame/act.ts'
-import { leadToDone } from '../frame/done.ts'
-import { sendSections } from '../frame/page.ts'
-import { sendPart } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
+import { actionFields, addAction, addReviewedAction } from '../layout/action.ts'
+import { leadToDone } from '../layout/done.ts'
+import { sendSections } from '../layout/page.ts'
+import { sendPart } from '../layout/send-page.ts'
+import { defineTemplate } from '../layout/templates.ts'
 import { actorIn } from '../session/session-check.ts'
 import {
   acknowledgedSection,
@@ -46,7 +45,7 @@ const monthParam = { month: Type.String({ pattern: MONTH_PATTERN }) }
 const MonthParams = Type.Object(monthParam)
 const StepParams = Type.Object({ ...monthParam, step: Type.Union(closingSteps.map((step) => Type.Literal(step))) })
 const FileParams = Type.Object({ ...monthParam, name: Type.String() })
-const ActForm = Type.Object(actFields)
+const ActionForm = Type.Object(actionFields)
 
 /** Findings of earlier months that a page lists. */
 const MAX_EARLIER = 50
@@ -131,13 +130,13 @@ export function monthPages(scope: App, services: ConsoleServices): void {
 
   scope.post(
     '/reports/:month/steps/:step/run',
-    { config, schema: { params: StepParams, body: ActForm } },
+    { config, schema: { params: StepParams, body: ActionForm } },
     (request, reply) => {
       const { month, step } = request.params
       return start(request, reply, month, () => [step])
     },
   )
-  scope.post('/reports/:month/run', { config, schema: { params: MonthParams, body: ActForm } }, (request, reply) => {
+  scope.post('/reports/:month/run', { config, schema: { params: MonthParams, body: ActionForm } }, (request, reply) => {
     const { month } = request.params
     return start(request, reply, month, ({ books, states }) =>
       states.filter((state) => !isDone(state, books)).map(({ step }) => step),
@@ -145,7 +144,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
   })
   scope.post(
     '/reports/:month/stop',
-    { config, schema: { params: MonthParams, body: ActForm } },
+    { config, schema: { params: MonthParams, body: ActionForm } },
     async (request, reply) => {
       const { month } = request.params
       const job = await findStepsJob(jobs, month)
@@ -156,7 +155,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
       return isStopped ? leadToDone(request, reply, page, 'stopped') : reply.redirect(page, 303)
     },
   )
-  addReviewedAct(scope, services, {
+  addReviewedAction(scope, services, {
     path: '/reports/:month/record',
     params: MonthParams,
     mayFinanceWrite: true,
@@ -169,18 +168,18 @@ export function monthPages(scope: App, services: ConsoleServices): void {
       return mayRun && left.length === 0 ? recordPage(read) : monthPath(month)
     },
     fields: {},
-    act(request) {
+    action(request) {
       const month = monthOf(request)
       const back = monthPath(month)
       return { method: 'POST', path: '/ledger/closings', body: { month }, back, done: 'month-closed' }
     },
   })
 
-  addAct(scope, services, {
+  addAction(scope, services, {
     path: '/reports/:month/acknowledge',
     params: MonthParams,
     fields: { finding: Type.String({ maxLength: 100 }), reason: Type.String({ maxLength: 2_000 }) },
-    act(request, { finding, reason }) {
+    action(request, { finding, reason }) {
       const month = monthOf(request)
       const path = `/ledger/closings/${month}/acknowledge`
       return { method: 'POST', path, body: { finding, reason }, back: monthPath(month), done: 'acknowledged' }

@@ -1,7 +1,7 @@
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import type { StepFinding, StepResult, StepState } from '../../audit/closings/step.ts'
-import { mayBeAcknowledged, positionIn } from '../../features/closings/closing-finding.ts'
-import type { ClosingStep } from '../../features/closings/closing-steps.ts'
+import type { ClosingStep } from '../../features/closings/closing.ts'
+import { mayBeAcknowledged, positionIn } from '../../features/closings/finding.ts'
 import { isAccount } from '../../ledger/rules/account.ts'
 import {
   type Cell,
@@ -14,11 +14,10 @@ import {
   textCell,
   timeCell,
   wordCell,
-} from '../frame/cells.ts'
-import { accountCell, actorCell, eventCell, pagePath, userPath } from '../frame/links.ts'
-import { formatProgress } from '../jobs/jobs.ts'
+} from '../layout/cells.ts'
+import { accountCell, actorCell, eventCell, pagePath, rowPath, userPath } from '../layout/links.ts'
 import { numberPart, part, partTable, type Table } from '../lists/list.ts'
-import { rowPath } from '../verify/row-path.ts'
+import { formatProgress } from './jobs.ts'
 import { monthPath } from './months.ts'
 
 /** How far a running step is. */

@@ -1,15 +1,13 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { setStaffCaller } from '../../http/auth/auth.ts'
+import { type LimitUnauthenticated, setStaffCaller } from '../../http/auth/auth.ts'
 import type { StaffRole } from '../../http/auth/caller.ts'
 import type { StaffSessions } from '../../http/auth/sessions.ts'
 import { sessionExpired, unauthenticated, type VerifyToken } from '../../http/auth/tokens.ts'
-import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
 import { httpMessages } from '../../http/messages.ts'
-import { addressWith } from '../frame/address.ts'
-import type { EndedSessions } from './ended-sessions.ts'
-import { clearSessionCookie, readSessionCookie, type SessionCookie } from './session-cookie.ts'
+import { addressWith } from '../layout/links.ts'
+import { clearSessionCookie, type EndedSessions, readSessionCookie, type SessionCookie } from './session-cookie.ts'
 
 const staffSymbol = Symbol('staff session')
 

@@ -1,14 +1,20 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isLoopback } from '../../config/config.ts'
 import type { App } from '../../features/services.ts'
-import type { LimitUnauthenticated } from '../../http/auth/unauthenticated-limit.ts'
+import type { LimitUnauthenticated } from '../../http/auth/auth.ts'
 import { HttpError } from '../../http/errors/http-error.ts'
-import { sendPage } from '../frame/send-page.ts'
-import { defineTemplate } from '../frame/template.ts'
-import type { EndedSessions } from './ended-sessions.ts'
+import { sendPage } from '../layout/send-page.ts'
+import { defineTemplate } from '../layout/templates.ts'
 import { type FindStaffSession, nextPath } from './session-check.ts'
-import { clearSessionCookie, MAX_TOKEN_CHARACTERS, readSessionCookie, setSessionCookie } from './session-cookie.ts'
-import type { SignInCodes } from './sign-in-codes.ts'
+import {
+  clearSessionCookie,
+  type EndedSessions,
+  MAX_TOKEN_CHARACTERS,
+  readSessionCookie,
+  setSessionCookie,
+} from './session-cookie.ts'
 
 const loginTemplate = defineTemplate<{ next: string; problem: string | null; isDevelopment: boolean }>(
   '/session/login.eta',
@@ -100,3 +106,46 @@ const problemWith = ({ code }: HttpError): string => {
   if (code === 'forbidden') return 'This token is not one of staff. Only finance and operators may sign in.'
   return 'This is not a valid token.'
 }
+
+const CODE_VALID_MS = 10 * 60_000
+
+interface SignIn {
+  readonly token: string
+  readonly role: string
+  readonly validUntil: number
+}
+
+/** Random codes for links that sign in, each good once and for 10 minutes. Kept in memory, by their hashes. */
+export class SignInCodes {
+  readonly #signIns = new Map<string, SignIn>()
+
+  /** A code for a session with this token. `role` is what its page says. */
+  create(token: string, role: string, now = Date.now()): string {
+    const code = randomBytes(16).toString('base64url')
+    this.#signIns.set(hashOf(code), { token, role, validUntil: now + CODE_VALID_MS })
+    return code
+  }
+
+  /** Whom a code would sign in; undefined for an unknown or expired one. The code stays good. */
+  roleOf(code: string, now = Date.now()): string | undefined {
+    return this.#find(code, now)?.role
+  }
+
+  /** The token of a code, which is used up by this. */
+  take(code: string, now = Date.now()): string | undefined {
+    const found = this.#find(code, now)
+    this.#signIns.delete(hashOf(code))
+    return found?.token
+  }
+
+  #find(code: string, now: number): SignIn | undefined {
+    const found = this.#signIns.get(hashOf(code))
+    return found === undefined || now > found.validUntil ? undefined : found
+  }
+}
+
+/** Null in production, and where other machines could open a link. */
+export const createSignInCodes = ({ production, host }: { production: boolean; host: string }): SignInCodes | null =>
+  production || !isLoopback(host) ? null : new SignInCodes()
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')

@@ -2,18 +2,17 @@ import { Type } from '@sinclair/typebox'
 import { Text } from '../../../schema/common.ts'
 import { listStaffActs } from '../../audit/reports/events/staff-acts.ts'
 import { headOf } from '../../db/head.ts'
-import { plainStaffName } from '../../http/auth/staff-name.ts'
+import { plainStaffName } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { addReviewedAct } from '../frame/act.ts'
-import { addressWith } from '../frame/address.ts'
-import { textCell, timeCell } from '../frame/cells.ts'
-import { eventPath } from '../frame/links.ts'
-import type { Section } from '../frame/page.ts'
-import { textFilter } from '../lists/filters.ts'
+import { addReviewedAction } from '../layout/action.ts'
+import { textCell, timeCell } from '../layout/cells.ts'
+import { addressWith, eventPath } from '../layout/links.ts'
+import type { Section } from '../layout/page.ts'
+import { textFilter } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
 import { staffOf } from '../session/session-check.ts'
-import { actList } from './act-list.ts'
+import { actionList } from './actions.ts'
 
 const Sub = Text(100)
 
@@ -30,7 +29,7 @@ export const staffPages: ConsolePages = (scope, services) => {
       { href: '/console/reports', text: 'Reports' },
       '), and exports.',
     ],
-    list: actList(vault),
+    list: actionList(vault),
     filters: [
       textFilter('sub', 'Member of staff', 100),
       textFilter('from', 'From (day, time or position)', 40),
@@ -41,7 +40,7 @@ export const staffPages: ConsolePages = (scope, services) => {
     }),
   })
 
-  addReviewedAct(scope, services, {
+  addReviewedAction(scope, services, {
     path: '/staff/end-sessions',
     query: Type.Object({ sub: Sub }),
     review: async (request, query) => {
@@ -64,7 +63,7 @@ export const staffPages: ConsolePages = (scope, services) => {
           {
             facts: [
               ['Member of staff', textCell(sub, addressWith('/console/staff', { sub }))],
-              ['Last act', last === undefined ? textCell('none') : timeCell(last.at, eventPath(last.position))],
+              ['Last action', last === undefined ? textCell('none') : timeCell(last.at, eventPath(last.position))],
               [
                 'Tokens that work now',
                 textCell(session === undefined ? 'all that have not expired' : 'those issued after the last ending'),
@@ -85,7 +84,7 @@ export const staffPages: ConsolePages = (scope, services) => {
       }
     },
     fields: { sub: Sub },
-    act: (request, form) => ({
+    action: (request, form) => ({
       method: 'POST',
       path: `/staff/${encodeURIComponent(nameIn(form))}/revoke-sessions`,
       back: addressWith('/console/staff', { sub: staffOf(request).sub }),
@@ -94,7 +93,7 @@ export const staffPages: ConsolePages = (scope, services) => {
   })
 }
 
-/** The form that leads to the review: for the member of staff whose acts are shown. */
+/** The form that leads to the review: for the member of staff whose actions are shown. */
 const endSection = (sub = ''): Section => ({
   title: "End somebody's sessions",
   form: {

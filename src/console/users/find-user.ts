@@ -1,11 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { isAnyOf, micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isErased } from '../../features/users/user.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** What is shown of a person. */
@@ -36,8 +36,8 @@ export interface User extends Person {
 }
 
 /** The user in the path of a request. Throws a 404. */
-export async function findUser(db: Kysely<Tables>, params: unknown): Promise<User> {
-  const id = userIdIn(params)
+export async function findUser(db: Kysely<Tables>, request: Pick<FastifyRequest, 'params'>): Promise<User> {
+  const id = idOf(request)
   const row = await db
     .selectFrom('users as u')
     .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
@@ -57,10 +57,7 @@ export async function findUser(db: Kysely<Tables>, params: unknown): Promise<Use
   return row
 }
 
-/** The id in the path `/users/:id/…`. Throws a 404 when it cannot be one. */
-export const userIdIn = (params: unknown): number => idInPath(String(Object(params).id))
-
-/** What a user is beside a user, in words. */
+/** What a user is besides a user, in words. */
 export const roleNames = (
   user: Pick<User, 'charging_agent' | 'allow_receive_withdraw_requests' | 'business_manager'>,
 ) =>

@@ -1,27 +1,31 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
 import { isErased } from '../../features/users/user.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { addressWith } from '../frame/address.ts'
-import { type Cell, codeCell, type Facts, formatCount, statusCell, textCell, timeCell } from '../frame/cells.ts'
-import { eventPath, userPath } from '../frame/links.ts'
-import { type Section, sendSections } from '../frame/page.ts'
-import { type PictureSources, pictureCell } from '../frame/picture-cell.ts'
+import {
+  type Cell,
+  codeCell,
+  type Facts,
+  formatCount,
+  type PictureSources,
+  pictureCell,
+  statusCell,
+  textCell,
+  timeCell,
+} from '../layout/cells.ts'
+import { addressWith, eventPath, userPath } from '../layout/links.ts'
+import { type Section, sendSections } from '../layout/page.ts'
 import { numberPart, part, partTable, type Table } from '../lists/list.ts'
-import { readLedgerEnds } from '../lists/page-end.ts'
+import { readLedgerEnds } from '../lists/period.ts'
 import { staffOf } from '../session/session-check.ts'
-import { acts } from './acts/act-pages.ts'
+import { userActions } from './action-pages.ts'
 import { balancesTable, explainHolds, readBalances } from './balances.ts'
 import { findUser, personName, type User } from './find-user.ts'
-import { activationsSection, bagSection, cardsSection, validUntilCell } from './sections/cards.ts'
-import { gamesSection } from './sections/games.ts'
-import { historySection } from './sections/history.ts'
-import { notificationsSection } from './sections/notifications.ts'
-import { roomsSection } from './sections/rooms.ts'
-import { withdrawalsSection } from './sections/withdrawals.ts'
+import { activationsSection, bagSection, cardsSection, roomsSection, validUntilCell } from './user-belongings.ts'
+import { gamesSection, historySection, notificationsSection, withdrawalsSection } from './user-history.ts'
 
 /** In the order of the page. */
 const sections = [
@@ -39,7 +43,7 @@ const sections = [
 export function addUserPage(scope: App, services: ConsoleServices): void {
   scope.get('/users/:id', async (request, reply) => {
     const { db } = await services.chooseReportDatabase()
-    const [user, { indexed }] = await Promise.all([findUser(db, request.params), readLedgerEnds(db)])
+    const [user, { indexed }] = await Promise.all([findUser(db, request), readLedgerEnds(db)])
     const id = user.user_id
     const [balances, privilege, devices] = await Promise.all([
       readBalances(db, id),
@@ -61,7 +65,7 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
       sections: [
         { note: isErased(user) ? ERASED : null },
         { facts: profileFacts(services, user), table: user.countries.length === 0 ? null : countriesTable(user) },
-        { actions: [...(staffOf(request).role === 'operator' ? actsOn(id) : []), allEvents(id)] },
+        { actions: [...(staffOf(request).role === 'operator' ? actionsOn(id) : []), allEvents(id)] },
         { title: 'Balances', table: balancesTable(id, balances) },
         {
           hint: [
@@ -90,7 +94,8 @@ export function addUserPage(scope: App, services: ConsoleServices): void {
 const ERASED =
   'This person was erased: no name, picture or bank details are left. What happened stays on the ledger under the id.'
 
-const actsOn = (id: number) => acts.map(({ path, title }) => ({ href: `${userPath(id)}/${path}`, text: title }))
+const actionsOn = (id: number) =>
+  userActions.map(({ path, title }) => ({ href: `${userPath(id)}/${path}`, text: title }))
 
 const allEvents = (id: number) => ({ href: addressWith('/console/events', { user: id }), text: 'All events' })
 

@@ -4,12 +4,11 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { App } from '../../features/services.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { textCell } from '../frame/cells.ts'
-import { userPath } from '../frame/links.ts'
-import { type FilterField } from '../lists/filters.ts'
-import { type List, partTable, type Table } from '../lists/list.ts'
+import { textCell } from '../layout/cells.ts'
+import { userPath } from '../layout/links.ts'
+import { type FilterField, type List, partTable, type Table } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
-import { type LedgerEnds, pageEnd } from '../lists/page-end.ts'
+import { type LedgerEnds, pageEnd } from '../lists/period.ts'
 import { findUser, personName } from './find-user.ts'
 
 interface SectionOptions {
@@ -58,13 +57,13 @@ export function defineUserSection<Filters extends TObject, Row>({
           ...list,
           async read(asked, request) {
             // An unknown user is no user without rows.
-            if (asked.cursor === null) await findUser(asked.db, request.params)
+            if (asked.cursor === null) await findUser(asked.db, request)
             return list.read(asked, request)
           },
         },
         extras: async (request) => {
           const { db } = await services.chooseReportDatabase()
-          const user = await findUser(db, request.params)
+          const user = await findUser(db, request)
           const name = personName(user)
           return {
             title: `${label} of ${name}`,

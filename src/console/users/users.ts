@@ -1,25 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import { type Kysely, sql } from 'kysely'
-import { Text } from '../../../schema/common.ts'
-import { isNameWord } from '../../../schema/search.ts'
-import { beginsWith, isWord } from '../../db/queries/begins-with.ts'
-import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { isNameWord, Text } from '../../../schema/common.ts'
+import { beginsWith, isAfterCursor, isWord, micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import { allCountries } from '../../features/users/reads.ts'
 import { isErased } from '../../features/users/user.ts'
 import { decodeCursor } from '../../http/pages.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { ConsolePages } from '../console-services.ts'
-import { codeCell, statusCell, textCell, timeCell } from '../frame/cells.ts'
-import { idCell, userPath } from '../frame/links.ts'
-import { choiceFilter, textFilter } from '../lists/filters.ts'
-import { column, type List, numberColumn } from '../lists/list.ts'
+import { codeCell, statusCell, textCell, timeCell } from '../layout/cells.ts'
+import { idCell, userPath } from '../layout/links.ts'
+import { choiceFilter, column, type List, numberColumn, pageOfRows, textFilter } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
-import { pageOfRows } from '../lists/next-page.ts'
-import { addActPages } from './acts/act-pages.ts'
-import { addBalancePage } from './balance-page.ts'
+import { addActionPages } from './action-pages.ts'
+import { addBalancePage } from './balances.ts'
 import { type Person, personName, roleNames } from './find-user.ts'
 import { addUserPage } from './user-page.ts'
 
@@ -60,7 +55,7 @@ const users: List<typeof filters, ListedUser> = {
   },
 }
 
-/** /console/users: finding users, one user with everything that is known of them, and acts on them. */
+/** /console/users: finding users, one user with everything that is known of them, and actions on them. */
 export const userPages: ConsolePages = (scope, services) => {
   addListPage(scope, services, {
     path: '/users',
@@ -84,7 +79,7 @@ export const userPages: ConsolePages = (scope, services) => {
   })
   addUserPage(scope, services)
   addBalancePage(scope, services)
-  addActPages(scope, services)
+  addActionPages(scope, services)
 }
 
 /** A role that has an index of its holders. */

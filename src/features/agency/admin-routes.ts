@@ -14,21 +14,18 @@ import type { LocalizedText } from '../../../schema/languages.ts'
 import { ProposalRecord } from '../../../schema/proposals.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
-import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
+import { etagOf, expectedVersion, idInPath } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
+import { fieldMessages } from '../../language/messages.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
-import { dollarWallet } from './accounts.ts'
-import { parseDollars } from './dollars.ts'
-import { agencyMessages } from './messages.ts'
+import type { Deposit } from './deposit-salaries.ts'
+import { dollarsRule, dollarWallet, parseDollars } from './dollars.ts'
 import { sealedRecord } from './presenters.ts'
 import { findWithdrawal, findWithdrawals } from './reads.ts'
-import type { Deposit } from './salaries/deposit-salaries.ts'
+import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './vault-access.ts'
 import type { AgencyVerbs } from './verbs.ts'
-import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './withdrawals/vault-access.ts'
-import { withdrawalVersion } from './withdrawals/withdrawal.ts'
+import { withdrawalVersion } from './withdrawal.ts'
 
 const tags = ['operators']
 
@@ -123,7 +120,7 @@ export function agencyAdminRoutes(app: App, services: Services, verbs: AgencyVer
         refusals: verbs.depositSalaries.refusals,
         response: { 201: dataOf(SalaryReport), 202: dataOf(ProposalRecord) },
       },
-      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
+      // The schema reports every error in a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.deposits) && body.deposits.length > MAX_DEPOSITS) {
           throw validationFailed({ deposits: [fieldMessages.holds_at_most(MAX_DEPOSITS)] })
@@ -146,7 +143,7 @@ function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
   const errors: Record<string, LocalizedText[]> = {}
   const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {
     const units = parseDollars(row[field], 0)
-    if (units === null) errors[`deposits.${i}.${field}`] = [agencyMessages.dollars_rule(0)]
+    if (units === null) errors[`deposits.${i}.${field}`] = [dollarsRule(0)]
     return units ?? 0
   }
   const deposits = rows.map((row, i) => ({

@@ -1,17 +1,15 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
-import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
-import { integer, micros, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { transfer, transferError } from '../../ledger/rules/movement.ts'
-import { keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { account, available, balanceKeys, balances, transfer, transferError } from '../../ledger/rules/account.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { product } from '../../ledger/rules/money.ts'
+import { integer, keyOf, micros, projection, type RowOf, text } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { inboxKey } from '../../notifications/inbox/inbox.ts'
+import { inboxKey } from '../../notifications/inbox.ts'
 import { userProfiles, users } from '../users/user.ts'
-import { dollarWallet, walletAccount } from './accounts.ts'
-import { namesIn } from './names.ts'
-import { diamondsFor, diamondsPerCent, toDiamondsPerDollar } from './rates.ts'
+import { dollarWallet, walletAccount } from './dollars.ts'
+import { namesIn } from './withdrawal.ts'
 
 export const instantTransfers = projection('instant_transfers', {
   /** Position of the event that made it. */
@@ -40,7 +38,7 @@ export const evolveInstantTransfers: Evolver = {
     state.set(instantTransfers, String(position), { transfer_id: position, ...data, created_at: at }),
 }
 
-export interface MakeInstantTransfer {
+interface MakeInstantTransfer {
   readonly caller_id: number
   /** May be the caller. */
   readonly receiver_id: number
@@ -99,3 +97,15 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer, typeo
 }
 
 const diamondAccount = (userId: number) => account('user', userId, 'diamonds')
+
+/** Diamonds per cent in an instant transfer, by receiver. */
+export const diamondsPerCent = (receiver: { readonly charging_agent: boolean }): number =>
+  receiver.charging_agent ? 130 : 100
+
+const CENTS_PER_DOLLAR = 100
+
+/** Diamonds per dollar, the unit in which transfers state their rate. */
+const toDiamondsPerDollar = (perCent: number): number => perCent * CENTS_PER_DOLLAR
+
+/** Diamonds for an amount in cents; null beyond 2^53-1. */
+export const diamondsFor = (cents: number, perCent: number): number | null => product(cents, perCent)

@@ -1,11 +1,10 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
-import type { Model } from '../model.ts'
+import { type Model, refusalsWith } from '../model.ts'
+import { evolveSalaries, salaries } from './deposit-salaries.ts'
 import { evolveInstantTransfers, instantTransfers } from './instant-transfer.ts'
-import { agencyMessages } from './messages.ts'
 import { agencyNotifications } from './notifications.ts'
-import { evolveSalaries, salaries } from './salaries/deposit-salaries.ts'
-import { evolveWithdrawals, withdrawals } from './withdrawals/withdrawal.ts'
+import { evolveWithdrawals, withdrawals } from './withdrawal.ts'
 
 const tables = [
   rowTable(withdrawals, { key: ['withdrawal_id'] }),
@@ -23,8 +22,15 @@ export const agencyModel: Model = {
   notifications: agencyNotifications,
   tables,
   refusals: {
-    not_your_withdrawal: { status: 403, message: agencyMessages.not_your_withdrawal },
-    not_your_decision: { status: 403, message: agencyMessages.not_your_decision },
-    invalid_transition: { status: 422, message: agencyMessages.invalid_transition },
+    ...refusalsWith(403, {
+      not_your_withdrawal: { en: 'You are not a party to this withdrawal.', ar: 'لست طرفًا في طلب السحب هذا.' },
+      not_your_decision: {
+        en: 'You may not make this status change.',
+        ar: 'لا تملك صلاحية إجراء هذا التغيير على حالة الطلب.',
+      },
+    }),
+    ...refusalsWith(422, {
+      invalid_transition: { en: 'This status change is not allowed.', ar: 'لا يُسمح بهذا التغيير على حالة الطلب.' },
+    }),
   },
 }

@@ -1,8 +1,7 @@
 import type { EventData } from '../../../schema/events.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { formatDollars } from '../../language/dollars.ts'
 import { isolated } from '../../language/messages.ts'
-import { formatCount, type PluralForms } from '../../language/numbers.ts'
+import { formatCount, formatDollars, type PluralForms } from '../../language/numbers.ts'
 import type { EventNotification, NotificationMapper, NotificationText } from '../../notifications/event-notification.ts'
 
 type StatusChange = EventData<'withdrawal-status-changed'>

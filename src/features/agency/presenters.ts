@@ -3,11 +3,10 @@ import { nameIn } from '../../language/names.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { sharedRefusals } from '../shared-refusals.ts'
+import { sharedRefusals } from '../model.ts'
+import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './deposit-salaries.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
-import { agencyMessages } from './messages.ts'
-import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
-import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
+import type { NamedWithdrawal } from './withdrawal.ts'
 
 /** Where the addresses of pictures begin, and the language of names. */
 export interface PresentationOptions {
@@ -77,11 +76,17 @@ const depositRecord = ({ user_id, target, ...cents }: Deposit) => ({
 const paidRecord = ({ deposit, id }: PaidDeposit) => ({ id, ...depositRecord(deposit) })
 
 export const depositReasons: Readonly<Record<DepositRefusal, LocalizedText>> = {
-  unknown_user: agencyMessages.no_such_user,
+  unknown_user: { en: 'There is no such user.', ar: 'هذا المستخدم غير موجود.' },
   user_forgotten: sharedRefusals.user_forgotten.message,
-  paid_differently: agencyMessages.paid_differently,
-  nothing_to_pay: agencyMessages.nothing_to_pay,
-  insufficient_balance: agencyMessages.too_few_points,
+  paid_differently: {
+    en: 'The user was paid something else for this period.',
+    ar: 'سبق أن صُرف للمستخدم مبلغ مختلف عن هذه الفترة.',
+  },
+  nothing_to_pay: { en: 'Both amounts are 0.', ar: 'كلا المبلغين يساوي 0.' },
+  insufficient_balance: {
+    en: 'The user has fewer points than would be taken.',
+    ar: 'نقاط المستخدم أقل من النقاط المطلوب خصمها.',
+  },
   balance_limit: sharedRefusals.balance_limit.message,
 }
 

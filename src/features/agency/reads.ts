@@ -9,15 +9,12 @@ import {
 } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { isAnyOf, micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { StoredName } from '../../language/names.ts'
-import { nameIn } from '../../language/names.ts'
+import { nameIn, type StoredName } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
-import { type NamedCountry, unnamed, unnamedPerson } from './names.ts'
 import { type PresentationOptions, type SealedWithdrawal, sealedRecord } from './presenters.ts'
-import { type NamedWithdrawal, nameWithdrawal } from './withdrawals/withdrawal.ts'
+import { type NamedCountry, type NamedWithdrawal, nameWithdrawal, unnamed, unnamedPerson } from './withdrawal.ts'
 
 type Db = Kysely<Tables>
 
@@ -101,7 +98,7 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
 
 /**
  * All charging agents who accept requests, newest first, with the countries they serve. Their number is limited when users
- * are defined (`../users/listed-roles.ts`).
+ * are defined (`../users/user.ts`).
  */
 export async function chargingAgents(
   db: Db,

@@ -14,26 +14,41 @@ import {
 import { dataOf, isOn, PersonResource, pageOf } from '../../../schema/common.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { openStored } from '../../vault/reads.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import type { App, Services } from '../services.ts'
-import { dollarWallet } from './accounts.ts'
-import { MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
-import { agencyMessages } from './messages.ts'
+import type { Slice } from '../slice.ts'
+import { agencyAdminRoutes } from './admin-routes.ts'
+import { dollarsRule, dollarWallet, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
+import { withdrawalFrames } from './frames.ts'
+import { transferLookup, withdrawalLookup } from './own-reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
-import type { AgencyVerbs } from './verbs.ts'
-import { transferLookup, withdrawalLookup } from './withdrawals/reads.ts'
-import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
+import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './vault-access.ts'
+import { type AgencyVerbs, agencyVerbs } from './verbs.ts'
+
+/** Dollars: withdrawals through agents and managers, instant transfers, and salaries. */
+export const agencySlice: Slice = {
+  documentedPrefix: '/api/v1',
+  configure(settings) {
+    const verbs = agencyVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => agencyRoutes(app, services, verbs),
+      adminRoutes: (app, services) => agencyAdminRoutes(app, services, verbs),
+    }
+  },
+  frameMapper: withdrawalFrames,
+}
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
+function agencyRoutes(app: App, services: Services, verbs: AgencyVerbs): void {
   const { execute, db, vault, settings } = services
   const assetBaseUrl = () => settings.assetBaseUrl
   const withdrawals = withdrawalLookup(db, assetBaseUrl)
@@ -235,6 +250,6 @@ const targetOf = (body: RequestWithdrawal) =>
 /** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseAmount(field: string, sent: string | number): number {
   const cents = parseDollars(sent, MIN_TRANSFER_CENTS)
-  if (cents === null) throw validationFailed({ [field]: [agencyMessages.dollars_rule(MIN_TRANSFER_CENTS)] })
+  if (cents === null) throw validationFailed({ [field]: [dollarsRule(MIN_TRANSFER_CENTS)] })
   return cents
 }

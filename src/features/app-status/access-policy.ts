@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { type AppStatus, MAX_VERSION_LENGTH } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
 import type { Language } from '../../../schema/languages.ts'
-import { isOlder, parseVersion, type Version } from './releases/version.ts'
+import { headerValue, queryValue, type RequestHints } from '../../language/request-language.ts'
+import { isOlder, parseVersion, type Version } from './version.ts'
 
 /** Type and version of a client. */
 export interface Client {
@@ -13,12 +14,12 @@ export interface Client {
 }
 
 /** The response to a client that the service is closed to. */
-export interface Closed {
+interface Closed {
   readonly status: 503 | 426
   readonly body: AppStatus
 }
 
-export type InLanguages<T> = Readonly<Record<Language, T>>
+type InLanguages<T> = Readonly<Record<Language, T>>
 
 const noUpdate: AppStatus = { status: 'success', type: 'none', data: {} }
 
@@ -107,3 +108,36 @@ export class AccessPolicy {
     return age === 'too old' ? release.forced[language].body : release.optional[language]
   }
 }
+
+const TYPE = 'client-type'
+const VERSION = 'client-version'
+
+/** `Client-Type` as sent, in a header or in the query; null when it is missing. */
+export const clientTypeIn = ({ headers, query }: RequestHints): string | null =>
+  headerValue(headers[TYPE]) ?? queryValue(query, TYPE)
+
+/** `Client-Version` as sent, in a header or in the query; null when it is missing. */
+export const clientVersionIn = ({ headers, query }: RequestHints): string | null =>
+  asUtf8(headerValue(headers[VERSION])) ?? queryValue(query, VERSION)
+
+/** Phones write digits of any script, which Node reads byte by byte; what is no UTF-8 stays as it was read. */
+function asUtf8(header: string | null): string | null {
+  if (header === null) return null
+  const text = Buffer.from(header, 'latin1').toString()
+  return text.includes('\ufffd') ? header : text
+}
+
+/** The client of a type and version; null when both are missing. */
+export function toClient(type: string | null, version: string | null): Client | null {
+  return type === null && version === null ? null : { type: parseClientType(type), version }
+}
+
+const types: ReadonlyMap<string, ClientType> = new Map([
+  ['android', 'android'],
+  ['ios', 'ios'],
+  ['flutter', 'flutter'],
+])
+
+/** Null for an unknown type. */
+export const parseClientType = (name: string | null): ClientType | null =>
+  name === null ? null : (types.get(name) ?? types.get(name.trim().toLowerCase()) ?? null)

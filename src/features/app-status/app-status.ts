@@ -2,18 +2,24 @@ import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import type { Language } from '../../../schema/languages.ts'
-import { recentlyUsed } from '../../db/recently-used.ts'
-import { type ClientKeys, clientKeysOf } from '../../http/auth/client-keys.ts'
-import type { AppState, ClientHints, ClosedState, GateDecision, IsSignatureValid } from '../../http/auth/gate.ts'
+import { recentlyUsed } from '../../db/queries/caches.ts'
+import {
+  type AppState,
+  type ClientHints,
+  type ClientKeys,
+  type ClosedState,
+  clientKeysOf,
+  type GateDecision,
+  type IsSignatureValid,
+} from '../../http/auth/gate.ts'
 import { bearerToken } from '../../http/auth/tokens.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
-import { AccessPolicy, type Client } from './access-policy.ts'
-import { clientTypeIn, clientVersionIn, toClient } from './clients/client-hints.ts'
-import type { CachedClient, ClientRegistry } from './clients/client-registry.ts'
+import { AccessPolicy, type Client, clientTypeIn, clientVersionIn, toClient } from './access-policy.ts'
+import type { CachedClient, ClientRegistry } from './client-registry.ts'
 import { defaultMode } from './mode.ts'
-import { parseVersion } from './releases/version.ts'
+import { parseVersion } from './version.ts'
 
 /** Mode and releases as of a position of the ledger. */
 export interface AppStatusSnapshot {

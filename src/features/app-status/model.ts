@@ -2,7 +2,7 @@ import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveModes, modes } from './mode.ts'
-import { evolveReleases, releases } from './releases/release.ts'
+import { evolveReleases, releases } from './release.ts'
 
 const tables = [rowTable(modes, { key: ['scope'] }), rowTable(releases, { key: ['client_type'] })]
 

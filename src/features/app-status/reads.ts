@@ -2,13 +2,13 @@ import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
 import { ClientType } from '../../../schema/events.ts'
 import { LocalizedText } from '../../../schema/languages.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
+import { parseClientType } from './access-policy.ts'
 import type { AppStatusSnapshot } from './app-status.ts'
-import { parseClientType } from './clients/client-hints.ts'
 import { MODE_SCOPE, type Mode } from './mode.ts'
-import type { Release } from './releases/release.ts'
+import type { Release } from './release.ts'
 
 type Db = Kysely<Tables>
 

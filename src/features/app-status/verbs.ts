@@ -1,11 +1,10 @@
 import { Type } from '@sinclair/typebox'
+import type { AppMode, Release as ReleaseRecord } from '../../../schema/app-status.ts'
 import { ClientType } from '../../../schema/events.ts'
-import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
-import { appStatusMessages } from './messages.ts'
-import { modeRecord, releaseRecord } from './presenters.ts'
-import { defineRelease } from './releases/define-release.ts'
-import { removeRelease } from './releases/remove-release.ts'
-import { setMode } from './set-mode.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { defaultMode, type Mode, setMode } from './mode.ts'
+import { defineRelease, type Release, removeRelease } from './release.ts'
 
 const PartialTexts = Type.Optional(Type.Object({ en: Type.Optional(Type.String()), ar: Type.Optional(Type.String()) }))
 
@@ -43,6 +42,24 @@ export const appStatusVerbs = {
     'remove-release',
     RemoveRelease,
     removeRelease,
-    messageOnly(appStatusMessages.release_removed),
+    messageOnly({ en: 'The release was removed.', ar: 'تم حذف الإصدار.' }),
   ),
 }
+
+/** The mode as operators see it; the default until one was set. */
+export const modeRecord = (mode: Mode | undefined): AppMode => {
+  const { maintenance, title, message, block_unidentified } = mode ?? defaultMode
+  const updated_at = mode === undefined ? null : isoMicros(mode.updated_at)
+  return { maintenance, title, message, block_unidentified, updated_at }
+}
+
+export const releaseRecord = (release: Release): ReleaseRecord => ({
+  client_type: release.client_type,
+  version: release.version,
+  minimum_version: release.minimum_version,
+  store_link: release.store_link,
+  title: release.title,
+  message: release.message,
+  created_at: isoMicros(release.created_at),
+  updated_at: isoMicros(release.updated_at),
+})

@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { MonthClosing } from '../../../schema/closings.ts'
+import type { MonthClosing, RecordedClosing } from '../../../schema/closings.ts'
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
-import { micros } from '../../db/queries/micros.ts'
+import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
-import { acknowledgedFinding } from './acknowledgement.ts'
-import { monthClosing } from './presenters.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { Closing } from './closing.ts'
+import { acknowledgedFinding } from './finding.ts'
 
 const select = (db: Kysely<Tables>) =>
   db
@@ -64,3 +65,20 @@ export async function earlierAcknowledgements(
 }
 
 const selectAcknowledgements = (db: Kysely<Tables>) => db.selectFrom('finding_acknowledgements').selectAll()
+
+/** A closing as its command answers it: who sent the command is known to the sender. */
+export const recordedClosing = (closing: Closing): RecordedClosing => ({
+  id: closing.closing_id,
+  month: closing.month,
+  first_position: closing.first_position,
+  position: closing.last_position,
+  closed_at: isoMicros(closing.closed_at),
+  files: [...closing.files],
+  checkpoint: closing.checkpoint,
+  acknowledged: [...closing.acknowledged],
+})
+
+const monthClosing = (closing: Closing, closed_by: string): MonthClosing => ({
+  ...recordedClosing(closing),
+  closed_by,
+})

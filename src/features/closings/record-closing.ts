@@ -1,10 +1,17 @@
 import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { acknowledgedFinding, acknowledgements } from './acknowledgement.ts'
-import { type Closing, closings, LEDGER, lastClosings } from './closing.ts'
-import { type ClosingStep, closingSteps, STEPS_RUNNING } from './closing-steps.ts'
-import { monthRefusal } from './month.ts'
+import {
+  type Closing,
+  type ClosingStep,
+  closingSteps,
+  closings,
+  LEDGER,
+  lastClosings,
+  monthRefusal,
+  STEPS_RUNNING,
+} from './closing.ts'
+import { acknowledgedFinding, acknowledgements } from './finding.ts'
 
 /** What the service read of the steps of a closing, their files and the ledger; nothing of it comes from a client. */
 export interface RecordClosing {

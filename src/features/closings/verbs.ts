@@ -1,13 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
 import { Job, MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
-import { inputSchema, registerVerb } from '../../ledger/executor/registered-verb.ts'
-import { acknowledgeFinding } from './acknowledge-finding.ts'
-import { acknowledgedFinding } from './acknowledgement.ts'
-import { answerWork } from './answer-work.ts'
-import { VERIFICATION_RUNNING } from './closing-steps.ts'
-import { MONTH_PATTERN } from './month.ts'
-import { recordedClosing } from './presenters.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { MONTH_PATTERN, VERIFICATION_RUNNING } from './closing.ts'
+import { acknowledgedFinding, acknowledgeFinding } from './finding.ts'
+import { recordedClosing } from './reads.ts'
 import { recordClosing } from './record-closing.ts'
 
 const RecordClosing = inputSchema(
@@ -68,4 +66,25 @@ export const closingVerbs = {
     answerWork<MadeCheckpoint, 'not_found'>('not_found'),
     { status: 201 },
   ),
+}
+
+/** What work outside the ledger came to, such as starting a verification; null when it was refused. */
+export interface Work<Outcome> {
+  readonly outcome: Outcome | null
+}
+
+/**
+ * Answers a request whose work is done outside the ledger, so that the answer is remembered with its idempotency key like
+ * that of any command. No events. `code` is the refusal of work that was not done.
+ */
+function answerWork<Outcome, Code extends string>(code: Code): Verb<Work<Outcome>, Outcome, readonly [Code]> {
+  return {
+    refusals: [code],
+    reads: () => [],
+    decide: (_state, { outcome }) => (outcome === null ? refuse(code) : []),
+    result(_state, { outcome }) {
+      if (outcome === null) throw new Error('refused work has no outcome')
+      return outcome
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { evolveLuckyChains, luckyProgress, publishedLuckyChains } from './lucky-progress.ts'
+import { evolveLuckyChains, luckyProgress, publishedLuckyChains } from './lucky-chains.ts'
 
 const tables = [
   rowTable(luckyProgress, { key: ['user_id'], isRewrittenOften: true }),

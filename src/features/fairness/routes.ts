@@ -3,15 +3,22 @@ import type { Kysely } from 'kysely'
 import { dataOf } from '../../../schema/common.ts'
 import { Verdict, VerifyBody, type VerifyDraw, VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
 import type { Tables } from '../../db/tables.ts'
-import { runYielding, yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
-import { idempotencyKey } from '../../http/validation/idempotency.ts'
+import { runYielding, yieldToEventLoop } from '../../http/limits/concurrency.ts'
+import { idempotencyKey } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import type { App, Services } from '../services.ts'
+import type { Slice } from '../slice.ts'
 import type { Verdict as Checked, IncrementalVerdict } from './verdict.ts'
 
+/** Verification of published draws and spins. */
+export const createFairnessSlice = (checks: DrawChecks): Slice => ({
+  documentedPrefix: '/api/v1',
+  configure: () => ({ routes: (app, services) => verifyRoutes(app, services, checks) }),
+})
+
 /** Verification by algorithm, passed in because draws belong to other slices. `errors` are invalid fields. */
-export interface DrawChecks {
+interface DrawChecks {
   readonly lg1: (
     db: Kysely<Tables>,
     draw: VerifyDraw,
@@ -20,7 +27,7 @@ export interface DrawChecks {
 }
 
 /** The route that verifies published draws and spins. */
-export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): void {
+function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): void {
   app.post(
     '/fairness/verify',
     {

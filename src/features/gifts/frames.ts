@@ -1,8 +1,6 @@
 import type { EventData } from '../../../schema/events.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
-import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
-import { rot41 } from './rot41.ts'
+import { eventFrame, type FrameMapper, type Profiles, userProfile } from '../../realtime/frames/frame-mapper.ts'
 
 /** Diamonds won by one order, from which the room is notified, and from which everyone is. */
 const MIN_BIG_WIN = 5_000
@@ -69,3 +67,13 @@ function pictureOf(data: Gift, profiles: Profiles) {
   const video = video_path === null ? {} : { video_path: pathOf(data, video_path) }
   return { id: data.decoration_id, name, image_path: pathOf(data, image_path), ...video }
 }
+
+const FIRST = 33 // !
+const COUNT = 94 // up to ~
+const PLACES = 41
+
+/** Shifts each character from `!` to `~` 41 places forward, wrapping around; other characters stay. */
+export const rot41 = (text: string): string =>
+  text.replace(/[!-~]/g, (character) =>
+    String.fromCharCode(((character.charCodeAt(0) - FIRST + PLACES) % COUNT) + FIRST),
+  )

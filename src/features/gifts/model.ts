@@ -1,10 +1,10 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { bagCounts, bagItems, bagTotals, evolveBags } from './bag/bag.ts'
-import { catalogueCounts, decorations, evolveDecorations, oddsTables } from './catalogue/decoration.ts'
+import { bagCounts, bagItems, bagTotals, evolveBags } from './bag.ts'
+import { catalogueCounts, decorations, evolveDecorations, oddsTables } from './decoration.ts'
 import { giftMessages } from './messages.ts'
-import { evolveStreaks, streaks } from './streak.ts'
+import { evolveStreaks, streaks } from './send.ts'
 
 const tables = [
   rowTable(decorations, { key: ['decoration_id'] }),
@@ -24,10 +24,10 @@ declare module '../../db/tables.ts' {
  * Gifts: the catalogue, bags, streaks. The events of a sent gift (`gift-sent`, `gift-drawn`) carry its movements. These
  * evolvers fold them too, each in the slice that owns the rows:
  *
- * - `bag/bag.ts`: items sent from a bag leave it
- * - `streak.ts`: consecutive draws of a sender, with what they won
+ * - `bag.ts`: items sent from a bag leave it
+ * - `send.ts`: the streak of consecutive draws of a sender, with what they won
  * - `../rooms/room.ts`: the room's trophy points
- * - `../fairness/lucky-progress.ts`: how many links of the sender's chain are used
+ * - `../fairness/lucky-chains.ts`: how many links of the sender's chain are used
  *
  * `frames.ts` maps them to frames, and `../wallet/frames.ts` pushes the wallets that they change.
  */

@@ -1,25 +1,20 @@
+import { MAX_INTEGER } from '../../../schema/common.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
-import { account, balanceOf, balances } from '../../ledger/rules/account.ts'
-import type { PositionedEvent } from '../../ledger/rules/event.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { account, balanceOf, balances, transferError, transfers } from '../../ledger/rules/account.ts'
+import type { Evolver, PositionedEvent } from '../../ledger/rules/event.ts'
 import { percentOf, product } from '../../ledger/rules/money.ts'
-import { transferError, transfers } from '../../ledger/rules/movement.ts'
-import { type Key, keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { integer, type Key, keyOf, micros, projection, type RowOf, type State } from '../../ledger/rules/projection.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import type { LuckyChains } from '../fairness/lg1.ts'
-import { luckyKeys } from '../fairness/lucky-progress.ts'
-import { rooms } from '../rooms/room.ts'
-import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys } from '../rooms/room-ref.ts'
+import type { LuckyChains } from '../fairness/algorithms.ts'
+import { luckyKeys } from '../fairness/lucky-chains.ts'
+import { dependentRoomRefKeys, type RoomRef, resolveRoomRef, roomRefKeys, rooms } from '../rooms/room.ts'
 import { users } from '../users/user.ts'
-import { bagCounts, bagItemKey, bagItems, bagTotals, quantityInBag } from './bag/bag.ts'
-import { decorations } from './catalogue/decoration.ts'
-import { drawOrders } from './lucky/draw.ts'
-import { maxTotalReward } from './lucky/odds.ts'
+import { bagCounts, bagItemKey, bagItems, bagTotals, quantityInBag } from './bag.ts'
+import { decorations, sharesOf } from './decoration.ts'
 import { giftMessages } from './messages.ts'
-import { sharesOf } from './shares.ts'
-import { nextStreak, streakKey, streaks } from './streak.ts'
+import { drawOrders, maxTotalReward } from './odds.ts'
 
 export interface SendGift {
   /** The authenticated user. */
@@ -48,7 +43,7 @@ export interface SentGift {
 }
 
 /** Configuration of sending. */
-export interface GiftSettings {
+interface GiftSettings {
   readonly chains: LuckyChains
   /** The room owner's commission on standard gifts, in per cent. */
   readonly ownerPercent: number
@@ -143,8 +138,10 @@ export function sendGift(settings: GiftSettings): Verb<SendGift, SentGift, typeo
         trophy_points: trophyPoints,
       }
       if (!hasOdds) return [{ type: 'gift-sent', data: gift, movements: maxMovements }]
-      const { opening, drawData, reward } = drawOrders(state, settings.chains, input, decoration, streak, stake, now)
-      return [...opening, { type: 'gift-drawn', data: { ...gift, ...drawData }, movements: movementsFor(reward) }]
+      const { opening, drawData } = drawOrders(state, settings.chains, input, decoration, stake)
+      const reward = drawData.draws.reduce((sum, draw) => sum + draw.reward, 0)
+      const data = { ...gift, ...drawData, ...nextStreak(streak, now, reward) }
+      return [...opening, { type: 'gift-drawn', data, movements: movementsFor(reward) }]
     },
     result: (state, input, events) => sentGift(state, input, events),
   }
@@ -219,3 +216,36 @@ export function parseOrderId(order: string): number | undefined {
 
 /** Order `i` (from 0) of the send at a position. */
 export const orderId = (position: number, i: number): string => `${position}-${i}`
+
+/** Consecutive sends of one gift by one sender in one room. */
+export const streaks = projection('gift_streaks', {
+  sender_id: integer(),
+  room_id: integer(),
+  decoration_id: integer(),
+  times: integer(),
+  /** Diamonds won since the streak started. */
+  won: integer(),
+  last_at: micros(),
+})
+
+type Streak = RowOf<typeof streaks>
+
+/** A streak ends after this long without a send. */
+const STREAK_TIMEOUT_MICROS = 6_000_000
+
+const streakKey = (senderId: number, roomId: number, decorationId: number): string =>
+  `${senderId}:${roomId}:${decorationId}`
+
+/** The streak after one more send, which won `won` diamonds. */
+function nextStreak(streak: Streak | undefined, now: Micros, won: number): { times: number; won: number } {
+  if (streak === undefined || now - streak.last_at >= STREAK_TIMEOUT_MICROS) return { times: 1, won }
+  return { times: streak.times + 1, won: streak.won + won }
+}
+
+export const evolveStreaks: Evolver = {
+  'gift-drawn': (state, { data, at }) => {
+    const { sender_id, room_id, decoration_id, times, won } = data
+    const streak = { sender_id, room_id, decoration_id, times, won, last_at: at }
+    state.set(streaks, streakKey(sender_id, room_id, decoration_id), streak)
+  },
+}

@@ -1,10 +1,8 @@
-import { keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { integer, keyOf, micros, projection, type State } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
-import { inboxKey, notificationCount } from '../../notifications/inbox/inbox.ts'
-import { markMoves, readMarks } from './read-mark.ts'
+import { inboxKey, notificationCount } from '../../notifications/inbox.ts'
 
-export interface MarkRead {
+interface MarkRead {
   readonly user_id: number
   /** The position and number of the last notification to be marked; both 0 when there is none. */
   readonly up_to: number
@@ -28,3 +26,19 @@ export const markRead: Verb<MarkRead, number> = {
 }
 
 const readCount = (state: State, userId: number): number => state.get(readMarks, String(userId))?.number ?? 0
+
+/** Up to which of their notifications users have read; profile data, which is not part of the ledger. */
+export const readMarks = projection('notification_marks', {
+  user_id: integer(),
+  /** The position of the last notification that was read. */
+  up_to: integer(),
+  /** Its number: how many of the user's notifications are read. */
+  number: integer(),
+})
+
+/** When users moved their marks, from which follows when each notification was read; profile data. */
+export const markMoves = projection('notification_reads', {
+  user_id: integer(),
+  up_to: integer(),
+  at: micros(),
+})

@@ -1,7 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { markMoves, readMarks } from './read-mark.ts'
+import { markMoves, readMarks } from './mark-read.ts'
 
 const tables = [
   rowTable(readMarks, { source: 'profile', key: ['user_id'] }),

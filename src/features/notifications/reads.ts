@@ -1,10 +1,14 @@
 import type { Kysely } from 'kysely'
-import { microsOf } from '../../db/micros-of.ts'
+import type { Language } from '../../../schema/languages.ts'
+import type { InboxNotification } from '../../../schema/notifications.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
-import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
+import { listOf, PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { type EventRow, eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { type EventNotification, type Names, renderNotification } from '../../notifications/event-notification.ts'
 
 type Db = Kysely<Tables>
 
@@ -16,12 +20,12 @@ interface RequestedPage {
 }
 
 /** An event of which a user was notified, and when the user read it. */
-export interface InboxEntry {
+interface InboxEntry {
   readonly event: StoredEvent
   readonly read_at: number | null
 }
 
-export interface InboxPage {
+interface InboxPage {
   readonly entries: readonly InboxEntry[]
   /** How many of all the user's notifications are unread. */
   readonly unread: number
@@ -95,3 +99,16 @@ export const lastNotification = (db: Db, userId: number, upTo: number) =>
     .orderBy('position', 'desc')
     .limit(1)
     .executeTakeFirst()
+
+/** A notification of an inbox as clients get it. */
+export const inboxNotification = (
+  { event, read_at }: InboxEntry,
+  notification: EventNotification,
+  names: Names,
+  language: Language,
+): InboxNotification => ({
+  id: event.position,
+  ...renderNotification(notification, names, language),
+  created_at: isoMicros(event.at),
+  read_at: read_at === null ? null : isoMicros(read_at),
+})

@@ -1,19 +1,33 @@
-import { PageQuery } from '../../../schema/common.ts'
+import { Type } from '@sinclair/typebox'
+import { Amount, Id, PageQuery } from '../../../schema/common.ts'
 import { InboxPage, MarkedRead, MarkRead } from '../../../schema/notifications.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { pageBody, readPage, rowsThatFit } from '../../http/pages.ts'
 import { languageOf } from '../../language/request-language.ts'
-import { type NotificationMapper, notificationsOf } from '../../notifications/event-notification.ts'
-import { findNames, type NameLookups } from '../../notifications/names.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
+import { type NotificationMapper, notificationsOf, renderNotification } from '../../notifications/event-notification.ts'
+import { findNames, type NameLookups } from '../../notifications/notifier.ts'
+import { type EventFrame, type FrameMapper, localizedFrame } from '../../realtime/frames/frame-mapper.ts'
 import type { App, Services } from '../services.ts'
-import { inboxNotification } from './presenters.ts'
-import { inboxLookup, lastNotification } from './reads.ts'
-import { notificationVerbs } from './verbs.ts'
+import type { Slice } from '../slice.ts'
+import { markRead } from './mark-read.ts'
+import { inboxLookup, inboxNotification, lastNotification } from './reads.ts'
+
+/** Users' inboxes, with what the events of all slices tell them, and what they have read of it. */
+export const createNotificationsSlice = (mapper: NotificationMapper, lookups: NameLookups): Slice => ({
+  documentedPrefix: '/api/v1',
+  configure: () => ({
+    verbs: notificationVerbs,
+    routes: (app, services) => notificationRoutes(app, services, mapper, lookups),
+  }),
+  frameMapper: notificationFrames(mapper),
+})
 
 const tags = ['notifications']
 
 /** Client routes for a user's notifications. */
-export function notificationRoutes(
+function notificationRoutes(
   app: App,
   { execute, db }: Services,
   mapper: NotificationMapper,
@@ -88,4 +102,25 @@ export function notificationRoutes(
       })
     },
   )
+}
+
+/** Sends users the same notifications over their sockets as to their devices. */
+function notificationFrames(mapper: NotificationMapper): FrameMapper {
+  const frames = (event: PositionedEvent): readonly EventFrame[] =>
+    notificationsOf(mapper, event).map((notification) =>
+      localizedFrame(`user:${notification.user_id}`, 'notification', notification.namedIds, (profiles, language) =>
+        renderNotification(notification, profiles, language),
+      ),
+    )
+  return Object.fromEntries(Object.keys(mapper).map((type) => [type, frames]))
+}
+
+/** The verb of notifications. */
+const notificationVerbs = {
+  markRead: registerVerb(
+    'mark-notifications-read',
+    inputSchema(Type.Object({ user_id: Id, up_to: Amount, number: Amount })),
+    markRead,
+    { body: (unread) => ({ meta: { unread } }) },
+  ),
 }

@@ -1,13 +1,10 @@
 import type { Kysely } from 'kysely'
-import { microsOf } from '../../db/micros-of.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
-import { isAnyOf } from '../../db/queries/is-any-of.ts'
-import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
-import { micros } from '../../db/queries/micros.ts'
-import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { isAfterCursor, isAnyOf, micros, microsOf } from '../../db/queries/expressions.ts'
+import { listOf, PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { NamedCard } from './card.ts'
-import type { PrivilegePackage } from './packages/package.ts'
+import type { PrivilegePackage } from './package.ts'
 
 type Db = Kysely<Tables>
 

@@ -1,26 +1,46 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf } from '../../../schema/common.ts'
+import { dataOf, IdParams, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import {
   Activated,
   CardParams,
+  DefinePackage,
+  GrantCards,
+  PackageRecord,
   PackageResource,
   TransferCard,
   Transferred,
   WalletCard,
 } from '../../../schema/privilege.ts'
+import { ProposalRecord } from '../../../schema/proposals.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
+import { etagOf, expectedVersion, idInPath } from '../../http/validation/request-parts.ts'
 import { languageOf } from '../../language/request-language.ts'
 import type { App, Services } from '../services.ts'
-import { packageResource, walletCard } from './presenters.ts'
-import { packagesByRank, storedCardLookup } from './reads.ts'
-import type { PrivilegeVerbs } from './verbs.ts'
+import type { Slice } from '../slice.ts'
+import { packageVersion } from './package.ts'
+import { newestPackages, packageById, packagesByRank, storedCardLookup } from './reads.ts'
+import { type PrivilegeVerbs, packageRecord, packageResource, privilegeVerbs, walletCard } from './verbs.ts'
+
+/** Privilege packages, the cards in users' wallets, and active privileges. */
+export const privilegeSlice: Slice = {
+  documentedPrefix: '/api/v1',
+  configure(settings) {
+    const verbs = privilegeVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => privilegeRoutes(app, services, verbs),
+      adminRoutes: (app, services) => privilegeAdminRoutes(app, services, verbs),
+    }
+  },
+}
 
 const tags = ['privilege wallet']
 const params = CardParams
 
 /** Client routes of the privilege wallet. */
-export function privilegeRoutes(app: App, services: Services, verbs: PrivilegeVerbs): void {
+function privilegeRoutes(app: App, services: Services, verbs: PrivilegeVerbs): void {
   const { execute, db, settings } = services
   const storedCards = storedCardLookup(db)
 
@@ -98,6 +118,96 @@ export function privilegeRoutes(app: App, services: Services, verbs: PrivilegeVe
       const card_id = idInPath(request.params.wallet_card_id)
       const input = { caller_id: userOf(request), card_id, receiver_id: request.body.receiver_id }
       return execute(request, reply, verbs.transferCard, input)
+    },
+  )
+}
+
+/** Admin routes for privilege packages and cards. */
+function privilegeAdminRoutes(app: App, services: Services, verbs: PrivilegeVerbs): void {
+  const { execute, db, settings } = services
+
+  app.put(
+    '/privilege-packages/:id',
+    {
+      schema: {
+        operationId: 'definePrivilegePackage',
+        summary: 'Create or change a privilege package',
+        description: 'Cards that were granted keep their days; absent fields stay as they are.',
+        tags: ['operators'],
+        params: IdParams,
+        body: DefinePackage,
+        refusals: verbs.definePackage.refusals,
+        response: { 200: dataOf(PackageRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const { name, rank, valid_days, icon_path } = request.body
+      const fields = { name: pickName(name), rank, valid_days, icon_path, expected: expectedVersion(request) }
+      const input = { privilege_package_id: id, ...fields }
+      return execute(request, reply, verbs.definePackage, input)
+    },
+  )
+
+  app.get(
+    '/privilege-packages/:id',
+    {
+      schema: {
+        operationId: 'getPrivilegePackage',
+        summary: 'A privilege package',
+        description: 'As it was put, with an ETag for the next change.',
+        tags: ['operators'],
+        params: IdParams,
+        response: { 200: dataOf(PackageRecord) },
+      },
+    },
+    async (request, reply) => {
+      const found = await packageById(db, idInPath(request.params.id))
+      if (found === undefined) throw notFound()
+      reply.header('etag', etagOf(packageVersion(found)))
+      return { data: packageRecord(found, settings.assetBaseUrl) }
+    },
+  )
+
+  app.get(
+    '/privilege-packages',
+    {
+      schema: {
+        operationId: 'pagePrivilegePackages',
+        summary: 'Privilege packages, newest first',
+        description: 'As they were put.',
+        tags: ['operators'],
+        querystring: PageQuery,
+        response: { 200: pageOf(PackageRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestPackages(db, limit + 1, cursor)
+      const page = toPage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
+      return { ...page, data: page.data.map((row) => packageRecord(row, settings.assetBaseUrl)) }
+    },
+  )
+
+  app.post(
+    '/users/:id/cards',
+    {
+      schema: {
+        operationId: 'grantCards',
+        summary: 'Grant privilege cards to a user',
+        description: 'Above its limit it becomes a proposal (202).',
+        tags: ['operators'],
+        params: IdParams,
+        body: GrantCards,
+        refusals: verbs.grantCards.refusals,
+        response: { 201: dataOf(Type.Array(WalletCard)), 202: dataOf(ProposalRecord) },
+      },
+    },
+    (request, reply) => {
+      const user_id = idInPath(request.params.id)
+      const { privilege_package_id, quantity, reason } = request.body
+      const input = { user_id, privilege_package_id, quantity, reason }
+      return execute(request, reply, verbs.grantCards, input)
     },
   )
 }

@@ -1,18 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { LocalizedName } from '../../../schema/languages.ts'
-import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
-import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { type Language, LocalizedName } from '../../../schema/languages.ts'
+import {
+  GrantCards as GrantFields,
+  DefinePackage as PackageFields,
+  type PackageRecord,
+  type PackageResource,
+  type WalletCard,
+} from '../../../schema/privilege.ts'
+import { givenName, nameIn } from '../../language/names.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { assetUrl } from '../asset-url.ts'
 import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
 import type { Settings } from '../services.ts'
-import { activateCard } from './activate.ts'
-import { storedCardCount } from './card.ts'
-import { grantCards } from './grant.ts'
-import { privilegeMessages } from './messages.ts'
-import { definePackage } from './packages/define-package.ts'
-import { packages } from './packages/package.ts'
-import { packageRecord, walletCard } from './presenters.ts'
-import { transferCard } from './transfer.ts'
+import { grantCards, type NamedCard, storedCardCount, transferCard } from './card.ts'
+import { definePackage, type PrivilegePackage, packages } from './package.ts'
+import { activateCard } from './privilege.ts'
 
 const ActivateCard = inputSchema(Type.Object({ caller_id: Id, card_id: Id }))
 const TransferCard = inputSchema(Type.Object({ caller_id: Id, card_id: Id, receiver_id: Id }))
@@ -57,8 +61,15 @@ export const coveredPrivilegeVerbs = [namedGrantCards] as const
 
 /** The verbs of the privilege wallet. */
 export const privilegeVerbs = (settings: Settings) => ({
-  activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: privilegeMessages.activated }),
-  transferCard: registerVerb('transfer-card', TransferCard, transferCard, messageOnly(privilegeMessages.sent)),
+  activateCard: registerVerb('activate-card', ActivateCard, activateCard, {
+    message: { en: 'The privilege is active.', ar: 'تم تفعيل الامتياز.' },
+  }),
+  transferCard: registerVerb(
+    'transfer-card',
+    TransferCard,
+    transferCard,
+    messageOnly({ en: 'The privilege was sent.', ar: 'تم إرسال الامتياز.' }),
+  ),
   definePackage: registerVerb('define-package', DefinePackage, definePackage, {
     body: (defined) => ({ data: packageRecord(defined, settings.assetBaseUrl) }),
   }),
@@ -69,3 +80,35 @@ export const privilegeVerbs = (settings: Settings) => ({
 })
 
 export type PrivilegeVerbs = ReturnType<typeof privilegeVerbs>
+
+/** A card as its owner sees it; `assetBaseUrl` has no trailing slash. */
+export const walletCard = (card: NamedCard, assetBaseUrl: string, language: Language): WalletCard => ({
+  id: card.card_id,
+  privilege_package_id: card.privilege_package_id,
+  privilege_package_name: nameIn(card, language),
+  icon_path: card.icon_path,
+  icon_url: assetUrl(card.icon_path, assetBaseUrl),
+  valid_days: card.valid_days,
+  created_at: isoMicros(card.created_at),
+})
+
+/** A package as clients see it. */
+export const packageResource = (
+  defined: PrivilegePackage,
+  assetBaseUrl: string,
+  language: Language,
+): PackageResource => ({
+  id: defined.privilege_package_id,
+  name: nameIn(defined, language),
+  rank: defined.rank,
+  valid_days: defined.valid_days,
+  icon_path: defined.icon_path,
+  icon_url: assetUrl(defined.icon_path, assetBaseUrl),
+})
+
+/** A package as operators see it. */
+export const packageRecord = (defined: PrivilegePackage, assetBaseUrl: string): PackageRecord => ({
+  ...packageResource(defined, assetBaseUrl, 'en'),
+  name: givenName(defined),
+  created_at: isoMicros(defined.created_at),
+})

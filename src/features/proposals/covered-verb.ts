@@ -1,7 +1,6 @@
 import type { EventData } from '../../../schema/events.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
-import type { Key } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import type { Key, State } from '../../ledger/rules/projection.ts'
 import type { Context, Refusal, Verb } from '../../ledger/rules/verb.ts'
 
 /** How much of a limit something takes, in smallest units from 1. */

@@ -2,10 +2,9 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { isRefusal, refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles } from '../users/user.ts'
-import { approvalSettingsKey, limitsIn } from './approval-settings.ts'
+import { approvalSettingsKey, approvalUses, limitsIn, passedLimits } from './approval-limits.ts'
 import { type CoveredVerb, coveredCall } from './covered-verb.ts'
 import { limitedAmounts, type Preview, personIn, previewOf } from './effects.ts'
-import { approvalUses, passedLimits } from './limit-use.ts'
 import { PROPOSAL_MICROS, type Proposal, proposals } from './proposal.ts'
 
 /** A proposal with what it would do. */

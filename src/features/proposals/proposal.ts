@@ -1,9 +1,16 @@
 import type { EventData } from '../../../schema/events.ts'
-import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { passedTime, passedTimeKey } from '../../ledger/rules/passed-time.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
+import { passedTime, passedTimeKey } from '../../ledger/rules/incarnation.ts'
+import {
+  integer,
+  json,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+} from '../../ledger/rules/projection.ts'
 import { versionOfValues } from '../../ledger/rules/stored-values.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Terms, UnpaidRow } from './covered-verb.ts'

@@ -3,7 +3,7 @@ import {
   type Presentation,
   type RegisteredVerb,
   registerCallerVerb,
-} from '../../ledger/executor/registered-verb.ts'
+} from '../../ledger/executor/command.ts'
 import { type CoveredCall, type CoveredVerb, coveredCall, type FindCoveredCall } from './covered-verb.ts'
 import { limited } from './make.ts'
 import { proposalRecord } from './presenters.ts'

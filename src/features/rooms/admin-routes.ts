@@ -1,13 +1,11 @@
-import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
-import { DefineRoom, IdParams, MemberParams, RoomRecord } from '../../../schema/operator.ts'
-import { RoomLeft } from '../../../schema/rooms.ts'
+import { dataOf, IdParams, PageQuery, pageOf } from '../../../schema/common.ts'
+import { DefineRoom, MemberParams, RoomLeft, RoomRecord } from '../../../schema/rooms.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
+import { idInPath } from '../../http/validation/request-parts.ts'
 import type { App, Services } from '../services.ts'
-import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'
-import type { RoomVerbs } from './verbs.ts'
+import { type RoomVerbs, roomRecord } from './verbs.ts'
 
 const tags = ['operators']
 

@@ -1,13 +1,11 @@
-import { fieldMessages } from '../../language/field-messages.ts'
-import { foldedNames } from '../../language/folded.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { foldedNames } from '../../language/names.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
-import { keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { keyOf, type State } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { isMember, joinedEvent, memberKeys } from './members/member.ts'
-import { roomMessages } from './messages.ts'
+import { isMember, joinedEvent, memberKeys } from './member.ts'
 import { type Room, type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new room. A new room needs an owner. */
@@ -50,7 +48,9 @@ export const defineRoom: Verb<DefineRoom, DefinedRoom, typeof refusals> = {
     const before = state.get(rooms, String(id))
     const holder = state.get(roomUids, String(id))
     if (before === undefined && holder !== undefined)
-      return refuse('validation_failed', { id: [roomMessages.id_is_uid] })
+      return refuse('validation_failed', {
+        id: [{ en: 'This is the uid of another room.', ar: 'هذا المعرّف هو uid لغرفة أخرى.' }],
+      })
     const { uid } = profileFields(state, input)
     if (uid !== state.get(roomProfiles, String(id))?.uid && isTaken(state, id, uid)) {
       return refuse('validation_failed', { uid: [fieldMessages.taken] })

@@ -1,8 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
-import type { Model } from '../model.ts'
-import { evolveMembers, roomMembers } from './members/member.ts'
-import { roomMessages } from './messages.ts'
+import { type Model, refusalsWith } from '../model.ts'
+import { evolveMembers, roomMembers } from './member.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from './room.ts'
 
 const tables = [
@@ -20,8 +19,8 @@ declare module '../../db/tables.ts' {
 export const roomsModel: Model = {
   evolvers: [evolveRooms, evolveMembers],
   tables,
-  refusals: {
-    room_owner: { status: 422, message: roomMessages.room_owner },
-    in_open_game: { status: 422, message: roomMessages.in_open_game },
-  },
+  refusals: refusalsWith(422, {
+    room_owner: { en: 'The owner of a room stays a member of it.', ar: 'يبقى مالك الغرفة عضوًا فيها.' },
+    in_open_game: { en: 'Leave the open game of the room first.', ar: 'غادر اللعبة المفتوحة في الغرفة أولًا.' },
+  }),
 }

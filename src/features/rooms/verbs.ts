@@ -1,13 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
-import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import type { RoomRecord } from '../../../schema/rooms.ts'
+import { inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import { defineRoom } from './define-room.ts'
-import { joinRoom } from './members/join-room.ts'
-import { leaveRoom } from './members/leave-room.ts'
-import { removeMember } from './members/remove-member.ts'
-import type { Seats } from './members/seats.ts'
-import { roomMessages } from './messages.ts'
-import { roomRecord } from './presenters.ts'
+import { joinRoom, leaveRoom, removeMember, type Seats } from './member.ts'
+import type { Room, RoomProfile } from './room.ts'
 
 const DefineRoom = inputSchema(
   Type.Object({
@@ -31,8 +29,32 @@ export const roomVerbs = (seats: Seats) => ({
     body: ({ room, profile }) => ({ data: roomRecord(room, profile) }),
   }),
   joinRoom: registerVerb('join-room', JoinRoom, joinRoom),
-  leaveRoom: registerVerb('leave-room', LeaveRoom, leaveRoom(seats), messageOnly(roomMessages.left)),
-  removeMember: registerVerb('remove-member', RemoveMember, removeMember(seats), messageOnly(roomMessages.removed)),
+  leaveRoom: registerVerb(
+    'leave-room',
+    LeaveRoom,
+    leaveRoom(seats),
+    messageOnly({ en: 'You have left the room.', ar: 'غادرت الغرفة.' }),
+  ),
+  removeMember: registerVerb(
+    'remove-member',
+    RemoveMember,
+    removeMember(seats),
+    messageOnly({ en: 'The member is removed from the room.', ar: 'أُزيل العضو من الغرفة.' }),
+  ),
 })
 
 export type RoomVerbs = ReturnType<typeof roomVerbs>
+
+/** A room as operators see one. */
+export const roomRecord = (
+  room: Pick<Room, 'room_id' | 'owner_id' | 'trophy_points'>,
+  profile: Pick<RoomProfile, 'uid' | 'name' | 'cover_url' | 'created_at'>,
+): RoomRecord => ({
+  id: room.room_id,
+  uid: profile.uid,
+  name: profile.name,
+  cover_url: profile.cover_url,
+  owner_id: room.owner_id,
+  trophy_points: room.trophy_points,
+  created_at: isoMicros(profile.created_at),
+})

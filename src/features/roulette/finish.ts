@@ -1,8 +1,7 @@
-import { account, balances } from '../../ledger/rules/account.ts'
-import { transferError, transfers } from '../../ledger/rules/movement.ts'
+import { account, balances, transferError, transfers } from '../../ledger/rules/account.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'
+import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/algorithms.ts'
 import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
 import {
   coinAccount,

@@ -1,8 +1,7 @@
 import type { ChannelEventData } from '../../../schema/channel-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
-import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
+import { eventFrame, type FrameMapper, type Profiles, userProfile } from '../../realtime/frames/frame-mapper.ts'
 
 /** Frames of games, to their rooms. */
 export const gameFrames: FrameMapper = {

@@ -1,10 +1,18 @@
 import type { RouletteEntry } from '../../../schema/events.ts'
 import { type Account, account, balanceOf, balances } from '../../ledger/rules/account.ts'
-import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
-import type { Evolver } from '../../ledger/rules/evolve.ts'
+import type { Evolver } from '../../ledger/rules/event.ts'
 import { percentOf } from '../../ledger/rules/money.ts'
-import { projection, type RowOf } from '../../ledger/rules/projection.ts'
-import type { State, WritableState } from '../../ledger/rules/state.ts'
+import {
+  integer,
+  json,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+  type WritableState,
+} from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** A roulette game of a room. */

@@ -1,8 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
-import type { Model } from '../model.ts'
+import { type Model, refusalsWith } from '../model.ts'
 import { evolveGames, games, openGames } from './game.ts'
-import { rouletteMessages } from './messages.ts'
 
 const tables = [
   rowTable(games, {
@@ -22,14 +21,18 @@ export const rouletteModel: Model = {
   evolvers: [evolveGames],
   tables,
   refusals: {
-    not_game_creator: { status: 403, message: rouletteMessages.not_game_creator },
-    not_in_game: { status: 403, message: rouletteMessages.not_in_game },
-    game_already_open: { status: 422, message: rouletteMessages.game_already_open },
-    game_finished: { status: 422, message: rouletteMessages.game_finished },
-    game_cancelled: { status: 422, message: rouletteMessages.game_cancelled },
-    already_joined: { status: 422, message: rouletteMessages.already_joined },
-    not_joined: { status: 422, message: rouletteMessages.not_joined },
-    game_full: { status: 422, message: rouletteMessages.game_full },
-    not_enough_players: { status: 422, message: rouletteMessages.not_enough_players },
+    ...refusalsWith(403, {
+      not_game_creator: { en: 'Only game creator can destroy game', ar: 'لا يمكن إلغاء اللعبة إلا لمن أنشأها.' },
+      not_in_game: { en: 'You are not in this game', ar: 'لست مشاركًا في هذه اللعبة.' },
+    }),
+    ...refusalsWith(422, {
+      game_already_open: { en: 'This room already has an open game', ar: 'توجد لعبة مفتوحة بالفعل في هذه الغرفة.' },
+      game_finished: { en: 'Game is finished', ar: 'انتهت اللعبة.' },
+      game_cancelled: { en: 'Game is cancelled', ar: 'أُلغيت اللعبة.' },
+      already_joined: { en: 'You already joined this game', ar: 'لقد انضممت إلى هذه اللعبة من قبل.' },
+      not_joined: { en: 'You have not joined this game', ar: 'لم تنضم إلى هذه اللعبة.' },
+      game_full: { en: 'Game is full', ar: 'اكتمل عدد اللاعبين.' },
+      not_enough_players: { en: 'At least two players are needed', ar: 'يلزم لاعبان على الأقل لبدء السحب.' },
+    }),
   },
 }

@@ -3,9 +3,9 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { incarnationIn, incarnationKey } from '../../ledger/rules/incarnation.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
-import { isMember } from '../rooms/members/member.ts'
-import { resolveRoomRef } from '../rooms/room-ref.ts'
+import { type SpinSeeds, spinCommitment } from '../fairness/algorithms.ts'
+import { isMember } from '../rooms/member.ts'
+import { resolveRoomRef } from '../rooms/room.ts'
 import { games, gameUid, openGames, prizeOf } from './game.ts'
 import {
   coinAccount,
@@ -15,7 +15,7 @@ import {
   type RoomRequest,
   roomRequestKeys,
 } from './game-lookup.ts'
-import { joinedEvent } from './seats/join.ts'
+import { joinedEvent } from './seats.ts'
 
 export interface OpenGame extends RoomRequest {
   /** Coins, 1 to 10,000,000. */

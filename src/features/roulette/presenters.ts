@@ -1,9 +1,9 @@
 import type { FinishedGame, Game as PublishedGame, PurgedGames as PublishedPurge } from '../../../schema/roulette.ts'
 import { isoMicros, plainSeconds } from '../../ledger/rules/time.ts'
 import { withAvatarUrl } from '../asset-url.ts'
+import type { PurgedGames } from './cancel.ts'
 import { type Game, potOf, type Spin } from './game.ts'
 import type { NamedGame } from './game-lookup.ts'
-import type { PurgedGames } from './old-games/purge.ts'
 
 /**
  * A game as everyone sees it. The seed of the spin is shown only after the spin. Addresses of avatars begin with

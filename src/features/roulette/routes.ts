@@ -10,20 +10,39 @@ import {
   GameParams,
   JoinGame,
   type Game as PublishedGame,
+  PurgeGames,
   RoomGamesParams,
+  SkippedGame,
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { App, Services } from '../services.ts'
-import { type GameOfRoom, gameLookup } from './reads.ts'
-import type { RouletteVerbs } from './verbs.ts'
+import type { Slice } from '../slice.ts'
+import { MAX_PURGED_GAMES } from './cancel.ts'
+import { gameFrames } from './frames.ts'
+import { type GameOfRoom, gameLookup, purgeCandidates } from './reads.ts'
+import { type RouletteVerbs, rouletteVerbs } from './verbs.ts'
+
+/** Roulette: games in rooms, their spins, and the purge of unfinished games. */
+export const rouletteSlice: Slice = {
+  documentedPrefix: '/v1',
+  configure(settings) {
+    const verbs = rouletteVerbs(settings)
+    return {
+      verbs,
+      routes: (app, services) => rouletteRoutes(app, services, verbs),
+      adminRoutes: (app, services) => rouletteAdminRoutes(app, services, verbs),
+    }
+  },
+  frameMapper: gameFrames,
+}
 
 const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
-export function rouletteRoutes(app: App, services: Services, verbs: RouletteVerbs): void {
+function rouletteRoutes(app: App, services: Services, verbs: RouletteVerbs): void {
   const { execute, db, settings } = services
   const games = gameLookup(db, () => settings.assetBaseUrl)
 
@@ -179,3 +198,37 @@ const gameRequest = (request: RequestWithParams<{ readonly room_uid: string; rea
   ...roomRequest(request),
   game: parseId(request.params.id) ?? request.params.id,
 })
+
+/** Admin route for unfinished games. */
+function rouletteAdminRoutes(app: App, services: Services, verbs: RouletteVerbs): void {
+  const { execute, db } = services
+
+  app.post(
+    '/roulette/purge',
+    {
+      schema: {
+        operationId: 'purgeRoulette',
+        summary: `Cancel old open games, the oldest ${MAX_PURGED_GAMES} at a time, and refund all stakes`,
+        description: `Games that cannot be refunded stay open and are listed as skipped, the oldest ${MAX_PURGED_GAMES}.`,
+        tags: ['operators'],
+        body: PurgeGames,
+        refusals: verbs.purgeGames.refusals,
+        response: {
+          200: Type.Object(
+            { data: Type.Array(Game), meta: Type.Object({ skipped: Type.Array(SkippedGame) }) },
+            {
+              description:
+                'The games that were cancelled, or with dry_run would be; meta.skipped lists those that cannot be refunded',
+            },
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { older_than_minutes, dry_run } = request.body
+      const prepared = await purgeCandidates(db, older_than_minutes, MAX_PURGED_GAMES)
+      const purge = { older_than_minutes, dry_run: isOn(dry_run) }
+      await execute(request, reply, verbs.purgeGames, { prepared, request: purge }, { request: purge })
+    },
+  )
+}

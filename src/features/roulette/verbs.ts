@@ -1,18 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Id } from '../../../schema/common.ts'
 import { CreateGame, PurgeGames } from '../../../schema/roulette.ts'
-import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { inputSchema, messageOnly, preparedVerb, registerVerb } from '../../ledger/executor/command.ts'
 import type { Settings } from '../services.ts'
-import { cancelGame } from './cancel.ts'
+import { cancelGame, cancelStaleGames, type PurgedGames, purgeGames } from './cancel.ts'
 import { finishGame } from './finish.ts'
 import type { NamedGame } from './game-lookup.ts'
-import { rouletteMessages } from './messages.ts'
-import { cancelStaleGames } from './old-games/cancel-stale-games.ts'
-import { type PurgedGames, purgeGames } from './old-games/purge.ts'
 import { openGame } from './open.ts'
 import { finishedGame, publishedGame, purgedGames } from './presenters.ts'
-import { joinGame } from './seats/join.ts'
-import { leaveGame } from './seats/leave.ts'
+import { joinGame, leaveGame } from './seats.ts'
 
 const roomFields = { caller_id: Id, room: Type.Union([Id, Type.String()]) }
 const gameFields = { ...roomFields, game: Type.Union([Id, Type.String()]) }
@@ -72,7 +68,15 @@ export function rouletteVerbs(settings: Settings) {
     finishGame: registerVerb('finish-game', GameRequest, finishGame(settings.spinSeeds), {
       body: (game) => ({ data: finishedGame(game, settings.assetBaseUrl) }),
     }),
-    cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, messageOnly(rouletteMessages.cancelled)),
+    cancelGame: registerVerb(
+      'cancel-game',
+      GameRequest,
+      cancelGame,
+      messageOnly({
+        en: 'The game is cancelled and everyone is paid back.',
+        ar: 'أُلغيت اللعبة وأُعيدت المبالغ إلى جميع اللاعبين.',
+      }),
+    ),
     purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb([], purgeGames), { body: purgeBody }),
     cancelStaleGames: registeredStaleGames,
   }

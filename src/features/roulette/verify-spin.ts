@@ -1,6 +1,6 @@
 import type { RouletteEntry } from '../../../schema/events.ts'
 import type { VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
-import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
+import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/algorithms.ts'
 import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { gameIdOf, potOf } from './game.ts'
 

@@ -1,7 +1,7 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { evolveStaff, staffSessions } from './staff.ts'
+import { evolveStaff, staffSessions } from './staff-sessions.ts'
 
 const tables = [rowTable(staffSessions, { key: ['sub'] })]
 

@@ -1,26 +1,26 @@
 import { Type } from '@sinclair/typebox'
-import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
+import { dataOf, type Flag, IdParams, isOn, PageQuery, pageOf, pickName } from '../../../schema/common.ts'
 import {
+  CountryRecord,
+  DefineCountry,
   DefineUser,
   DefineUsers,
-  IdParams,
   MAX_USERS_PER_REQUEST,
   RevokedSessions,
   UserRecord,
-} from '../../../schema/operator.ts'
+} from '../../../schema/users.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
-import { idInPath } from '../../http/validation/ids.ts'
-import { etagOf, expectedVersion } from '../../http/validation/preconditions.ts'
+import { etagOf, expectedVersion, idInPath } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import type { App, Services } from '../services.ts'
+import { countryVersion } from './country.ts'
 import type { UserFields } from './define-user.ts'
-import { userRecord } from './presenters.ts'
-import { newestUsers, userById } from './reads.ts'
+import { countryById, newestCountries, newestUsers, userById } from './reads.ts'
 import { userVersion } from './user.ts'
-import type { UserVerbs } from './verbs.ts'
+import { countryRecord, type UserVerbs, userRecord } from './verbs.ts'
 
 const tags = ['operators']
 
@@ -63,7 +63,7 @@ export function userAdminRoutes(app: App, services: Services, verbs: UserVerbs):
         refusals: verbs.defineUsers.refusals.filter((code) => code !== 'precondition_failed'),
         response: { 200: dataOf(Type.Array(UserRecord)) },
       },
-      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
+      // The schema reports every error in a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.users) && body.users.length > MAX_USERS_PER_REQUEST) {
           throw validationFailed({ users: [fieldMessages.holds_at_most(MAX_USERS_PER_REQUEST)] })
@@ -158,3 +158,69 @@ const userFields = (id: number, body: DefineUser): UserFields => ({
 })
 
 const flag = (sent: Flag | undefined): boolean | undefined => (sent === undefined ? undefined : isOn(sent))
+
+/** Admin routes for countries. */
+export function countryAdminRoutes(app: App, services: Services, verbs: UserVerbs): void {
+  const { execute, db } = services
+
+  app.put(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'defineCountry',
+        summary: 'Create or rename a country',
+        description: 'A country is never removed: requests name it.',
+        tags,
+        params: IdParams,
+        body: DefineCountry,
+        refusals: verbs.defineCountry.refusals,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const input = { id, name: pickName(request.body.name), expected: expectedVersion(request) }
+      return execute(request, reply, verbs.defineCountry, input)
+    },
+  )
+
+  app.get(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'getCountry',
+        summary: 'A country',
+        description: 'With its name in each language, and an ETag for the next change.',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    async (request, reply) => {
+      const country = await countryById(db, idInPath(request.params.id))
+      if (country === undefined) throw notFound()
+      reply.header('etag', etagOf(countryVersion(country)))
+      return { data: countryRecord(country) }
+    },
+  )
+
+  app.get(
+    '/countries',
+    {
+      schema: {
+        operationId: 'pageCountries',
+        summary: 'Countries, newest first',
+        description: 'With their names in each language.',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestCountries(db, limit + 1, cursor)
+      const page = toPage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
+      return { ...page, data: page.data.map(countryRecord) }
+    },
+  )
+}

@@ -1,16 +1,24 @@
 import { bit } from '../../../schema/common.ts'
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
 import type { LocalizedText } from '../../../schema/languages.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
-import { foldedNames } from '../../language/folded.ts'
+import { fieldMessages } from '../../language/messages.ts'
+import { foldedNames } from '../../language/names.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
-import { keyOf } from '../../ledger/rules/projection.ts'
-import type { State } from '../../ledger/rules/state.ts'
+import { keyOf, type State } from '../../ledger/rules/projection.ts'
 import { type ExpectedVersion, isExpected } from '../../ledger/rules/stored-values.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { countries } from './countries/country.ts'
-import { haveRoom, roleCountKeys } from './listed-roles.ts'
-import { type User, type UserProfile, userAfter, userProfiles, users, userUids, userVersion } from './user.ts'
+import { countries } from './country.ts'
+import {
+  haveRoom,
+  roleCountKeys,
+  type User,
+  type UserProfile,
+  userAfter,
+  userProfiles,
+  users,
+  userUids,
+  userVersion,
+} from './user.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {

@@ -1,10 +1,9 @@
 import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
-import { countries, countryCounts } from './countries/country.ts'
-import { devices, devicesOfUsers } from './devices/device.ts'
-import { roleCounts } from './listed-roles.ts'
-import { evolveUsers, userProfiles, users, userUids } from './user.ts'
+import { countries, countryCounts } from './country.ts'
+import { devices, devicesOfUsers } from './device.ts'
+import { evolveUsers, roleCounts, userProfiles, users, userUids } from './user.ts'
 
 const tables = [
   rowTable(users, { key: ['user_id'] }),

@@ -1,19 +1,26 @@
 import { Type } from '@sinclair/typebox'
-import { Id } from '../../../schema/common.ts'
-import { Platform } from '../../../schema/devices.ts'
+import { bit, Id } from '../../../schema/common.ts'
 import { AgencyCountry } from '../../../schema/events.ts'
 import { Language, LocalizedName } from '../../../schema/languages.ts'
-import { MAX_AGENCY_COUNTRIES, MAX_USERS_PER_REQUEST } from '../../../schema/operator.ts'
+import {
+  type CountryRecord,
+  type Device,
+  MAX_AGENCY_COUNTRIES,
+  MAX_USERS_PER_REQUEST,
+  Platform,
+  type RevokedSessions,
+  type UserRecord,
+} from '../../../schema/users.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/registered-verb.ts'
+import { givenName } from '../../language/names.ts'
+import { ExpectedVersion, inputSchema, messageOnly, registerVerb } from '../../ledger/executor/command.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { assetUrl } from '../asset-url.ts'
 import type { Settings } from '../services.ts'
-import { defineCountry } from './countries/define-country.ts'
-import { defineUsers } from './define-user.ts'
-import { registerDevice } from './devices/register-device.ts'
-import { removeDevice } from './devices/remove-device.ts'
-import { userMessages } from './messages.ts'
-import { countryRecord, deviceRecord, revokedSessions, userRecords } from './presenters.ts'
-import { revokeSessions } from './revoke-sessions.ts'
+import { type Country, defineCountry } from './country.ts'
+import { type DefinedUser, defineUsers } from './define-user.ts'
+import { registerDevice, removeDevice, type UserDevice } from './device.ts'
+import { revokeSessions, type User, type UserProfile } from './user.ts'
 
 const UserFields = Type.Object({
   id: Id,
@@ -63,7 +70,58 @@ export const userVerbs = (settings: Settings) => ({
     status: 201,
     body: (device) => ({ data: deviceRecord(device) }),
   }),
-  removeDevice: registerVerb('remove-device', RemoveDevice, removeDevice, messageOnly(userMessages.device_removed)),
+  removeDevice: registerVerb(
+    'remove-device',
+    RemoveDevice,
+    removeDevice,
+    messageOnly({ en: 'The device was removed.', ar: 'تمت إزالة الجهاز.' }),
+  ),
 })
 
 export type UserVerbs = ReturnType<typeof userVerbs>
+
+/** A user as operators see it; the address of the avatar begins with `assetBaseUrl`. */
+export const userRecord = (
+  user: Omit<User, 'sessions_revoked_before'>,
+  profile: Pick<UserProfile, 'uid' | 'name' | 'avatar' | 'created_at'>,
+  assetBaseUrl: string,
+): UserRecord => ({
+  id: user.user_id,
+  uid: profile.uid,
+  name: profile.name,
+  avatar: profile.avatar,
+  avatar_url: assetUrl(profile.avatar, assetBaseUrl),
+  charging_agent: bit(user.charging_agent),
+  allow_receive_withdraw_requests: bit(user.allow_receive_withdraw_requests),
+  business_manager: bit(user.business_manager),
+  agency_countries: [...user.agency_countries],
+  created_at: isoMicros(profile.created_at),
+})
+
+/** A country as operators see it. */
+export const countryRecord = (
+  country: Pick<Country, 'country_id' | 'name' | 'name_ar' | 'created_at'>,
+): CountryRecord => ({
+  id: country.country_id,
+  name: givenName(country),
+  created_at: isoMicros(country.created_at),
+})
+
+export const revokedSessions = (user: Pick<User, 'user_id' | 'sessions_revoked_before'>): RevokedSessions => ({
+  id: user.user_id,
+  sessions_revoked_before: isoMicros(user.sessions_revoked_before * 1_000_000),
+})
+
+/** Without its token: the answer may be stored. */
+const deviceRecord = ({
+  platform,
+  language,
+  registered_at,
+}: Pick<UserDevice, 'platform' | 'language' | 'registered_at'>): Device => ({
+  platform,
+  language,
+  created_at: isoMicros(registered_at),
+})
+
+export const userRecords = (users: readonly DefinedUser[], assetBaseUrl: string): UserRecord[] =>
+  users.map(({ user, profile }) => userRecord(user, profile, assetBaseUrl))

@@ -1,7 +1,7 @@
 import type { LocalizedText } from '../../../schema/languages.ts'
+import type { Messages } from '../../language/messages.ts'
 import type { Currency } from '../../ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents, type ExactNumber, isDollars } from '../../ledger/rules/money.ts'
-import { walletMessages } from './messages.ts'
 
 /** An amount as sent, in whole units (cents for dollars) from 1; null when it is invalid. */
 export function parseAmount(currency: Currency, sent: string | number): number | null {
@@ -16,3 +16,15 @@ export const amountRule = (currency: Currency): LocalizedText =>
 /** Units as a response shows them: dollars with two decimals, other currencies as an integer. */
 export const formatAmount = (currency: Currency, units: number): number | ExactNumber =>
   isDollars(currency) ? centsToDollars(units) : units
+
+/** What operators read about amounts. */
+const walletMessages = {
+  dollars_rule: {
+    en: 'The value must be dollars from 0.01, with at most 13 digits before and 2 after the point.',
+    ar: 'يجب أن تكون القيمة مبلغًا بالدولار لا يقل عن 0.01، بما لا يزيد على 13 رقمًا قبل الفاصلة العشرية ورقمين بعدها.',
+  },
+  units_rule: {
+    en: 'The value must be an integer from 1 to 9007199254740991.',
+    ar: 'يجب أن تكون القيمة عددًا صحيحًا من 1 إلى 9,007,199,254,740,991.',
+  },
+} satisfies Messages

@@ -1,6 +1,6 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { LiveQuery } from '../../realtime/frames/live-query.ts'
+import type { LiveQuery } from '../../realtime/frames/frame-mapper.ts'
 import { findWallets } from './reads.ts'
 
 /** Users whose wallets an event may change in another way than by its movements. */

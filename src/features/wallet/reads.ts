@@ -2,13 +2,22 @@ import type { Kysely } from 'kysely'
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import { bit } from '../../../schema/common.ts'
 import type { Language } from '../../../schema/languages.ts'
+import type { HistoryItem } from '../../../schema/wallet.ts'
 import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
-import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { listOf, PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import { nameIn } from '../../language/names.ts'
-import { type Currency, currencies } from '../../ledger/rules/account.ts'
-import { centsToDollars } from '../../ledger/rules/money.ts'
+import {
+  type LatestEntries,
+  type NumberedEntry,
+  type Place,
+  readLatestEntries,
+} from '../../ledger/indexes/latest-entries.ts'
+import { account, type Currency, currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { centsToDollars, type ExactNumber } from '../../ledger/rules/money.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
+import { formatAmount } from './amount.ts'
 
 type Db = Kysely<Tables>
 
@@ -142,3 +151,58 @@ export function toWallet(row: WalletRow, assetBaseUrl: string, language: Languag
     }),
   }
 }
+
+/** A movement as its owner sees it. */
+export function historyItem({
+  account,
+  position,
+  number,
+  type,
+  amount,
+  balance,
+  at,
+  counter,
+}: NumberedEntry): HistoryItem {
+  const currency = currencies.find((name) => name === currencyOf(account))
+  if (currency === undefined) throw new Error(`${account} has no known currency`)
+  const [kind, id] = counter.split(':')
+  return {
+    id: `${position}-${number}`,
+    type,
+    currency,
+    amount: signedAmount(currency, amount),
+    balance: formatAmount(currency, Number(balance)),
+    at: isoMicros(at),
+    counter_account: kind === 'user' ? { user_id: Number(id) } : counter,
+  }
+}
+
+function signedAmount(currency: Currency, units: number): number | ExactNumber {
+  const amount = formatAmount(currency, Math.abs(units))
+  if (units >= 0) return amount
+  return typeof amount === 'number' ? -amount : JSON.rawJSON(`-${amount.rawJSON}`)
+}
+
+interface HistoryPage {
+  readonly userId: number
+  /** Null for all. */
+  readonly currency: Currency | null
+  /** Only movements before this one; null for the newest. */
+  readonly before: Place | null
+  readonly limit: number
+}
+
+/** Pages of users' movements, newest first. They share the slots of other reads, each page with queries of its own. */
+export const historyLookup = (db: Kysely<Tables>): BatchedLookup<HistoryPage, LatestEntries> =>
+  new BatchedLookup(
+    1,
+    async (wanted: readonly HistoryPage[]) =>
+      Promise.all(
+        wanted.map(({ userId, currency, before, limit }) => {
+          const numbered = currencies.map((name) => account('user', userId, name))
+          const accounts = currency === null ? numbered : [account('user', userId, currency)]
+          return readLatestEntries(db, { accounts, numbered, before, limit })
+        }),
+      ),
+    requestLimits(db),
+  )

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { Id } from '../../../schema/common.ts'
-import { CurrencyName } from '../../../schema/operator.ts'
-import { inputSchema } from '../../ledger/executor/registered-verb.ts'
+import { CurrencyName, Id } from '../../../schema/common.ts'
+import { inputSchema } from '../../ledger/executor/command.ts'
+import type { Account, Currency } from '../../ledger/rules/account.ts'
+import type { ExactNumber } from '../../ledger/rules/money.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
-import type { MovedBalance } from './balance-move.ts'
-import { credit } from './credit.ts'
-import { debit } from './debit.ts'
-import { balanceMoveRecord } from './presenters.ts'
+import { formatAmount } from './amount.ts'
+import { credit, debit, type MovedBalance } from './balance-move.ts'
 
 const move = { currency: CurrencyName, amount: Id, reason: Type.String() }
 const Credit = inputSchema(Type.Object({ user_id: Id, ...move }))
@@ -37,3 +37,24 @@ export const walletVerbs = {
   credit: registerCovered(namedCredit, moved),
   debit: registerCovered(namedDebit, moved),
 }
+
+/** A move as operators see it; `id` is its position on the ledger. */
+interface BalanceMoveRecord {
+  readonly id: number
+  readonly account: Account
+  readonly currency: Currency
+  readonly amount: number | ExactNumber
+  readonly balance: number | ExactNumber
+  readonly reason: string
+  readonly created_at: string
+}
+
+export const balanceMoveRecord = (moved: MovedBalance): BalanceMoveRecord => ({
+  id: moved.position,
+  account: moved.account,
+  currency: moved.currency,
+  amount: formatAmount(moved.currency, moved.amount),
+  balance: formatAmount(moved.currency, moved.balance),
+  reason: moved.reason,
+  created_at: isoMicros(moved.at),
+})

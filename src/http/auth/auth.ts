@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { HttpError } from '../errors/http-error.ts'
+import { HttpError, rateLimited } from '../errors/http-error.ts'
+import type { AddressLimit } from '../limits/address-limit.ts'
 import { httpMessages } from '../messages.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { Caller } from './caller.ts'
 import type { Sessions, StaffSessions } from './sessions.ts'
 import { bearerToken, sessionExpired, type Token, unauthenticated, unknownUser, type VerifyToken } from './tokens.ts'
-import type { LimitUnauthenticated } from './unauthenticated-limit.ts'
 
 const callerSymbol = Symbol('caller')
 
@@ -94,3 +95,27 @@ function tokenOf(request: FastifyRequest, verify: VerifyToken): Token | HttpErro
   const token = bearerToken(request.headers.authorization)
   return token === undefined ? unauthenticated() : verify(token)
 }
+
+/** Charges a request without a valid token to its address; returns a 429 when the address is over its limit. */
+export type LimitUnauthenticated = (request: FastifyRequest, cost?: number) => HttpError | undefined
+
+export const unauthenticatedLimit =
+  (limit: AddressLimit, metrics: Pick<Metrics, 'refused'>): LimitUnauthenticated =>
+  (request, cost = 1) => {
+    const { ip } = request
+    if (limit.take(ip, cost)) return undefined
+    metrics.refused('address')
+    return rateLimited(limit.retryAfter(ip))
+  }
+
+/** Whether a request has a valid, unexpired token; its session is not checked. */
+export function hasValidToken({ headers }: FastifyRequest, verify: VerifyToken): boolean {
+  const token = bearerToken(headers.authorization)
+  return token !== undefined && !(verify(token) instanceof HttpError)
+}
+
+/** The limit of routes that need no token: with a valid one nothing is charged. */
+export const publicLimit =
+  (verify: VerifyToken, limitUnauthenticated: LimitUnauthenticated): LimitUnauthenticated =>
+  (request, cost) =>
+    hasValidToken(request, verify) ? undefined : limitUnauthenticated(request, cost)

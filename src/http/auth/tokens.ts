@@ -3,14 +3,13 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
-import type { JwtKey } from '../../config/jwt-key.ts'
-import { recentlyUsed } from '../../db/recently-used.ts'
-import { parseId } from '../../ledger/rules/parse-id.ts'
+import type { JwtKey } from '../../config/credentials.ts'
+import { recentlyUsed } from '../../db/queries/caches.ts'
+import { parseId } from '../../ledger/rules/account.ts'
 import { HttpError } from '../errors/http-error.ts'
 import { httpMessages } from '../messages.ts'
-import type { Caller, StaffRole } from './caller.ts'
+import { type Caller, plainStaffName, type StaffRole } from './caller.ts'
 import type { IsSignatureValid } from './gate.ts'
-import { plainStaffName } from './staff-name.ts'
 
 /** Seconds by which the clock of the token's issuer may be ahead. */
 const MAX_CLOCK_AHEAD_SECONDS = 5

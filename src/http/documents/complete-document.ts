@@ -1,8 +1,7 @@
 import type { RefusalStatusOf } from '../errors/refusals.ts'
-import { addExamples } from './add-examples.ts'
 import { type DocumentSchemas, isJson, type Json } from './document-schemas.ts'
 import { type Checks, errorResponse, responsesOfChecks, sharedResponses } from './error-responses.ts'
-import { exampleFiles, readExamples } from './examples.ts'
+import { addExamples, exampleFiles, readExamples } from './examples.ts'
 import type { OperationDetails } from './operations.ts'
 
 type MutableJson = Record<string, unknown>

@@ -2,8 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Maintenance, Update } from '../../../schema/app-status.ts'
 import { ErrorBody } from '../../../schema/common.ts'
 import { named } from '../../../schema/named.ts'
-import type { DocumentSchemas, Json } from './document-schemas.ts'
-import { pascalCase } from './pascal-case.ts'
+import { type DocumentSchemas, type Json, pascalCase } from './document-schemas.ts'
 
 /** An error response that many operations share. */
 interface SharedResponse {

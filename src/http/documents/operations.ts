@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
-import { clientPrefixes } from '../prefixes.ts'
+import { clientPrefixes } from '../paths.ts'
 import { type DocumentSchemas, isJson } from './document-schemas.ts'
 import type { Checks } from './error-responses.ts'
 

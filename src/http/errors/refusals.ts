@@ -1,5 +1,7 @@
 import type { LocalizedText } from '../../../schema/languages.ts'
+import type { PresentRefusal } from '../../ledger/executor/command.ts'
 import type { Refusal } from '../../ledger/rules/verb.ts'
+import { errorBody } from './http-error.ts'
 
 /** The HTTP response to a refusal. */
 interface RefusalResponse {
@@ -28,3 +30,21 @@ export function refusalResponsesIn(lists: readonly Refusals[]): RefusalResponseO
     return response
   }
 }
+
+/** The replies to refusals, as clients get them: in the language of their request. */
+export const refusalPresenter =
+  (responseOf: RefusalResponseOf): PresentRefusal =>
+  (refusal, { requestId, language = 'en' }) => {
+    const { status, message } = responseOf(refusal)
+    const problem = { code: refusal.refusal, text: message, errors: firstErrors(refusal.errors), data: refusal.data }
+    const reply = { status, body: errorBody(problem, requestId, language) }
+    return versionStatuses.has(status) ? { ...reply, isTransient: true } : reply
+  }
+
+/** What is refused for a version is asked for again with another, under the same key. */
+const versionStatuses: ReadonlySet<number> = new Set([412, 428])
+
+const MAX_ERROR_FIELDS = 100
+
+const firstErrors = (errors: Refusal['errors']): Refusal['errors'] =>
+  errors === undefined ? undefined : Object.fromEntries(Object.entries(errors).slice(0, MAX_ERROR_FIELDS))

@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { actorOf, type Caller } from '../auth/caller.ts'
-import { overloaded, rateLimited } from '../errors/problem.ts'
+import { overloaded, rateLimited } from '../errors/http-error.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { costOf } from './cost.ts'
-import { type CallerKey, type RateLimitEntry, RateLimitStore } from './rate-limit-store.ts'
-import { acquire, release } from './semaphore.ts'
+import { acquire, release, type Semaphore } from './concurrency.ts'
 
 /**
  * Requests of one caller that run at a time, so that only the caller waits for them, and requests that may wait: more
@@ -21,6 +19,10 @@ const rateLimitEntry = Symbol('rate limit entry')
 declare module 'fastify' {
   interface FastifyRequest {
     [rateLimitEntry]: RateLimitEntry | null
+  }
+  interface FastifyContextConfig {
+    /** Cost of a request to the route, in ordinary requests; 1 by default. */
+    cost?: number
   }
 }
 
@@ -121,3 +123,86 @@ function pauseBefore(entry: RateLimitEntry, cost: number, now: number): number {
 const keyOf = (caller: Caller): CallerKey => (caller.kind === 'user' ? caller.id : caller.sub)
 
 const secondsUntilEndOf = ({ windowEnds }: RateLimitEntry, now: number): number => Math.ceil((windowEnds - now) / 1000)
+
+/** Bytes of a body that take as long to read, parse and validate as an ordinary request. */
+const BODY_BYTES_PER_COST = 16 * 1024
+/** Rows of a list that cost as much as an ordinary request: the default page. */
+const ROWS_PER_COST = 50
+
+/** The cost of a request, as far as it is known before its body is read. */
+function costOf(request: FastifyRequest): number {
+  const { config, bodyLimit } = request.routeOptions
+  return (config.cost ?? 1) * listShare(request.query) + Math.floor(bodyBytes(request, bodyLimit) / BODY_BYTES_PER_COST)
+}
+
+/** A body without a Content-Length counts as the longest that the route accepts. */
+function bodyBytes({ headers }: FastifyRequest, bodyLimit: number): number {
+  const length = headers['content-length']
+  if (length !== undefined) return Math.min(Number(length), bodyLimit)
+  return headers['transfer-encoding'] === undefined ? 0 : bodyLimit
+}
+
+/** The cost of a long page, in default pages. */
+function listShare(query: unknown): number {
+  if (typeof query !== 'object' || query === null || !('limit' in query)) return 1
+  const rows = Number(query.limit)
+  return rows > ROWS_PER_COST ? Math.min(Math.ceil(rows / ROWS_PER_COST), 4) : 1
+}
+
+/** A user's id, or the name of a member of staff. */
+type CallerKey = number | string
+
+const WINDOW_MS = 60_000
+
+/** The counters of one caller. */
+interface RateLimitEntry extends Semaphore {
+  /** Cost accepted since the window began. */
+  taken: number
+  /** Requests refused since then. */
+  refused: number
+  /** In milliseconds of `performance.now()`. */
+  windowEnds: number
+  /** No other expensive request of the caller starts before this; as `windowEnds`. */
+  pausedUntil: number
+}
+
+/**
+ * Callers of the last minute. An entry is evicted only when its window is over and none of its requests runs: evicted
+ * earlier, it would give its caller the limit a second time. So there are at most as many as can be served in a minute.
+ * Libraries count refused requests, too, or evict callers beyond a fixed number.
+ */
+export class RateLimitStore {
+  /** In the order in which their windows end. Not an LRU cache, which would evict callers within their window. */
+  readonly #entries = new Map<CallerKey, RateLimitEntry>()
+
+  /** The caller's entry, in a window that has not ended. */
+  entryFor(key: CallerKey, now: number): RateLimitEntry {
+    const known = this.#entries.get(key)
+    if (known !== undefined && now < known.windowEnds) return known
+    this.#evictIdle(now)
+    const entry = known ?? { taken: 0, refused: 0, windowEnds: 0, pausedUntil: 0, running: 0, waiting: [] }
+    this.#startWindow(key, entry, now)
+    return entry
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #startWindow(key: CallerKey, counted: RateLimitEntry, now: number): void {
+    counted.taken = 0
+    counted.refused = 0
+    counted.windowEnds = now + WINDOW_MS
+    this.#entries.delete(key)
+    this.#entries.set(key, counted)
+  }
+
+  #evictIdle(now: number): void {
+    for (const [key, counted] of this.#entries) {
+      if (counted.windowEnds > now) return
+      if (counted.running === 0) this.#entries.delete(key)
+      // Moved to the end: otherwise each call would examine it again.
+      else this.#startWindow(key, counted, now)
+    }
+  }
+}

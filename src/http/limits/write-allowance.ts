@@ -1,3 +1,7 @@
+import type { onRequestHookHandler } from 'fastify'
+import { rateLimited } from '../errors/http-error.ts'
+import type { Metrics } from '../observability/metrics.ts'
+
 const DAY_MS = 86_400_000
 /** Entries of about 150 bytes each. */
 const MAX_USERS = 100_000
@@ -92,3 +96,24 @@ export class WriteAllowance {
     if (least !== undefined) this.#entries.delete(least.userId)
   }
 }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * How a route that writes uses its user's allowance of stored bytes. By default it is charged for all that it stores
+     * and refused when nothing is left. `paid`: never refused, and charged only when it fails, because a success is paid
+     * for. `charge-only`: charged but never refused, because it pays value out or stores nothing.
+     */
+    writes?: 'paid' | 'charge-only'
+  }
+}
+
+/** Refuses writes of a user over the allowance; it runs after the rate limit. */
+export const writeCheck =
+  (writes: WriteAllowance, metrics: Pick<Metrics, 'refused'>): onRequestHookHandler =>
+  ({ caller, method, routeOptions: { config, url } }, _reply, done) => {
+    const isRefusable = url !== undefined && method !== 'GET' && method !== 'HEAD' && config.writes === undefined
+    if (!isRefusable || caller.kind !== 'user' || writes.hasLeft(caller.id)) return done()
+    metrics.refused('written_bytes')
+    done(rateLimited(writes.retryAfter(caller.id)))
+  }

@@ -1,17 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import type { Executor, Observer } from '../../ledger/executor/executor.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
-import { watchAcceptOverflows } from './accept-overflows.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
-import { SocketMetrics } from './socket-metrics.ts'
 
 /** Why a request was refused before its route ran. */
 const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded', 'sockets'] as const
-export type RefusalReason = (typeof refusalReasons)[number]
+type RefusalReason = (typeof refusalReasons)[number]
 
 const pushOutcomes = ['delivered', 'later', 'gone'] as const
-export type PushOutcome = (typeof pushOutcomes)[number]
+type PushOutcome = (typeof pushOutcomes)[number]
 
 /** The metrics of this instance, for Prometheus. */
 export class Metrics {
@@ -112,8 +111,9 @@ export class Metrics {
 
   /** Adds gauges that are read at each scrape. */
   watchLedger(executor: Pick<Executor, 'depth'>, tail: Pick<Tail, 'position' | 'head'>): void {
-    this.#gauge('ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
-    this.#gauge(
+    addGauge(this.registry, 'ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
+    addGauge(
+      this.registry,
       'ledger_tail_lag',
       'Events of the ledger that the tail has not read yet, as far as this instance knows',
       () => Math.max(this.#head, tail.head) - tail.position,
@@ -122,8 +122,9 @@ export class Metrics {
 
   /** As `watchLedger`, about the indexes of the ledger, whichever instance writes them. */
   watchIndexes(lag: () => { readonly events: number; readonly seconds: number }): void {
-    this.#gauge('ledger_index_lag_events', 'Events of the ledger that its indexes lack', () => lag().events)
-    this.#gauge(
+    addGauge(this.registry, 'ledger_index_lag_events', 'Events of the ledger that its indexes lack', () => lag().events)
+    addGauge(
+      this.registry,
       'ledger_index_lag_seconds',
       'Age of the oldest event that the indexes of the ledger lack, 0 when they have all',
       () => lag().seconds,
@@ -132,7 +133,8 @@ export class Metrics {
 
   /** As `watchLedger`, about the ledger's time. */
   watchClock(secondsAhead: () => number): void {
-    this.#gauge(
+    addGauge(
+      this.registry,
       'ledger_clock_ahead_seconds',
       "Time by which the last event is later than the database's clock, 0 when it is not",
       secondsAhead,
@@ -144,43 +146,27 @@ export class Metrics {
     election: { readonly isWriter: boolean; readonly instances: number },
     router: { readonly forwarded: number; readonly lost: number },
   ): void {
-    this.#gauge('ledger_is_writer', '1 while other instances may send their commands to this one', () =>
+    addGauge(this.registry, 'ledger_is_writer', '1 while other instances may send their commands to this one', () =>
       election.isWriter ? 1 : 0,
     )
-    this.#gauge(
+    addGauge(
+      this.registry,
       'ledger_forwarding_instances',
       'Instances that send their commands to this one',
       () => election.instances,
     )
-    this.#counter(
+    addCounter(
+      this.registry,
       'ledger_forwarded_commands_total',
       'Commands that this instance has sent to the writer',
       () => router.forwarded,
     )
-    this.#counter('ledger_lost_answers_total', 'Commands whose answer was lost with the writer', () => router.lost)
-  }
-
-  #counter(name: string, help: string, read: () => number): void {
-    new Counter({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    }).inc(read())
-  }
-
-  #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(read())
-      },
-    }).set(read())
+    addCounter(
+      this.registry,
+      'ledger_lost_answers_total',
+      'Commands whose answer was lost with the writer',
+      () => router.lost,
+    )
   }
 
   /** Measures the routes that are added from now on. */
@@ -192,4 +178,138 @@ export class Metrics {
       done()
     })
   }
+}
+
+/** What is in hand for the sockets of this instance. */
+interface SocketUsage {
+  readonly sockets: () => { readonly authenticated: number; readonly unauthenticated: number; readonly closing: number }
+  /** Bytes that wait for clients in this process. */
+  readonly unsentBytes: () => number
+  readonly resumes: () => { readonly running: number; readonly waiting: number }
+}
+
+/** The metrics of this instance's sockets. */
+class SocketMetrics {
+  readonly #registry: Registry
+  readonly #frames: Counter
+  readonly #closes: Counter<'code'>
+  readonly #flushTime: Histogram
+  #usage: SocketUsage | undefined
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+    this.#frames = new Counter({
+      name: 'live_frames_total',
+      help: 'Frames of channels that were sent, one for each socket',
+      registers: [registry],
+    })
+    this.#closes = new Counter({
+      name: 'live_closes_total',
+      help: 'Sockets that were closed, by our close code, or client',
+      labelNames: ['code'],
+      registers: [registry],
+    })
+    this.#flushTime = new Histogram({
+      name: 'live_flush_duration_seconds',
+      help: "Time from a channel's turn until the last of its sockets has been sent the frames",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers: [registry],
+    })
+  }
+
+  /** Open sockets. */
+  get open(): number {
+    if (this.#usage === undefined) return 0
+    const { authenticated, unauthenticated } = this.#usage.sockets()
+    return authenticated + unauthenticated
+  }
+
+  sent(frames: number): void {
+    this.#frames.inc(frames)
+  }
+
+  flushed(seconds: number): void {
+    this.#flushTime.observe(seconds)
+  }
+
+  /** Null: the client closed. */
+  closed(code: number | null): void {
+    this.#closes.inc({ code: code ?? 'client' })
+  }
+
+  /** Adds gauges that are read at each scrape. */
+  watch(usage: SocketUsage): void {
+    this.#usage = usage
+    const { sockets, unsentBytes, resumes } = usage
+    addGauge(this.#registry, 'live_sockets', 'Open sockets', () => this.open)
+    this.#gaugesByState('live_sockets_by_state', 'Sockets by state', sockets)
+    addGauge(this.#registry, 'live_unsent_bytes', 'Bytes that wait for clients in this process', unsentBytes)
+    this.#gaugesByState('live_resumes', 'Resumes in hand, by state', resumes)
+  }
+
+  #gaugesByState(name: string, help: string, read: () => Readonly<Record<string, number>>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      registers: [this.#registry],
+      collect() {
+        for (const [state, count] of Object.entries(read())) this.set({ state }, count)
+      },
+    }).reset()
+  }
+}
+
+/** Counters of the machine's or the container's TCP, in pairs of a line of names and a line of values. */
+const NETSTAT = '/proc/net/netstat'
+
+/** Adds a counter of connections for which an accept queue had no room, read at each scrape. Only Linux tells. */
+export function watchAcceptOverflows(registry: Registry): void {
+  const read = (): string => readFileSync(NETSTAT, 'utf8')
+  try {
+    read()
+  } catch {
+    return
+  }
+  addCounter(
+    registry,
+    'tcp_accept_overflows_total',
+    'Connections to any process of this machine or container that found the accept queue full',
+    () => parseListenOverflows(read()),
+  )
+}
+
+/** The counter in the format of `/proc/net/netstat`; 0 when it is missing. */
+export function parseListenOverflows(text: string): number {
+  const [names = [], values = []] = text
+    .split('\n')
+    .filter((line) => line.startsWith('TcpExt:'))
+    .map((line) => line.split(' '))
+  const at = names.indexOf('ListenOverflows')
+  return at === -1 ? 0 : Number(values[at] ?? 0)
+}
+
+/** Adds a counter that is read at each scrape. */
+function addCounter(registry: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  }).reset()
+}
+
+/** Adds a gauge that is read at each scrape. */
+function addGauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read())
+    },
+  }).set(0)
 }

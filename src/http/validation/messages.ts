@@ -1,8 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { isVisible, TEXT_FORM } from '../../../schema/common.ts'
 import { arabicFormOf, type LocalizedText } from '../../../schema/languages.ts'
-import { fieldMessages } from '../../language/field-messages.ts'
-import type { Messages } from '../../language/messages.ts'
+import { fieldMessages, type Messages } from '../../language/messages.ts'
 import { formatCount, formatNumber, type PluralForms } from '../../language/numbers.ts'
 
 /**

@@ -1,7 +1,112 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv'
+import { Ajv, type AnySchema, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
-import { nullIsAbsent, withNullsAbsent } from './null-is-absent.ts'
-import { textForm } from './text-form.ts'
+import { isVisible, TEXT_FORM } from '../../../schema/common.ts'
+
+/** The most UTF-16 units that normalise to one code point. */
+const MAX_UNITS_PER_CODE_POINT = 8
+
+/** More marks on one letter than Unicode's stream-safe format allows: ordering them takes quadratic time. */
+const TOO_MANY_MARKS = /\p{M}{31}/u
+
+/**
+ * Ajv keyword of the schemas `Text` and `Prose`. It replaces the text by its normal form (NFC) before the length is
+ * checked, so that rules and request hashes see only that form. Text that cannot fit is left to `maxLength`, an empty one to
+ * `minLength`.
+ */
+const textForm: FuncKeywordDefinition = {
+  keyword: TEXT_FORM,
+  type: 'string',
+  schemaType: 'string',
+  before: 'maxLength',
+  modifying: true,
+  compile(form: string, { maxLength }) {
+    const mustBeVisible = form === 'visible'
+    const maxUnits = Number(maxLength) * MAX_UNITS_PER_CODE_POINT
+    return (text: string, context) => {
+      if (text.length > maxUnits || text === '') return true
+      if (mustBeVisible && !isVisible(text)) return NEVER_ALLOWED.test(text)
+      if (isAscii(text)) return true
+      if (TOO_MANY_MARKS.test(text) || !closesIsolates(text)) return false
+      const normal = text.normalize('NFC')
+      if (normal !== text && context !== undefined) Reflect.set(context.parentData, context.parentDataProperty, normal)
+      return true
+    }
+  },
+}
+
+/** What `pattern` refuses in any text: not a line break, which `Prose` may have. */
+const NEVER_ALLOWED = /[^\P{Cc}\n]|\p{Cs}/u
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+
+/** Whether each directional isolate (U+2066 to U+2068) is ended (U+2069) within the text, and nothing else is. */
+function closesIsolates(text: string): boolean {
+  let open = 0
+  for (const [mark] of text.matchAll(/[\u2066-\u2069]/g)) {
+    open += mark === '\u2069' ? -1 : 1
+    if (open < 0) return false
+  }
+  return open === 0
+}
+
+/** Ajv keyword of object schemas: the names of the fields whose `null` means that they are absent. */
+const NULL_IS_ABSENT = 'x-null-is-absent'
+
+/** Removes those fields where they are `null`, before the others are checked. */
+const nullIsAbsent: FuncKeywordDefinition = {
+  keyword: NULL_IS_ABSENT,
+  type: 'object',
+  schemaType: 'array',
+  before: 'properties',
+  modifying: true,
+  errors: false,
+  compile(names: readonly string[]) {
+    return (fields: object) => {
+      for (const name of names) if (Reflect.get(fields, name) === null) Reflect.deleteProperty(fields, name)
+      return true
+    }
+  },
+}
+
+/** The schema with the keyword on each object in it that has optional fields for which `null` is no value. */
+function withNullsAbsent(schema: object): AnySchema {
+  return isSchema(schema) ? convert(schema) : schema
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function convert(schema: Schema): Schema {
+  const converted: Record<string, unknown> = { ...schema }
+  for (const name of ['items', 'additionalProperties']) {
+    const inner = schema[name]
+    if (isSchema(inner)) converted[name] = convert(inner)
+  }
+  for (const name of ['anyOf', 'allOf', 'oneOf']) {
+    const branches = schema[name]
+    if (Array.isArray(branches))
+      converted[name] = branches.map((branch) => (isSchema(branch) ? convert(branch) : branch))
+  }
+  const { properties, required } = schema
+  if (!isSchema(properties)) return converted
+  const fields = Object.entries(properties)
+  converted['properties'] = Object.fromEntries(
+    fields.map(([name, field]) => [name, isSchema(field) ? convert(field) : field]),
+  )
+  const isOptional = (name: string): boolean => !Array.isArray(required) || !required.includes(name)
+  const names = fields.flatMap(([name, field]) => (isOptional(name) && !acceptsNull(field) ? [name] : []))
+  return names.length === 0 ? converted : { ...converted, [NULL_IS_ABSENT]: names }
+}
+
+function acceptsNull(schema: unknown): boolean {
+  if (!isSchema(schema)) return true
+  const { type, anyOf, const: constant } = schema
+  if (Array.isArray(anyOf)) return anyOf.some(acceptsNull)
+  if (type === undefined) return constant === undefined || constant === null
+  return type === 'null'
+}
 
 /** Nothing is converted or filled in; texts are normalised; violations carry what `messages.ts` needs. */
 const options = {

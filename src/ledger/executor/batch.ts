@@ -1,11 +1,17 @@
 import { eventTypes } from '../../../schema/events.ts'
-import type { PositionedEvent } from '../rules/event.ts'
-import type { Evolve } from '../rules/evolve.ts'
+import type { Evolve, PositionedEvent } from '../rules/event.ts'
 import type { Micros } from '../rules/time.ts'
 import { isRefusal, refuse } from '../rules/verb.ts'
-import { estimateStoredBytes } from '../storage/bytes/stored-bytes.ts'
-import { type HashInput, hashEvent, replyHash, type StoredEvent } from '../storage/event-hash.ts'
-import type { Head, Reply, StoredReply } from '../storage/head.ts'
+import {
+  estimateStoredBytes,
+  type HashInput,
+  type Head,
+  hashEvent,
+  type Reply,
+  replyHash,
+  type StoredEvent,
+  type StoredReply,
+} from '../storage/event-hash.ts'
 import type { Command } from './command.ts'
 import { type RowCache, UndeclaredRead } from './row-cache.ts'
 

@@ -1,16 +1,9 @@
-import type { Reply } from '../storage/head.ts'
+import type { Reply } from '../storage/event-hash.ts'
 import type { Outcome } from './batch.ts'
 import type { Command } from './command.ts'
+import { assertTransition, type BatchState, batchStates } from './states.ts'
 
-export interface CommandResult {
-  readonly reply: Reply
-  /** The command was done before, and this is its stored reply. */
-  readonly isRepeat: boolean
-  /** About how many bytes the command added to the database. */
-  readonly storedBytes: number
-  /** The ledger's last position that the reply takes into account, the command's own events included. */
-  readonly position: number
-}
+export type CommandResult = Extract<Outcome, { readonly reply: Reply }>
 
 /** A command whose caller waits for its result. */
 export interface PendingCommand {
@@ -19,6 +12,24 @@ export interface PendingCommand {
   readonly reject: (error: Error) => void
   /** It was in a batch that PostgreSQL rejected: run alone, a faulty command fails alone. */
   readonly mustRunAlone: boolean
+}
+
+/** A batch that was sent, or failed before that. */
+export interface InFlightBatch {
+  readonly id: string
+  readonly commands: readonly PendingCommand[]
+  /** Gives the callers their replies: the batch is committed. */
+  readonly settle: () => void
+  state: BatchState
+  /** Why it failed. */
+  error: unknown
+  /** Resolves when it is committed or failed; never rejects. */
+  completion: Promise<void>
+}
+
+export function enterBatchState(batch: InFlightBatch, state: BatchState): void {
+  assertTransition(batchStates, batch.state, state)
+  batch.state = state
 }
 
 const SHARES = 3
@@ -90,4 +101,51 @@ export function settleAll(
 
 export function rejectAll(pending: readonly PendingCommand[], error: Error): void {
   for (const { reject } of pending) reject(error)
+}
+
+/** Callers that got an error mostly try again: until then, a stall is not taken to be over. */
+const RETRY_ALLOWANCE_MS = 3_000
+
+/** Measures how long commands have been waiting without any of them being committed or answered by the rules. */
+export class StallWatch {
+  readonly #now: () => number
+  /** Since when nothing was settled although a command came; `undefined` when none waits. */
+  #since: number | undefined
+  /** When the last commands that had waited got an error, by `#now`; `undefined` while commands wait. */
+  #failedAt: number | undefined
+
+  /** `now` is in milliseconds. */
+  constructor(now = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** In milliseconds; 0 when commands do not wait. */
+  get stalledMs(): number {
+    this.#expire()
+    return this.#since === undefined ? 0 : this.#now() - this.#since
+  }
+
+  /** A command waits. */
+  waiting(): void {
+    if (this.#failedAt !== undefined) this.#expire()
+    this.#since ??= this.#now()
+    this.#failedAt = undefined
+  }
+
+  /** The database settled a batch, after which others may wait. */
+  progressed(othersWait: boolean): void {
+    this.#since = othersWait ? this.#now() : undefined
+    this.#failedAt = undefined
+  }
+
+  /** A batch could not be committed, and no other command waits. */
+  failed(): void {
+    this.#failedAt = this.#now()
+  }
+
+  #expire(): void {
+    if (this.#failedAt === undefined || this.#now() - this.#failedAt < RETRY_ALLOWANCE_MS) return
+    this.#since = undefined
+    this.#failedAt = undefined
+  }
 }

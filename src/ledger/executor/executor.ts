@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { isReadOnlyError } from '../../db/postgres-errors.ts'
-import type { Evolve } from '../rules/evolve.ts'
+import type { Evolve } from '../rules/event.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import type { RowTable } from '../storage/row-table.ts'
 import { decideBatch } from './batch.ts'
@@ -10,8 +10,11 @@ import {
   batchShare,
   CommandQueue,
   type CommandResult,
+  enterBatchState,
+  type InFlightBatch,
   type PendingCommand,
   rejectAll,
+  StallWatch,
   settleAll,
 } from './command-queue.ts'
 import {
@@ -24,10 +27,10 @@ import {
   Overloaded,
   Unavailable,
 } from './failures.ts'
+import { type AssertLedger } from './pipelined-connection.ts'
 import { RecentKeyFilter } from './recent-key-filter.ts'
-import { StallWatch } from './stall-watch.ts'
-import { type AssertLedger, Store } from './store.ts'
-import { assertTransition, type Transitions } from './transitions.ts'
+import { type Activity, activities, assertTransition } from './states.ts'
+import { Store } from './store.ts'
 
 export interface Limits {
   /** Commands that may wait; one more is rejected with `Overloaded`. */
@@ -56,40 +59,6 @@ export interface Observer {
   bug(error: unknown, command: Command): void
   /** A batch could not be written, or an observer threw. */
   failed(error: unknown): void
-}
-
-/** What the executor is doing; batches may be in flight in any state but `closed`. */
-type Activity = 'idle' | 'dispatching' | 'recovering' | 'closed'
-
-const activities: Transitions<Activity> = {
-  idle: ['dispatching', 'recovering', 'closed'],
-  dispatching: ['idle'],
-  recovering: ['idle'],
-  closed: [],
-}
-
-/**
- * `failed` batches wait for recovery, which resolves them. Callers have their results once `committed` or `resolved`.
- */
-type BatchState = 'in flight' | 'committed' | 'failed' | 'resolved'
-
-const batchStates: Transitions<BatchState> = {
-  'in flight': ['committed', 'failed'],
-  committed: [],
-  failed: ['resolved'],
-  resolved: [],
-}
-
-interface InFlightBatch {
-  readonly id: string
-  readonly commands: readonly PendingCommand[]
-  /** Gives the callers their replies: the batch is committed. */
-  readonly settle: () => void
-  state: BatchState
-  /** Why it failed. */
-  error: unknown
-  /** Resolves when it is committed or failed; never rejects. */
-  completion: Promise<void>
 }
 
 /**
@@ -392,11 +361,6 @@ export class Executor {
       }
     }
   }
-}
-
-function enterBatchState(batch: InFlightBatch, state: BatchState): void {
-  assertTransition(batchStates, batch.state, state)
-  batch.state = state
 }
 
 /** Waits for the work; at the deadline, the connections are cut: a server may fall silent. */

@@ -1,9 +1,15 @@
 import type { Client, QueryResult } from 'pg'
-import { connect } from '../../db/connect.ts'
-import { IS_CITUS } from '../../db/session/citus.ts'
-import type { Statement, TextRow } from '../storage/row-table.ts'
+import { loopTimeout } from '../../db/async.ts'
+import { connect, IS_CITUS } from '../../db/connect.ts'
+import type { Micros } from '../rules/time.ts'
+import { type Query, queryOf } from '../storage/lost-commits.ts'
+import { asText, type Statement, type TextRow } from '../storage/row-table.ts'
 
+const ASSERT_TIMEOUT_MS = 3_000
 const CLOSE_TIMEOUT_MS = 1_000
+
+/** Throws `Unavailable`, such as `LedgerWentBack`, when the database that answers must not be written. */
+export type AssertLedger = (query: Query) => Promise<void>
 
 export type StatementResult = QueryResult<TextRow>
 
@@ -31,10 +37,24 @@ export class PipelinedConnection {
     })
   }
 
-  /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string, name: string): Promise<PipelinedConnection> {
-    const types = { getTypeParser: () => (text: string) => text }
-    return new PipelinedConnection(await connect(url, name, { pipeline: true, types, settings: sessionSettings }))
+  /**
+   * Throws when the database cannot be reached within 3 seconds, or says nothing for as long while `assertLedger` asks, and
+   * what that throws.
+   */
+  static async connect(url: string, name: string, assertLedger?: AssertLedger): Promise<PipelinedConnection> {
+    const client = await connect(url, name, { pipeline: true, types: asText, settings: sessionSettings })
+    const connection = new PipelinedConnection(client)
+    // Nobody else could cut it: the caller has no connection yet.
+    const cancel = loopTimeout(() => connection.cut(), ASSERT_TIMEOUT_MS)
+    try {
+      await assertLedger?.(queryOf(client))
+      return connection
+    } catch (error) {
+      connection.cut()
+      throw error
+    } finally {
+      cancel()
+    }
   }
 
   get isBroken(): boolean {
@@ -80,5 +100,29 @@ export class PipelinedConnection {
     } finally {
       clearTimeout(watchdog)
     }
+  }
+}
+
+/** How long this process's clock is trusted to run at the speed of the database's. */
+const MAX_AGE_MS = 10_000
+
+/**
+ * The database's clock, one for all instances: the last reading plus this process's monotonic time. Monotonic time
+ * stands still while the machine sleeps and the time of day does not, so the age is judged by both.
+ */
+export class DatabaseClock {
+  #reading: { readonly now: Micros; readonly at: number; readonly date: number } | undefined
+
+  /** Takes a reading: the database has just answered with its time. */
+  set(now: Micros): void {
+    this.#reading = { now, at: performance.now(), date: Date.now() }
+  }
+
+  /** Never ahead of the database, as an answer takes its time. Undefined when there is no recent reading. */
+  get now(): Micros | undefined {
+    const reading = this.#reading
+    if (reading === undefined) return undefined
+    const ms = performance.now() - reading.at
+    return Math.max(ms, Date.now() - reading.date) > MAX_AGE_MS ? undefined : reading.now + Math.floor(ms * 1000)
   }
 }

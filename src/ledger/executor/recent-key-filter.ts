@@ -1,4 +1,4 @@
-import { fnv1a, OFFSET_BASIS } from '../storage/bytes/fnv.ts'
+import { fnv1a, OFFSET_BASIS } from '../rules/hash.ts'
 import type { Command } from './command.ts'
 
 /** Keys in one generation; at most two generations are kept. */

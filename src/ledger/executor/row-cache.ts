@@ -1,5 +1,6 @@
-import type { Projection } from '../rules/projection.ts'
-import type { WritableState } from '../rules/state.ts'
+import type { Key, Projection, WritableState } from '../rules/projection.ts'
+import type { RowTable, Statement } from '../storage/row-table.ts'
+import type { StatementResult } from './pipelined-connection.ts'
 
 /** A row in its place; `row` is undefined when the row is known not to exist. */
 interface Cell {
@@ -28,14 +29,14 @@ interface UndoEntry {
 }
 
 /** A projection whose rows stay cached from batch to batch. */
-export interface KeptProjection {
+interface KeptProjection {
   readonly projection: Projection<unknown>
   /** What one of its rows counts towards the cache's limit. */
   readonly weight: number
 }
 
 /** A row that was set; undefined when it will be deleted. */
-export type ChangedRow = Pick<Cell, 'id' | 'row'>
+type ChangedRow = Pick<Cell, 'id' | 'row'>
 
 /** A verb read a row that it did not declare in `reads` or `dependentReads`. */
 export class UndeclaredRead extends Error {}
@@ -171,4 +172,46 @@ function promote({ young, old }: CachedTable, id: string): Cell | undefined {
   const cell = old?.get(id)
   if (cell !== undefined) young.set(id, cell)
   return cell
+}
+
+/** The rows that are still to be loaded into a row cache. */
+export class PendingLoads {
+  readonly #tables: ReadonlyMap<string, RowTable>
+  readonly #rows: RowCache
+  readonly #missing = new Map<RowTable, Set<string>>()
+
+  constructor(tables: ReadonlyMap<string, RowTable>, rows: RowCache) {
+    this.#tables = tables
+    this.#rows = rows
+  }
+
+  /** Whether all these rows are loaded; those that are not will be. */
+  request(keys: readonly Key[]): boolean {
+    let allLoaded = true
+    for (const { projection, id } of keys) {
+      if (this.#rows.isLoaded(projection, id)) continue
+      allLoaded = false
+      const table = this.#tables.get(projection.name)
+      if (table === undefined) throw new Error(`no table for ${projection.name}`)
+      const ids = this.#missing.get(table)
+      if (ids === undefined) this.#missing.set(table, new Set([id]))
+      else ids.add(id)
+    }
+    return allLoaded
+  }
+
+  get statements(): Statement[] {
+    return [...this.#missing].map(([table, ids]) => table.load([...ids]))
+  }
+
+  /** Puts in the results of `statements`; a row that was not found is loaded as absent. */
+  accept(results: readonly Pick<StatementResult, 'rows'>[]): void {
+    let i = 0
+    for (const [table, ids] of this.#missing) {
+      for (const id of ids) this.#rows.put(table.projection, id, undefined)
+      for (const row of results[i]?.rows ?? []) this.#rows.put(table.projection, table.idOf(row), table.parse(row))
+      i += 1
+    }
+    this.#missing.clear()
+  }
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { Refusal, Verb } from '../rules/verb.ts'
-import { command } from './command.ts'
+import { command, type RegisteredVerb } from './command.ts'
 import type { Executor } from './executor.ts'
 
 /** The rules refused a verb that no request asked for. */
@@ -42,4 +44,22 @@ export async function runVerb<Input, Answer>(
   if (outcome === undefined) throw new Error('the executor settled a command without its outcome')
   if ('refused' in outcome) throw new VerbRefused(outcome.refused)
   return outcome.answer
+}
+
+const Body = Type.Object({ data: Type.Unknown() })
+
+/** Runs a verb as the service itself, on the writer; resolves to the data of the reply. Throws when the rules refuse it. */
+export async function sendAsSystem<Input>(
+  executor: Pick<Executor, 'run'>,
+  verb: RegisteredVerb<Input>,
+  input: Input,
+): Promise<unknown> {
+  const cause = { actor: 'system', requestId: randomUUID(), idempotency: null }
+  const presentRefusal = (refusal: Refusal) => ({ status: 422, body: JSON.stringify(refusal) })
+  const { reply } = await executor.run(verb.command(input, cause, presentRefusal))
+  const body: unknown = JSON.parse(reply.body)
+  if (reply.status !== 200 || !Value.Check(Body, body)) {
+    throw new Error(`the service's own command was refused: ${reply.body}`)
+  }
+  return body.data
 }

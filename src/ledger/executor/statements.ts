@@ -1,10 +1,13 @@
-import { microsOf } from '../../db/micros-of.ts'
+import { constraintOf, isConstraintViolation, sqlStateOf } from '../../db/postgres-errors.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import { isoMicros } from '../rules/time.ts'
-import { jsonArray, plainArray, textArray } from '../storage/bytes/array-text.ts'
-import type { Head, StoredReply } from '../storage/head.ts'
-import type { Statement, TextRow } from '../storage/row-table.ts'
+import type { Head, StoredReply } from '../storage/event-hash.ts'
+import { jsonArray, plainArray, type RowTable, type Statement, type TextRow, textArray } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
+import { CommitOutcomeUnknown, DuplicateIdempotencyKey, HeadConflict, LedgerWentBack } from './failures.ts'
+import type { StatementResult } from './pipelined-connection.ts'
+import type { RowCache } from './row-cache.ts'
 
 // The store's own SQL. Statements with a name are prepared once.
 
@@ -115,6 +118,28 @@ export function insertReplies({ replies, head }: Batch): Statement {
   }
 }
 
+/** The statements that write what was set, by table. */
+export function changesOf(
+  tables: ReadonlyMap<string, RowTable>,
+  rows: RowCache,
+): { readonly removals: readonly Statement[]; readonly saves: readonly Statement[] } {
+  const removals: Statement[] = []
+  const saves: Statement[] = []
+  for (const table of tables.values()) {
+    const changed = rows.changed(table.projection)
+    if (table.source === 'lookup' || changed.length === 0) continue
+    const removed: string[] = []
+    const saved: unknown[] = []
+    for (const { id, row } of changed) {
+      if (row === undefined) removed.push(id)
+      else saved.push(row)
+    }
+    if (removed.length > 0) removals.push(table.remove(removed))
+    if (saved.length > 0) saves.push(table.save(saved))
+  }
+  return { removals, saves }
+}
+
 /** Each takes PostgreSQL some 180 kB, and a dozen verbs make hundreds of combinations within seconds. */
 const MAX_ADVANCE_KINDS = 100
 
@@ -165,10 +190,10 @@ function advanceText(changes: readonly Statement[]): string {
 }
 
 /** division_by_zero: how `advance` fails when the head has moved. */
-export const HEAD_CONFLICT_CODE = '22012'
+const HEAD_CONFLICT_CODE = '22012'
 
 /** The constraint that `insertReplies` violates when one of its keys was used before. */
-export const REPLIES_CONSTRAINT = 'replies_pkey'
+const REPLIES_CONSTRAINT = 'replies_pkey'
 
 export function parseReply(row: TextRow): StoredReply {
   return {
@@ -178,4 +203,31 @@ export function parseReply(row: TextRow): StoredReply {
     status: Number(row['status']),
     body: String(row['body']),
   }
+}
+
+/**
+ * Throws unless the transaction committed, as the results of all its statements show, COMMIT the last. In pessimistic
+ * mode all replies were looked up, so that a duplicate key there is the fault of its command; and the head was locked, so
+ * that it can fail to move only because commits were lost.
+ */
+export function assertCommitted(
+  results: readonly PromiseSettledResult<StatementResult>[],
+  mode: 'pessimistic' | 'optimistic',
+): void {
+  const last = results.at(-1)
+  const failure: unknown = results.find((result) => result.status === 'rejected')?.reason
+  const tag = last?.status === 'fulfilled' ? last.value.command : undefined
+  if (tag === 'COMMIT' && failure === undefined) return
+  // COMMIT answers ROLLBACK after a failed statement, and a violation when a deferred constraint fails. Anything else
+  // (a shutdown in between, say) proves nothing, nor does COMMIT after a failure: then there was no transaction.
+  const isRolledBack = tag === 'ROLLBACK' || (last?.status === 'rejected' && isConstraintViolation(last.reason))
+  if (!isRolledBack) throw new CommitOutcomeUnknown('COMMIT was not clearly answered', { cause: failure })
+  if (sqlStateOf(failure) === HEAD_CONFLICT_CODE) {
+    if (mode === 'pessimistic') throw new LedgerWentBack('commits were lost', { cause: failure })
+    throw new HeadConflict('another batch has moved the head', { cause: failure })
+  }
+  if (mode === 'optimistic' && constraintOf(failure) === REPLIES_CONSTRAINT) {
+    throw new DuplicateIdempotencyKey('a reply is already stored under this key', { cause: failure })
+  }
+  throw failure ?? new Error('COMMIT was answered ROLLBACK')
 }

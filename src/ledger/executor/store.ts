@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { loopTimeout } from '../../db/loop-timeout.ts'
 import type { Micros } from '../rules/time.ts'
-import type { Head, StoredReply } from '../storage/head.ts'
-import type { Query } from '../storage/lost-commits.ts'
+import type { Head, StoredReply } from '../storage/event-hash.ts'
 import type { RowTable, Statement } from '../storage/row-table.ts'
-import { assertCommitted } from './assert-committed.ts'
 import { type Batch, replyKey } from './batch.ts'
 import type { Command } from './command.ts'
-import { DatabaseClock } from './database-clock.ts'
 import { DuplicateIdempotencyKey, HeadConflict, LedgerWentBack } from './failures.ts'
-import { PendingLoads } from './pending-loads.ts'
-import { PipelinedConnection, type StatementResult } from './pipelined-connection.ts'
+import { type AssertLedger, DatabaseClock, PipelinedConnection, type StatementResult } from './pipelined-connection.ts'
 import type { RecentKeyFilter } from './recent-key-filter.ts'
-import { RowCache } from './row-cache.ts'
+import { PendingLoads, RowCache } from './row-cache.ts'
 import * as sql from './statements.ts'
-import { assertTransition, type Transitions } from './transitions.ts'
-
-const ASSERT_TIMEOUT_MS = 3_000
+import { assertTransition, type StoreState, storeStates } from './states.ts'
 
 /** The limit of the row cache, in rows of weight 1: those take 90 to 350 bytes each. */
 const MAX_KEPT_WEIGHT = 130_000
@@ -26,19 +19,6 @@ const MAX_KEPT_WEIGHT = 130_000
  * until two more have been sent after it, and not always longer.
  */
 const MAX_IN_FLIGHT = 2
-
-/**
- * - `unknown`: the head may be anywhere; the next batch locks it.
- * - `cached`: `#cachedHead` is where the head will be once everything in flight has committed.
- * - `deciding`: a batch is open; no other may be opened before it is committed, finished or reset.
- */
-type StoreState = 'unknown' | 'cached' | 'deciding'
-
-const transitions: Transitions<StoreState> = {
-  unknown: ['deciding', 'cached', 'unknown'],
-  cached: ['deciding', 'unknown'],
-  deciding: ['cached', 'unknown'],
-}
 
 /** Whether the batch owns a lock on the head, or assumes where the head is. */
 type Mode = 'pessimistic' | 'optimistic'
@@ -57,9 +37,6 @@ export interface BatchContext {
 
 /** The end of the ledger, and rows as they are there, once everything in flight has committed. */
 type CachedHead = Pick<BatchContext, 'head' | 'lastBatch' | 'rows'>
-
-/** Throws `Unavailable`, such as `LedgerWentBack`, when the database that answers must not be written. */
-export type AssertLedger = (query: Query) => Promise<void>
 
 interface LoadRequest {
   readonly commands: readonly Command[]
@@ -91,6 +68,7 @@ export class Store {
   readonly #tables: ReadonlyMap<string, RowTable>
   /** Tables whose rows follow from the ledger alone and may stay cached. */
   readonly #keptTables: readonly RowTable[]
+  readonly #profileTables: readonly RowTable[]
   readonly #advances = new sql.AdvanceStatements()
   readonly #clock = new DatabaseClock()
   readonly #recentKeys: RecentKeyFilter
@@ -113,6 +91,7 @@ export class Store {
     this.#recentKeys = recentKeys
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
     this.#keptTables = tables.filter(({ source }) => source === 'ledger')
+    this.#profileTables = tables.filter(({ source }) => source === 'profile')
   }
 
   /**
@@ -123,11 +102,16 @@ export class Store {
     url: string,
     tables: readonly RowTable[],
     recentKeys: RecentKeyFilter,
-    assertLedger: AssertLedger = async () => {},
+    assertLedger?: AssertLedger,
   ): Promise<Store> {
-    const writer = await connectTo(url, 'ledger writer', assertLedger)
+    const writer = await PipelinedConnection.connect(url, 'ledger writer', assertLedger)
     try {
-      return new Store(writer, await connectTo(url, 'ledger reader', assertLedger), tables, recentKeys)
+      return new Store(
+        writer,
+        await PipelinedConnection.connect(url, 'ledger reader', assertLedger),
+        tables,
+        recentKeys,
+      )
     } catch (error) {
       writer.cut()
       throw error
@@ -160,7 +144,7 @@ export class Store {
    */
   async commit(id: string, { mode, lastBatch, rows }: BatchContext, batch: Batch): Promise<void> {
     // All statements are made before any is sent: a row that cannot be written must not leave half of them on the wire.
-    const { removals, saves } = this.#changes(rows)
+    const { removals, saves } = sql.changesOf(this.#tables, rows)
     const changes = [
       ...(batch.events.length > 0 ? [sql.insertEvents(batch)] : []),
       ...saves,
@@ -184,12 +168,12 @@ export class Store {
     this.#inFlightReplies.add(batch.replies)
     this.#inFlight += 1
     try {
-      const changesProfileData = this.#changesProfileData(rows)
+      const changesProfileData = this.#profileTables.some(({ projection }) => rows.changed(projection).length > 0)
       rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
       const cached = isAlone ? { head: batch.head, lastBatch: id, rows } : undefined
       this.#settle(changesProfileData ? undefined : cached)
       const results = await answered
-      assertCommitted(results, mode)
+      sql.assertCommitted(results, mode)
       const advanced = results.at(-1 - advance.length)
       if (advanced?.status === 'fulfilled') this.#clock.set(Number(advanced.value.rows[0]?.['now']))
       // Profile data is not cached, and the reader does not see it while it is in flight.
@@ -264,7 +248,7 @@ export class Store {
   }
 
   #enter(state: StoreState): void {
-    assertTransition(transitions, this.#state, state)
+    assertTransition(storeStates, this.#state, state)
     this.#state = state
     if (state !== 'cached') this.#cachedHead = undefined
   }
@@ -333,52 +317,6 @@ export class Store {
       loads.accept(await connection.query(loads.statements))
     }
   }
-
-  /** The statements that write what was set, by table. */
-  #changes(rows: RowCache): { readonly removals: readonly Statement[]; readonly saves: readonly Statement[] } {
-    const removals: Statement[] = []
-    const saves: Statement[] = []
-    for (const table of this.#tables.values()) {
-      const changed = rows.changed(table.projection)
-      if (table.source === 'lookup' || changed.length === 0) continue
-      const removed: string[] = []
-      const saved: unknown[] = []
-      for (const { id, row } of changed) {
-        if (row === undefined) removed.push(id)
-        else saved.push(row)
-      }
-      if (removed.length > 0) removals.push(table.remove(removed))
-      if (saved.length > 0) saves.push(table.save(saved))
-    }
-    return { removals, saves }
-  }
-
-  #changesProfileData(rows: RowCache): boolean {
-    for (const { source, projection } of this.#tables.values()) {
-      if (source === 'profile' && rows.changed(projection).length > 0) return true
-    }
-    return false
-  }
-}
-
-async function connectTo(url: string, name: string, assertLedger: AssertLedger): Promise<PipelinedConnection> {
-  const connection = await PipelinedConnection.connect(url, name)
-  // Nobody else could cut it: the executor has no store yet.
-  const cancel = loopTimeout(() => connection.cut(), ASSERT_TIMEOUT_MS)
-  try {
-    await assertLedger(async (statement) => firstOf(await connection.query([statement])))
-    return connection
-  } catch (error) {
-    connection.cut()
-    throw error
-  } finally {
-    cancel()
-  }
-}
-
-function firstOf([first]: readonly StatementResult[]): StatementResult {
-  if (first === undefined) throw new Error('a statement was not answered')
-  return first
 }
 
 function addReplies(replies: readonly StoredReply[], storedReplies: Map<string, StoredReply>): void {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { FailureLog } from '../../db/failure-log.ts'
-import { runOnOneInstance } from '../subscriptions/single-owner.ts'
-import { MAX_UNINDEXED_EVENTS } from './index-lag.ts'
-import { type IndexPositions, indexPace, indexPiece } from './index-piece.ts'
-import { INDEX_CURSOR } from './index-rows.ts'
+import type { FailureLog } from '../../db/log.ts'
+import { Pace } from '../../db/pace.ts'
+import { runOnOneInstance } from '../subscriptions/followers.ts'
+import { MAX_UNINDEXED_EVENTS } from './index-reads.ts'
+import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from './index-rows.ts'
 
-export interface IndexerOptions {
+interface IndexerOptions {
   /** The ledger's connection string. */
   readonly url: string
   readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
@@ -30,7 +30,6 @@ export class LedgerIndexer {
   readonly #options: IndexerOptions
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
-  #hasFailed = false
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -44,15 +43,10 @@ export class LedgerIndexer {
         url,
         isStopped: () => this.#isStopped,
         pause: () => this.#pause(RETRY_MS),
-        onWaiting: () => this.#succeeded(),
-        onFailure: (error) => failureLog.failed(error, this),
-        suppressFirstError: () => {
-          const isFirst = !this.#hasFailed
-          this.#hasFailed = true
-          return isFirst
-        },
+        failureLog,
+        source: this,
       },
-      (client, isBroken) => this.#runAsOwner(client, isBroken),
+      (client, isBroken, succeeded) => this.#runAsOwner(client, isBroken, succeeded),
     )
   }
 
@@ -66,7 +60,7 @@ export class LedgerIndexer {
     return this.#stop.signal.aborted
   }
 
-  async #runAsOwner(client: Client, isBroken: () => boolean): Promise<void> {
+  async #runAsOwner(client: Client, isBroken: () => boolean, succeeded: () => void): Promise<void> {
     await client.query(`insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing`, [
       INDEX_CURSOR,
     ])
@@ -78,16 +72,11 @@ export class LedgerIndexer {
         ;({ indexed, head } = (await indexPiece(client, pace, work)) ?? (await readPositions(client)))
       }
       if (head - indexed >= FEW_EVENTS) continue
-      this.#succeeded()
+      succeeded()
       await this.#pause(this.#options.pollMs ?? DEFAULT_POLL_MS)
       // Also reads the cursor again, which a rebuild may have moved.
       ;({ indexed, head } = await readPositions(client))
     }
-  }
-
-  #succeeded(): void {
-    this.#hasFailed = false
-    this.#options.failureLog.succeeded(this)
   }
 
   async #pause(ms: number): Promise<void> {
@@ -104,3 +93,45 @@ async function readPositions(client: Client): Promise<IndexPositions> {
   if (row === undefined) throw new Error('the cursor of the indexes is missing')
   return { indexed: Number(row.indexed), head: Number(row.head) }
 }
+
+/** A piece ends with its block at the latest. */
+const LIMITS = { min: 100, max: BLOCK_EVENTS }
+
+interface IndexWork {
+  readonly after: number
+  readonly upTo: number
+  /** As that of `restMs`. */
+  readonly urgency: number
+}
+
+/** How far the indexes are, and where the ledger ends. */
+interface IndexPositions {
+  readonly indexed: number
+  readonly head: number
+}
+
+/**
+ * Indexes the first piece of the events after one position and up to another, and rests. Answers null, with nothing
+ * written, when the cursor is elsewhere.
+ */
+export async function indexPiece(
+  client: Client,
+  pace: Pace,
+  { after, upTo, urgency }: IndexWork,
+): Promise<IndexPositions | null> {
+  const end = Math.min(upTo, baseOf(after + 1) + BLOCK_EVENTS, after + pace.events(urgency))
+  pace.start()
+  const { rows } = await client.query<{ head: string }>({
+    name: 'index events',
+    text: INDEX_EVENTS_SQL,
+    values: [after, end],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const head = Number(row.head)
+  pace.look(head)
+  await pace.afterPiece(end - after, urgency)
+  return { indexed: end, head }
+}
+
+export const indexPace = (): Pace => new Pace(LIMITS)

@@ -1,7 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from './index-lag.ts'
-import { type AccountEntry, indexedSql, isAt, isFoundBetween, selectEntries } from './index-reads.ts'
+import {
+  type AccountEntry,
+  IndexLagExceeded,
+  indexedSql,
+  isAt,
+  isFoundBetween,
+  MAX_UNINDEXED_EVENTS,
+  selectEntries,
+} from './index-reads.ts'
 import { BLOCK_EVENTS, baseOf } from './index-rows.ts'
 
 export interface LatestQuery {

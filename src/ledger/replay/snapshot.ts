@@ -1,12 +1,10 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
-import { microsOf } from '../../db/micros-of.ts'
-import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
-import type { Head } from '../storage/head.ts'
-import type { TextRow } from '../storage/row-table.ts'
-
-const asText = { getTypeParser: () => (text: string) => text }
+import type { Head } from '../storage/event-hash.ts'
+import { binaryColumns } from '../storage/event-row-reader.ts'
+import { asText, type TextRow } from '../storage/row-table.ts'
 
 /**
  * A read-only view of the ledger and its tables as of one moment: everything is read in one transaction, so that what is

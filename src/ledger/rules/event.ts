@@ -1,13 +1,7 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
+import { applyMovements, checkHolds, type Movement } from './account.ts'
+import type { WritableState } from './projection.ts'
 import type { Micros } from './time.ts'
-
-/** Value that leaves one account and enters another; both accounts are of one currency. */
-export interface Movement {
-  readonly debit: string
-  readonly credit: string
-  /** Whole units (cents for dollars), 1 or more. */
-  readonly amount: number
-}
 
 /** What a verb decided; not yet on the ledger. */
 export type LedgerEvent<T extends EventType = EventType> = {
@@ -30,3 +24,51 @@ export type PositionedEvent<T extends EventType = EventType> = LedgerEvent<T> & 
 export type EventWithoutMovements<T extends EventType = EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K>; readonly position: number; readonly at: Micros }
 }[T]
+
+/**
+ * The one meaning of each event, used alike for deciding, projecting and replaying. Of the balances it may read those
+ * that `isReadByEvolvers` names.
+ */
+export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: EventWithoutMovements<T>) => void }
+
+/** Folds one event into the rows that it changes. */
+export type Evolve = (state: WritableState, event: PositionedEvent) => void
+
+/** As `Evolve`, with the movements given apart: a replay leaves out those of balances that it keeps elsewhere. */
+export type EvolveWithMovements = (
+  state: WritableState,
+  event: EventWithoutMovements,
+  movements: readonly Movement[],
+) => void
+
+/**
+ * Applies an event's movements to the balances, then calls every evolver that handles it. Holds are checked last: an
+ * event may release a hold and spend it.
+ */
+export function combineEvolvers(evolvers: readonly Evolver[]): EvolveWithMovements {
+  // Few of the evolvers handle any one type, and a replay asks millions of times.
+  const evolversOf = new Map<EventType, readonly Evolver[]>()
+  return (state, event, movements) => {
+    applyMovements(state, movements)
+    let handlers = evolversOf.get(event.type)
+    if (handlers === undefined) {
+      handlers = evolvers.filter((evolver) => evolver[event.type] !== undefined)
+      evolversOf.set(event.type, handlers)
+    }
+    for (const evolver of handlers) dispatch(evolver, state, event)
+    checkHolds(state, movements)
+  }
+}
+
+function dispatch<T extends EventType>(evolver: Evolver, state: WritableState, event: EventWithoutMovements<T>): void {
+  const type: T = event.type
+  evolver[type]?.(state, event)
+}
+
+/** A stored event that cannot be read: of an unknown type or version, or with data that does not match its schema. */
+export class UnreadableEvent extends Error {}
+
+/** Throws `UnreadableEvent`. */
+export function missingColumn(position: string | number | null, column: string): never {
+  throw new UnreadableEvent(`event ${position} has no ${column}`)
+}

@@ -1,8 +1,17 @@
-import { integer, micros, nullable, text } from './columns.ts'
-import type { EventWithoutMovements } from './event.ts'
-import type { Evolver } from './evolve.ts'
-import { keyOf, projection } from './projection.ts'
-import type { State, WritableState } from './state.ts'
+import type { EventData } from '../../../schema/events.ts'
+import type { EventWithoutMovements, Evolver } from './event.ts'
+import {
+  boolean,
+  integer,
+  keyOf,
+  micros,
+  nullable,
+  projection,
+  type State,
+  text,
+  type WritableState,
+} from './projection.ts'
+import type { Verb } from './verb.ts'
 
 /**
  * The ledger's present life. It begins with the first event and, after commits were lost, again with `ledger-restored`:
@@ -36,7 +45,20 @@ export const lostCommits = projection('lost_commits', {
   noticed_at: micros(),
 })
 
-export const lostCommitsKey = keyOf(lostCommits, 1)
+const lostCommitsKey = keyOf(lostCommits, 1)
+
+/**
+ * Until when time has really passed, which instances advance twice a minute: it follows a clock that jumps ahead slowly. No
+ * part of the ledger.
+ */
+export const passedTime = projection('passed_time', {
+  /** Always true: there is one row. */
+  only_row: boolean(),
+  at: micros(),
+})
+
+/** As PostgreSQL writes `true`. */
+export const passedTimeKey = keyOf(passedTime, 't')
 
 /** Throws on a ledger without a first event, where nothing may be drawn. */
 export function incarnationIn(state: State): string {
@@ -51,3 +73,33 @@ const begin = (
 ): void => state.set(incarnations, '1', { one: 1, incarnation, position, began_at: at })
 
 export const evolveIncarnation: Evolver = { 'ledger-opened': begin, 'ledger-restored': begin }
+
+/**
+ * Writes the first event, which names the ledger's incarnation and commits to the fairness key by its SHA-256. Does nothing
+ * on a ledger that has one.
+ */
+export const genesis: Verb<EventData<'ledger-opened'>, null> = {
+  refusals: [],
+  reads: () => [],
+  decide: (_state, { fairness_key, incarnation }, { position }) =>
+    position === 1 ? [{ type: 'ledger-opened', data: { fairness_key, incarnation }, movements: [] }] : [],
+  result: () => null,
+}
+
+/**
+ * Begins an incarnation, because commits were lost before this command, and with it lifts the ban on writing that
+ * `recordLostCommits` imposed. Does nothing where it has begun already, so that a command whose outcome is unknown can be
+ * repeated. Never refused.
+ */
+export const recordRestore: Verb<EventData<'ledger-restored'>, null> = {
+  refusals: [],
+  reads: () => [incarnationKey, lostCommitsKey],
+  decide: (state, { incarnation, reason, last_known }) =>
+    incarnation === incarnationIn(state)
+      ? []
+      : [{ type: 'ledger-restored', data: { incarnation, reason, last_known }, movements: [] }],
+  sideWrites: (state, { incarnation }) => {
+    if (state.get(lostCommits, '1')?.incarnation === incarnation) state.set(lostCommits, '1', undefined)
+  },
+  result: () => null,
+}

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { MAX_INTEGER } from '../../../schema/common.ts'
 
 /** The product of whole numbers, or null above 2^53-1, which no balance can reach (`balance_limit`). */
 export function product(...factors: readonly number[]): number | null {

@@ -1,7 +1,6 @@
 import type { FieldErrors } from '../../language/messages.ts'
 import type { LedgerEvent, PositionedEvent } from './event.ts'
-import type { Key } from './projection.ts'
-import type { State, WritableState } from './state.ts'
+import type { Key, State, WritableState } from './projection.ts'
 import type { Micros } from './time.ts'
 
 /** What `decide` gets in addition to state and input. */

@@ -1,7 +1,8 @@
 import type { EventType } from '../../../schema/events.ts'
-import type { Movement, PositionedEvent } from '../rules/event.ts'
+import type { Movement } from '../rules/account.ts'
+import type { PositionedEvent } from '../rules/event.ts'
 import { sha256 } from '../rules/hash.ts'
-import { isoMicros } from '../rules/time.ts'
+import { isoMicros, type Micros } from '../rules/time.ts'
 
 /** Everything that an event's hash covers, except the hash before it. */
 export interface HashInput {
@@ -48,3 +49,69 @@ export const hashEvent = (entry: HashInput, previous: string): string => sha256(
 
 /** How an event refers to the reply that is stored for its command. */
 export const replyHash = (status: number, body: string): string => sha256(`${status}\n${body}`)
+
+/** The end of the ledger. */
+export interface Head {
+  readonly position: number
+  readonly hash: string
+  readonly at: Micros
+}
+
+/** The reply to a command; opaque here. `status` and `body` are stored under the idempotency key. */
+export interface Reply {
+  readonly status: number
+  readonly body: string
+  /** Whether the same request is judged again instead of being answered with it. */
+  readonly isTransient?: true
+}
+
+/** A stored reply, sent again to the same request. */
+export interface StoredReply extends Omit<Reply, 'isTransient'> {
+  readonly actor: string
+  readonly key: string
+  readonly requestHash: string
+}
+
+/**
+ * Bytes in addition to the texts, index entries included; `npm run bench:tables` measures the tables. An event also has
+ * a row for each channel that it appears in.
+ */
+const EVENT_BYTES = 250
+const MOVEMENT_BYTES = 24
+const REPLY_BYTES = 150
+const ROW_BYTES = 100
+const NUMBER_BYTES = 8
+
+/** About how many bytes a command adds to the database: its events, new rows and reply. */
+export function estimateStoredBytes(
+  events: readonly StoredEvent[],
+  added: readonly unknown[],
+  reply: StoredReply | undefined,
+): number {
+  let bytes = reply === undefined ? 0 : replyBytes(reply)
+  for (const event of events) bytes += eventBytes(event)
+  for (const row of added) bytes += rowBytes(row)
+  return bytes
+}
+
+function eventBytes({ entry }: StoredEvent): number {
+  const { type, data, movements, actor, requestId, idempotencyKey, replyHash, hash } = entry
+  let bytes = EVENT_BYTES + type.length + Buffer.byteLength(data) + actor.length + requestId.length + hash.length
+  bytes += (idempotencyKey?.length ?? 0) + (replyHash?.length ?? 0)
+  for (const { debit, credit } of movements) bytes += MOVEMENT_BYTES + debit.length + credit.length
+  return bytes
+}
+
+/** Actor and key are in the index too. */
+const replyBytes = ({ actor, key, requestHash, body }: StoredReply): number =>
+  REPLY_BYTES + 2 * (actor.length + key.length) + requestHash.length + Buffer.byteLength(body)
+
+function rowBytes(row: unknown): number {
+  let bytes = ROW_BYTES
+  if (typeof row !== 'object' || row === null) return bytes
+  for (const value of Object.values(row)) {
+    if (typeof value === 'string') bytes += Buffer.byteLength(value)
+    else bytes += typeof value === 'object' && value !== null ? JSON.stringify(value).length : NUMBER_BYTES
+  }
+  return bytes
+}

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import type { LastSeen } from '../../db/last-seen.ts'
-import { microsOf } from '../../db/micros-of.ts'
+import { microsOf } from '../../db/queries/expressions.ts'
 import type { lostCommits } from '../rules/incarnation.ts'
 import type { RowOf } from '../rules/projection.ts'
 import type { Statement } from './row-table.ts'
@@ -61,7 +61,7 @@ const HERE = `case when pg_is_in_recovery() then null else json_build_object(
     'timeline', ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint) end`
 
 export const queryOf =
-  (client: Pick<ClientBase, 'query'>): Query =>
+  (client: Pick<ClientBase | Pool, 'query'>): Query =>
   (statement) =>
     client.query<object>({ ...statement })
 

@@ -1,10 +1,11 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Pool } from 'pg'
 import { type EventData, type EventType, eventTypes } from '../../../schema/events.ts'
-import type { Movement, PositionedEvent } from '../rules/event.ts'
-import { missingColumn, UnreadableEvent } from '../rules/unreadable-event.ts'
+import type { Movement } from '../rules/account.ts'
+import { missingColumn, type PositionedEvent, UnreadableEvent } from '../rules/event.ts'
 import type { LedgerEntry, StoredEvent } from './event-hash.ts'
-import type { TextRow } from './row-table.ts'
+import { asText, type TextRow } from './row-table.ts'
 
 /** How an event's columns are selected, each as text; the time in UTC, whatever the session's zone. */
 const columns = {
@@ -102,4 +103,27 @@ function isDataOf<T extends EventType>(type: T, data: unknown): data is EventDat
   let check = checks.get(type)
   if (check === undefined) checks.set(type, (check = TypeCompiler.Compile<TSchema>(eventTypes[type].data)))
   return check.Check(data)
+}
+
+/** At most `limit` events after a position, in order. */
+export async function eventsAfter(pool: Pool, after: number, limit: number): Promise<readonly StoredEvent[]> {
+  const { rows } = await pool.query<TextRow>({
+    name: 'events after',
+    text: `select ${eventColumns} from ledger_events e where e.position > $1 order by e.position limit $2`,
+    values: [after, limit],
+    types: asText,
+  })
+  return rows.map((row) => parseStoredEvent(parseEntry(row)))
+}
+
+/** The events at these positions, in order. */
+export async function eventsAt(pool: Pool, positions: readonly number[]): Promise<readonly StoredEvent[]> {
+  if (positions.length === 0) return []
+  const { rows } = await pool.query<TextRow>({
+    name: 'events at',
+    text: `select ${eventColumns} from ledger_events e where e.position = any ($1::bigint[]) order by e.position`,
+    values: [positions],
+    types: asText,
+  })
+  return rows.map((row) => parseStoredEvent(parseEntry(row)))
 }

@@ -1,12 +1,11 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
-import type { FailureLog } from '../../db/failure-log.ts'
-import { SingleFlight } from '../../db/single-flight.ts'
+import { SingleFlight } from '../../db/async.ts'
+import type { FailureLog } from '../../db/log.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
-import { eventsAfter } from '../storage/read-events.ts'
-import { CommitNotifier } from './commit-notifier.ts'
+import { eventsAfter } from '../storage/stored-event.ts'
 import { EventBuffer } from './event-buffer.ts'
-import { runOnOneInstance } from './single-owner.ts'
+import { CommitNotifier, runOnOneInstance } from './followers.ts'
 
 /** Handles events in order; the next ones come when it is done. When it throws or rejects, they are retried later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
@@ -49,8 +48,6 @@ export class Tail {
   readonly #wakeUps = new Set<() => void>()
   readonly #subscriptions = new Set<Promise<void>>()
   readonly #buffer = new EventBuffer()
-  /** Subscribers whose session was ended and that have not succeeded since. */
-  readonly #suppressed = new Set<unknown>()
   readonly #reads = new SingleFlight(() => this.#advance())
   readonly #notifier: CommitNotifier
   /** The highest position of which another instance said that it is committed. */
@@ -148,33 +145,23 @@ export class Tail {
     await this.#notifier.stop()
   }
 
-  /** Whether an error is the subscriber's first since it last succeeded. */
-  #suppressFirstError(subscriber: unknown): boolean {
-    const isFirst = !this.#suppressed.has(subscriber)
-    this.#suppressed.add(subscriber)
-    return isFirst
-  }
-
-  #succeeded(subscriber: unknown): void {
-    this.#suppressed.delete(subscriber)
-    this.#options.failureLog.succeeded(subscriber)
-  }
-
   #track(running: Promise<void>): void {
     this.#subscriptions.add(running)
     void running.finally(() => this.#subscriptions.delete(running))
   }
 
   async #run(after: number, subscriber: Subscriber): Promise<void> {
+    const { failureLog } = this.#options
+    const succeeded = (): void => failureLog.succeeded(subscriber)
     let position = after
     while (!this.#isStopped) {
       try {
-        const events = await this.#next(position, subscriber)
+        const events = await this.#next(position, subscriber, succeeded)
         if (events.length > 0) await subscriber(events)
         position = events.at(-1)?.position ?? position
-        this.#succeeded(subscriber)
+        succeeded()
       } catch (error) {
-        this.#options.failureLog.failed(error, subscriber)
+        failureLog.failed(error, subscriber)
         await this.#pause()
       }
     }
@@ -186,13 +173,12 @@ export class Tail {
       url,
       isStopped: () => this.#isStopped,
       pause: () => this.#pause(),
-      onWaiting: () => this.#succeeded(subscriber),
-      onFailure: (error: unknown) => failureLog.failed(error, subscriber),
-      suppressFirstError: () => this.#suppressFirstError(subscriber),
+      failureLog,
+      source: subscriber,
     }
-    return runOnOneInstance(name, options, async (client, isBroken) => {
+    return runOnOneInstance(name, options, async (client, isBroken, succeeded) => {
       try {
-        await this.#runAsOwner(client, name, subscriber, isBroken)
+        await this.#runAsOwner(client, name, subscriber, succeeded, isBroken)
       } finally {
         this.#buffer.unsubscribe(subscriber)
       }
@@ -203,6 +189,7 @@ export class Tail {
     client: Client,
     name: string,
     subscriber: DurableSubscriber,
+    succeeded: () => void,
     isBroken: () => boolean,
   ): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
@@ -215,7 +202,7 @@ export class Tail {
       stored = { position, at: performance.now() }
     }
     while (!this.#isStopped && !isBroken()) {
-      const events = await this.#next(position, subscriber, isBroken)
+      const events = await this.#next(position, subscriber, succeeded, isBroken)
       const last = events.at(-1)
       if (last === undefined) continue
       const didWork = await subscriber(events)
@@ -223,19 +210,24 @@ export class Tail {
       const isOld =
         position - stored.position > STORE_INTERVAL_EVENTS || performance.now() - stored.at > STORE_INTERVAL_MS
       if (didWork || isOld) await store()
-      this.#succeeded(subscriber)
+      succeeded()
     }
     if (position > stored.position && !isBroken()) await store()
   }
 
   /** Waits for the next events after a position. Empty only when the tail stops or `isBroken` says so. */
-  async #next(position: number, subscriber: unknown, isBroken = () => false): Promise<readonly StoredEvent[]> {
+  async #next(
+    position: number,
+    subscriber: unknown,
+    succeeded: () => void,
+    isBroken = () => false,
+  ): Promise<readonly StoredEvent[]> {
     this.#buffer.acknowledge(subscriber, position)
     while (!this.#isStopped && !isBroken()) {
       const wakes = this.#wakes
       const events = await this.#after(position)
       if (events.length > 0) return events
-      this.#succeeded(subscriber)
+      succeeded()
       await this.#untilWake(wakes)
     }
     return []

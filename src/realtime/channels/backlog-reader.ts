@@ -1,12 +1,11 @@
 import type { Pool } from 'pg'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import { eventsAfter, eventsAt } from '../../ledger/storage/read-events.ts'
-import type { EventMapper } from '../frames/event-mapper.ts'
+import { eventsAfter, eventsAt } from '../../ledger/storage/stored-event.ts'
+import type { ChannelKey, EventMapper } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
-import type { ChannelKey } from './channel-names.ts'
 
 /** Characters of one backlog: as much as may be unsent of a backlog. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024

@@ -2,8 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
-import type { EventMapper } from '../frames/event-mapper.ts'
-import type { ChannelKey } from './channel-names.ts'
+import type { ChannelKey, EventMapper } from '../frames/frame-mapper.ts'
 
 /** The name of the subscription's cursor in `ledger_cursors`. */
 export const INDEX_CURSOR = 'live'

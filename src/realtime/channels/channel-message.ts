@@ -1,6 +1,5 @@
 import type { Language } from '../../../schema/languages.ts'
-import type { FrameTemplate } from '../frames/event-mapper.ts'
-import type { Profiles } from '../frames/profiles.ts'
+import type { FrameTemplate, Profiles } from '../frames/frame-mapper.ts'
 
 /** The text of a frame after the channel's name; by language where it differs. */
 export type FrameBody = string | Readonly<Record<Language, string>>

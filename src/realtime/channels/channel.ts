@@ -1,7 +1,7 @@
+import type { ChannelKey } from '../frames/frame-mapper.ts'
 import type { Backlog } from './backlog-reader.ts'
 import { MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, messageSize } from './channel-message.ts'
-import type { ChannelKey } from './channel-names.ts'
 import { FanOut } from './fan-out.ts'
 
 /** A channel with listeners on this instance, and its newest messages for clients that resume. */

@@ -1,15 +1,12 @@
 import { MAX_CHANNELS_PER_FRAME } from '../../../schema/frames.ts'
 import { BatchedLookup, DEFERRED, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
+import type { ChannelKey, EventMapper, FrameTemplate, Profiles, RequiredIds } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
-import type { Profiles, RequiredIds } from '../frames/profiles.ts'
 import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel } from './channel.ts'
 import { channelMessage } from './channel-message.ts'
-import type { ChannelKey } from './channel-names.ts'
-import type { FanOut, FanOutMember, Listener } from './fan-out.ts'
-import { FlushScheduler } from './flush-scheduler.ts'
+import { type FanOut, type FanOutMember, FlushScheduler } from './fan-out.ts'
 import type { Reservation } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */
@@ -239,18 +236,9 @@ export class Hub {
     await new Promise<void>((resolve) => this.#waiters.add({ position, resolve }))
   }
 
-  /** The listener gets all events that are delivered from here on. */
-  addListener(channel: Channel, name: string, listener: Listener): FanOutMember {
-    return channel.fanOut.add(name, listener)
-  }
-
   /** Sends a listener at once what it has not got yet of the events that were delivered. */
   catchUp(channel: Channel, member: FanOutMember): void {
     const sent = channel.fanOut.catchUp(member)
     if (sent > 0) this.#parts.onSent(sent)
-  }
-
-  removeListener(channel: Channel, member: FanOutMember): void {
-    channel.fanOut.delete(member)
   }
 }

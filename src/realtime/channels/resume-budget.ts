@@ -20,7 +20,7 @@ interface UserBudget {
 
 /** What the answer to one channel may use. */
 export class Reservation {
-  /** Messages that were read from the database or are to be sent; a long one counts as several. */
+  /** Messages that were read from the database or will be sent; a long one counts as several. */
   messages = 0
   readonly #settle: (messages: number) => void
   #isSettled = false

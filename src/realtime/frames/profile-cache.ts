@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { type Clock, systemClock } from '../../config/clock.ts'
-import { isConnectionError } from '../../db/connection-errors.ts'
-import { queryByIds } from '../../db/queries/query-batch.ts'
+import { type Clock, systemClock } from '../../db/async.ts'
+import { isConnectionError } from '../../db/postgres-errors.ts'
+import { queryByIds } from '../../db/queries/batched-lookup.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { ProfileLookups, Profiles, RequiredIds } from './profiles.ts'
+import type { ProfileLookups, Profiles, RequiredIds } from './frame-mapper.ts'
 
 /** How old a name may be; one that is being read again may be served for longer. */
 const MAX_AGE_MS = 1_000

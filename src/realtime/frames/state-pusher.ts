@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { isConnectionError } from '../../db/connection-errors.ts'
-import { queryByIds } from '../../db/queries/query-batch.ts'
+import { isConnectionError } from '../../db/postgres-errors.ts'
+import { queryByIds } from '../../db/queries/batched-lookup.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { frameText, stateBody } from '../channels/channel-message.ts'
-import { userChannel } from '../channels/channel-names.ts'
-import { encodeFrames } from '../sockets/encode-frames.ts'
-import type { LiveQuery } from './live-query.ts'
+import { encodeFrames } from '../sockets/socket-writer.ts'
+import { type LiveQuery, userChannel } from './frame-mapper.ts'
 
 const MAX_USERS_PER_QUERY = 200
 /** Delay after a user's state could not be read; it doubles with each further failure of the same user. */

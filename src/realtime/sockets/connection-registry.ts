@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CloseCode } from '../../../schema/frames.ts'
 import type { AppState, ClosedState } from '../../http/auth/gate.ts'
-import type { ChannelKey } from '../channels/channel-names.ts'
+import type { ChannelKey } from '../frames/frame-mapper.ts'
 import { TimeSlice } from '../time-slice.ts'
-import { closeCodes } from './close-codes.ts'
+import { closeCodes } from './client.ts'
 import { Connection, type ConnectionParts, type OpenedSocket } from './connection.ts'
-import type { ReturnTimes } from './return-times.ts'
 
 /** Beyond it, the user's oldest socket is closed. */
 const MAX_SOCKETS_PER_USER = 10
@@ -22,7 +21,7 @@ const DRAIN_SLICE_MS = 2
 /** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
 
-export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
+interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
@@ -254,5 +253,40 @@ class UnauthenticatedSockets {
     const others = this.#byAddress.get(connection.address)
     others?.delete(connection)
     if (others?.size === 0) this.#byAddress.delete(connection.address)
+  }
+}
+
+/** Sockets that may come back to an instance in a second: with less than this, they take no more than a part of it. */
+const RETURNS_PER_SECOND_AND_CORE = 300
+const MIN_WAIT_MS = 1_000
+/** As many sockets as an instance takes; a flood of upgrades must not send all others away for hours. */
+const MAX_RETURNING = 50_000
+
+/** When clients whose sockets were refused or closed may come back, so that not all of them come at once. */
+export class ReturnTimes {
+  /** Sockets that come back in a second. */
+  readonly perSecond: number
+  /** When the next one comes back, by `performance.now()`. */
+  #next = 0
+
+  constructor(cores: number) {
+    this.perSecond = RETURNS_PER_SECOND_AND_CORE * cores
+  }
+
+  /**
+   * The wait of the next of many clients that come one by one, in milliseconds: each gets a time of its own, a random one
+   * while as many as may return are on their way.
+   */
+  next(now: number): number {
+    const next = Math.max(this.#next, now + MIN_WAIT_MS) + 1_000 / this.perSecond
+    const maxWaitMs = MIN_WAIT_MS + (MAX_RETURNING / this.perSecond) * 1_000
+    if (next - now > maxWaitMs) return Math.ceil(MIN_WAIT_MS + Math.random() * (maxWaitMs - MIN_WAIT_MS))
+    this.#next = next
+    return Math.ceil(next - now)
+  }
+
+  /** A random wait for one of `count` clients that are all closed now, in milliseconds. */
+  oneOf(count: number): number {
+    return Math.floor(Math.random() * Math.max(MIN_WAIT_MS, (count / this.perSecond) * 1_000))
   }
 }

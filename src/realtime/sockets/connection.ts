@@ -2,16 +2,12 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { Language } from '../../../schema/languages.ts'
-import type { ClientKeys } from '../../http/auth/client-keys.ts'
-import type { ClientHints } from '../../http/auth/gate.ts'
+import type { ClientHints, ClientKeys } from '../../http/auth/gate.ts'
 import { socketMessages } from '../messages.ts'
 import { type SubscriptionParts, Subscriptions } from '../subscriptions/subscriptions.ts'
-import type { ChannelRefusal } from './client.ts'
-import { closeCodes } from './close-codes.ts'
-import { encodeFrames } from './encode-frames.ts'
-import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
-import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
-import { SocketWriter } from './socket-writer.ts'
+import { type ChannelRefusal, closeCodes } from './client.ts'
+import { CLOSE, FrameScanner, invalidFrame, type ParsedFrame, PONG, parseFrame } from './frame-parser.ts'
+import { encodeFrames, SocketWriter } from './socket-writer.ts'
 
 /** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
@@ -90,7 +86,13 @@ export class Connection {
     const now = performance.now()
     this.#authDeadline = now + authMs
     this.#heartbeatAt = now + parts.heartbeatMs
-    ws.on('message', (data, isBinary) => this.#guard(() => this.#receive(data, isBinary)))
+    ws.on('message', (data, isBinary) => {
+      try {
+        this.#receive(data, isBinary)
+      } catch (error) {
+        this.#fail(error)
+      }
+    })
     const scanner = new FrameScanner((opcode) => this.#countFrame(opcode))
     // Before `ws` parses the bytes, so that a flood costs no more than this scan.
     socket.prependListener('data', (chunk: Buffer) => {
@@ -128,9 +130,7 @@ export class Connection {
     try {
       await this.#parts.authenticate(token, (result) => this.#onAuthentication(result))
     } catch (error) {
-      this.#parts.onError(error)
-      // The database is unreachable; the client may come back.
-      this.close(closeCodes.capacity)
+      this.#fail(error)
     }
   }
 
@@ -246,27 +246,28 @@ export class Connection {
 
   async #refresh(earlier: Promise<void>, parsed: ParsedFrame): Promise<void> {
     await earlier
-    try {
-      if (!this.#isClosed) await this.#handle(parsed)
-    } catch (error) {
-      this.#fail(error)
-    }
+    if (!this.#isClosed) await this.#handle(parsed)
   }
 
   /** Handles frames one by one, in the order in which they came. */
   async #handleQueue(): Promise<void> {
     this.#isHandling = true
     for (let parsed = this.#queue.shift(); parsed !== undefined; parsed = this.#queue.shift()) {
-      try {
-        await this.#handle(parsed)
-      } catch (error) {
-        this.#fail(error)
-      }
+      await this.#handle(parsed)
     }
     this.#isHandling = false
   }
 
-  async #handle({ frame, i, ch }: ParsedFrame): Promise<void> {
+  /** Never rejects. */
+  async #handle(parsed: ParsedFrame): Promise<void> {
+    try {
+      await this.#answer(parsed)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async #answer({ frame, i, ch }: ParsedFrame): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Before authentication, frames get no answer.
@@ -293,14 +294,6 @@ export class Connection {
     const message = socketMessages.bad_frame[this.language]
     this.send({ t: 'err', i, ch, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
-  }
-
-  #guard(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.#fail(error)
-    }
   }
 
   /** A bug, or the database is unreachable: closes this connection only, and the client may come back. */

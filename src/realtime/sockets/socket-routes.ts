@@ -3,20 +3,20 @@ import type { Socket } from 'node:net'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { WebSocket } from 'ws'
-import type { AppState } from '../../http/auth/gate.ts'
-import { bearerToken } from '../../http/auth/tokens.ts'
-import { currentResponse } from '../../http/current-response.ts'
-import { closeWithError } from '../../http/errors/client-errors.ts'
-import { HttpError } from '../../http/errors/http-error.ts'
-import { rateLimited } from '../../http/errors/problem.ts'
-import type { AddressLimit } from '../../http/limits/address-limit.ts'
-import { addressKey } from '../../http/limits/client-address.ts'
+import type { CloseCode } from '../../../schema/frames.ts'
+import { type AppState, clientKeysOf } from '../../http/auth/gate.ts'
+import type { Sessions } from '../../http/auth/sessions.ts'
+import { bearerToken, type VerifyToken } from '../../http/auth/tokens.ts'
+import { HttpError, rateLimited } from '../../http/errors/http-error.ts'
+import { type AddressLimit, addressKey } from '../../http/limits/address-limit.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
-import { socketPaths } from '../../http/socket-upgrade.ts'
+import { socketPaths } from '../../http/paths.ts'
+import { closeWithError, currentResponse } from '../../http/server-options.ts'
 import { socketMessages } from '../messages.ts'
-import { closeCodes } from './close-codes.ts'
+import { closeCodes } from './client.ts'
+import type { SocketSession } from './connection.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
-import { encodeFrames } from './encode-frames.ts'
+import { encodeFrames } from './socket-writer.ts'
 
 const MAX_FRAME_BYTES = 8 * 1024
 /** Codes with which `ws` closes after malformed or oversized input. */
@@ -24,7 +24,7 @@ const PROTOCOL_ERROR_CODES: readonly unknown[] = [1002, 1007, 1009]
 /** Query parameters in which clients of other services send tokens; addresses end up in logs. */
 const TOKEN_PARAMETERS: readonly string[] = ['token', 'access_token', 'jwt', 'authorization']
 
-export interface SocketRoutesParts {
+interface SocketRoutesParts {
   readonly registry: ConnectionRegistry
   /** Whether pages of an origin may open sockets. */
   readonly isAllowedOrigin: (origin: string) => boolean
@@ -172,3 +172,24 @@ function refuseUpgrade(socket: Socket, key: string, retryMs: number): void {
   // What it still sends, its close frame at least, is not of interest.
   socket.resume()
 }
+
+/**
+ * Checks a token and calls `onResult` in the same turn as the check: a revocation either comes before and is seen here,
+ * or after and reaches the connection, which is registered by then. Rejects when the database is unreachable.
+ */
+export const authenticateWith =
+  (readToken: VerifyToken, sessions: Pick<Sessions, 'validAfter' | 'load'>) =>
+  async (text: string, onResult: (result: SocketSession | CloseCode) => void): Promise<void> => {
+    const token = readToken(text)
+    if (token instanceof HttpError) return onResult(token.status === 440 ? closeCodes.tokenExpired : closeCodes.token)
+    const { caller, issuedAt, expiresAt } = token
+    if (caller?.kind !== 'user') return onResult(closeCodes.forbidden)
+    for (;;) {
+      const validAfter = sessions.validAfter(caller.id)
+      if (validAfter !== undefined) {
+        const session = { userId: caller.id, issuedAt, expiresAt, clientKeys: clientKeysOf(text) }
+        return onResult(issuedAt < validAfter ? closeCodes.token : session)
+      }
+      if ((await sessions.load(caller.id)) === null) return onResult(closeCodes.token)
+    }
+  }

@@ -1,10 +1,9 @@
 import { type ChannelMessage, messageSize, sliceLength } from '../channels/channel-message.ts'
 import type { Hub } from '../channels/hub.ts'
 import type { Reservation } from '../channels/resume-budget.ts'
-import { closeCodes } from '../sockets/close-codes.ts'
+import { closeCodes } from '../sockets/client.ts'
 import type { TimeSlice } from '../time-slice.ts'
-import type { ChannelRequest } from './channel-request.ts'
-import type { RoomState } from './room-state.ts'
+import type { ChannelRequest, RoomState } from './channel-access.ts'
 import type { Subscription } from './subscription.ts'
 
 // How a client that may have a channel gets what it misses, and is live then. A request is answered in three steps: read

@@ -4,8 +4,8 @@ import { type ChannelMessage, frameTexts } from '../channels/channel-message.ts'
 import type { FanOutMember } from '../channels/fan-out.ts'
 import type { Hub } from '../channels/hub.ts'
 import type { Client } from '../sockets/client.ts'
-import { encodeFrames } from '../sockets/encode-frames.ts'
-import type { ChannelRequest } from './channel-request.ts'
+import { encodeFrames } from '../sockets/socket-writer.ts'
+import type { ChannelRequest } from './channel-access.ts'
 
 /** A socket's subscription to a channel, which it keeps until it is removed; a live one gets frames as they come. */
 export class Subscription {
@@ -67,7 +67,7 @@ export class Subscription {
   /** The client gets all that is delivered from here on, and has or gets everything after `from`. */
   goLive(from: number): void {
     this.#from = from
-    this.#member = this.#hub.addListener(this.channel, this.#name, this.client)
+    this.#member = this.channel.fanOut.add(this.#name, this.client)
   }
 
   /** Sends a live client what it has not got yet, and nothing more until it is live again. */
@@ -101,7 +101,7 @@ export class Subscription {
   }
 
   #leave(): void {
-    if (this.#member !== undefined) this.#hub.removeListener(this.channel, this.#member)
+    if (this.#member !== undefined) this.channel.fanOut.delete(this.#member)
     this.#member = undefined
   }
 }

@@ -1,20 +1,23 @@
 import type { ClientFrame } from '../../../schema/frames.ts'
-import type { CurrentIncarnation } from '../../ledger/subscriptions/current-incarnation.ts'
-import { type ChannelKey, roomChannel, roomIdOf, userChannel } from '../channels/channel-names.ts'
+import type { CurrentIncarnation } from '../../ledger/subscriptions/applied-events.ts'
 import { type Reservation, type ResumeBudget, unlimited } from '../channels/resume-budget.ts'
+import { type ChannelKey, roomChannel, roomIdOf, userChannel } from '../frames/frame-mapper.ts'
 import { socketMessages } from '../messages.ts'
 import type { Client } from '../sockets/client.ts'
 import {
   type AccessRefusal,
   accessChannel,
   type ChannelAccess,
+  type ChannelRequest,
+  isPlain,
   LEFT_MEANWHILE,
   type MemberRoom,
   NOT_ROOM_MEMBER,
+  type RoomState,
+  requestsIn,
+  type SubFrame,
 } from './channel-access.ts'
-import { type ChannelRequest, isPlain, requestsIn, type SubFrame } from './channel-request.ts'
 import { type ResumeParts, resume, resumeWithState } from './resume.ts'
-import type { RoomState } from './room-state.ts'
 import { Subscription } from './subscription.ts'
 
 /** Rooms to which a socket may be subscribed at a time. */

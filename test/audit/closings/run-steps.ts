@@ -3,7 +3,7 @@ import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
 import type { StepState } from '../../../src/audit/closings/step.ts'
 import { startSteps } from '../../../src/audit/closings/steps-job.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
-import type { ClosingStep } from '../../../src/features/closings/closing-steps.ts'
+import type { ClosingStep } from '../../../src/features/closings/closing.ts'
 import { readDb, type TestApp } from '../../harness/app/test-app.ts'
 import { oldMonth } from '../old-ledger.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { ACCOUNT_PATTERN } from '../../../schema/account.ts'
+import { ACCOUNT_PATTERN } from '../../../schema/common.ts'
 import { chartOfAccounts } from '../../../src/audit/reports/chart-of-accounts.ts'
 import { runAudit } from '../run-audit.ts'
 

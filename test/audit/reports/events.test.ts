@@ -1,9 +1,9 @@
 import { test } from 'tap'
 import { readEventsAfter } from '../../../src/audit/reports/events.ts'
-import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
-import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import {

@@ -1,14 +1,11 @@
 import { test } from 'tap'
 import type { WithdrawalsReport } from '../../../src/audit/reports/withdrawals.ts'
-import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
-import {
-  type RequestWithdrawal,
-  requestWithdrawal,
-} from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
-import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { changeStatus } from '../../../src/features/agency/change-status.ts'
+import { type RequestWithdrawal, requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runAudit } from '../run-audit.ts'

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { pino } from 'pino'
 import { type Test, test } from 'tap'
 import { ReportLimiter, type ReportLimits, streamReply } from '../../../src/audit/routes/report-limiter.ts'
-import { problemOf } from '../../../src/http/errors/problem.ts'
+import { problemOf } from '../../../src/http/errors/http-error.ts'
 import { until } from '../../harness/until.ts'
 
 test('a HEAD request for a long report ends the report without an error', async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { MAX_UNINDEXED_EVENTS } from '../../../src/ledger/indexes/index-lag.ts'
+import { MAX_UNINDEXED_EVENTS } from '../../../src/ledger/indexes/index-reads.ts'
 import { appWithLedger } from '../../audit/routes/ledger-fixture.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'

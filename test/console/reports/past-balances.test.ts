@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
-import { pastBalances } from '../../../src/console/reports/past-balances.ts'
+import { pastBalances } from '../../../src/console/reports/reports.ts'
 import { oldLedger } from '../../audit/old-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { openClient } from '../../harness/postgres/connections.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { createSignInCodes } from '../../../src/console/session/sign-in-codes.ts'
+import { createSignInCodes } from '../../../src/console/session/sign-in.ts'
 import { ConsoleBrowser, signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { csrfOf } from '../page-texts.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'tap'
-import { CachedRead } from '../../../src/db/queries/cached-read.ts'
+import { CachedRead } from '../../../src/db/queries/caches.ts'
 import { until } from '../../harness/until.ts'
 
 /** Loads that the test answers, in the order in which they started. */

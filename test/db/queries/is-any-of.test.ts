@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { isAnyOf } from '../../../src/db/queries/is-any-of.ts'
+import { isAnyOf } from '../../../src/db/queries/expressions.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'

@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
-import { PreparedStatement } from '../../../src/db/queries/prepared-statement.ts'
-import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
+import { PreparedStatement, queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const double = new PreparedStatement<{ readonly n: number }>('double a number', 'select 2 * $1::integer as n')

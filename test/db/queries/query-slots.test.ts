@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import { BatchedLookup, type LookupLimits, requestLimits } from '../../../src/db/queries/batched-lookup.ts'
+import { BatchedLookup, type LookupLimits, QuerySlots, requestLimits } from '../../../src/db/queries/batched-lookup.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
-import { QuerySlots } from '../../../src/db/queries/query-slots.ts'
 
 interface Query {
   readonly keys: readonly string[]

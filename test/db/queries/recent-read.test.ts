@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { RecentRead } from '../../../src/db/queries/recent-read.ts'
+import { RecentRead } from '../../../src/db/queries/caches.ts'
 
 /** A read that takes so many milliseconds of a clock that the test moves. */
 function reads(durations: readonly number[]) {

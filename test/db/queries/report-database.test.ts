@@ -1,6 +1,5 @@
 import { test } from 'tap'
-import { PreparedStatement } from '../../../src/db/queries/prepared-statement.ts'
-import { nameRepeated } from '../../../src/db/queries/report-database.ts'
+import { nameRepeated, PreparedStatement } from '../../../src/db/queries/query-builder.ts'
 
 test('the first texts that are repeated have names, each its own, and others have none', async (t) => {
   const nameOf = nameRepeated(2)

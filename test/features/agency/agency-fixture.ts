@@ -1,4 +1,4 @@
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testOpening } from '../../harness/ledger/test-executor.ts'
 import { profile } from '../answers.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
+import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/instant-transfer.ts'
 import { centsToDollars } from '../../../src/ledger/rules/money.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'

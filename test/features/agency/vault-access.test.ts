@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
-import { UnreadableRecords } from '../../../src/vault/unreadable-records.ts'
+import { requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { UnreadableRecords } from '../../../src/vault/vault.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, bank, cash, dataOf, gold, requests } from './agency-fixture.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { tokenKey } from '../../../src/http/auth/client-keys.ts'
+import { tokenKey } from '../../../src/http/auth/gate.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 

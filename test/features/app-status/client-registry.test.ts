@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
+import { ClientRegistry } from '../../../src/features/app-status/client-registry.ts'
 import { openClient, openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'

@@ -1,11 +1,13 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
-import { evolveModes } from '../../../src/features/app-status/mode.ts'
-import { modeRecord } from '../../../src/features/app-status/presenters.ts'
-import { type DefineRelease, defineRelease } from '../../../src/features/app-status/releases/define-release.ts'
-import { evolveReleases } from '../../../src/features/app-status/releases/release.ts'
-import { removeRelease } from '../../../src/features/app-status/releases/remove-release.ts'
-import { setMode } from '../../../src/features/app-status/set-mode.ts'
+import { evolveModes, setMode } from '../../../src/features/app-status/mode.ts'
+import {
+  type DefineRelease,
+  defineRelease,
+  evolveReleases,
+  removeRelease,
+} from '../../../src/features/app-status/release.ts'
+import { modeRecord } from '../../../src/features/app-status/verbs.ts'
 import { givenWhen } from '../../harness/ledger/given-when.ts'
 
 const open: EventData<'app-mode-set'> = {

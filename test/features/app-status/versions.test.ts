@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { isOlder, parseVersion } from '../../../src/features/app-status/releases/version.ts'
+import { isOlder, parseVersion } from '../../../src/features/app-status/version.ts'
 
 test('versions are ordered', async (t) => {
   // Each row is older than the next one; the texts of one row are the same version.

@@ -1,11 +1,22 @@
 import { test } from 'tap'
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
-import { type AcknowledgeFinding, acknowledgeFinding } from '../../../src/features/closings/acknowledge-finding.ts'
-import { evolveAcknowledgements } from '../../../src/features/closings/acknowledgement.ts'
-import { closings, evolveClosings, LEDGER, lastClosings } from '../../../src/features/closings/closing.ts'
-import { findingId, mayBeAcknowledged, positionIn } from '../../../src/features/closings/closing-finding.ts'
-import { closingSteps } from '../../../src/features/closings/closing-steps.ts'
-import { monthEnds, nextMonth } from '../../../src/features/closings/month.ts'
+import {
+  closingSteps,
+  closings,
+  evolveClosings,
+  LEDGER,
+  lastClosings,
+  monthEnds,
+  nextMonth,
+} from '../../../src/features/closings/closing.ts'
+import {
+  type AcknowledgeFinding,
+  acknowledgeFinding,
+  evolveAcknowledgements,
+  findingId,
+  mayBeAcknowledged,
+  positionIn,
+} from '../../../src/features/closings/finding.ts'
 import { type RecordClosing, recordClosing } from '../../../src/features/closings/record-closing.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'

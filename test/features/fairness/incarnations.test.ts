@@ -1,7 +1,6 @@
 import { assert, property, stringMatching, tuple } from 'fast-check'
 import { test } from 'tap'
-import { CHAIN_LENGTH, chainId, luckyChains } from '../../../src/features/fairness/lg1.ts'
-import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { CHAIN_LENGTH, chainId, luckyChains, spinSeeds } from '../../../src/features/fairness/algorithms.ts'
 import { gameUid } from '../../../src/features/roulette/game.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { runs } from '../../harness/properties.ts'

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { CHAIN_LENGTH, chainStart, luckyChains } from '../../../src/features/fairness/lg1.ts'
+import { CHAIN_LENGTH, chainStart, luckyChains } from '../../../src/features/fairness/algorithms.ts'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 

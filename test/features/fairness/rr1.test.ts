@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { spinSeeds } from '../../../src/features/fairness/algorithms.ts'
 
 test('a game’s seed follows from the key, its uid and the incarnation', async (t) => {
   const seeds = spinSeeds('a key')

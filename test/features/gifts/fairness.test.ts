@@ -1,10 +1,9 @@
 import { test } from 'tap'
 import type { VerifyDraw } from '../../../schema/fairness.ts'
-import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
-import { drawOrder, hashTimes } from '../../../src/features/fairness/lg1.ts'
-import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
+import { drawOrder, hashTimes } from '../../../src/features/fairness/algorithms.ts'
+import { chooseSeed, evolveLuckyChains, showChains } from '../../../src/features/fairness/lucky-chains.ts'
 import type { IncrementalVerdict, Verdict } from '../../../src/features/fairness/verdict.ts'
-import { verifyDraw } from '../../../src/features/gifts/lucky/verify-draw.ts'
+import { verifyDraw } from '../../../src/features/gifts/verify-draw.ts'
 import { givenWhen, testIncarnation as incarnation } from '../../harness/ledger/given-when.ts'
 import { testChains } from '../../harness/ledger/test-executor.ts'
 

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
-import { giftFrames } from '../../../src/features/gifts/frames.ts'
-import { rot41 } from '../../../src/features/gifts/rot41.ts'
+import { giftFrames, rot41 } from '../../../src/features/gifts/frames.ts'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'

@@ -2,13 +2,15 @@ import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
 import {
   approvalSettings,
+  approvalUses,
   evolveApprovalSettings,
+  evolveApprovalUses,
   isSameLimits,
-} from '../../../src/features/proposals/approval-settings.ts'
-import type { ApprovalLimits, CoveredVerb } from '../../../src/features/proposals/covered-verb.ts'
-import { coveredCall } from '../../../src/features/proposals/covered-verb.ts'
+  openApprovals,
+  setApprovals,
+} from '../../../src/features/proposals/approval-limits.ts'
+import { type ApprovalLimits, type CoveredVerb, coveredCall } from '../../../src/features/proposals/covered-verb.ts'
 import { approveProposal, expireProposals, rejectProposal } from '../../../src/features/proposals/decide.ts'
-import { approvalUses, evolveApprovalUses } from '../../../src/features/proposals/limit-use.ts'
 import { limited } from '../../../src/features/proposals/make.ts'
 import {
   evolveProposals,
@@ -16,12 +18,10 @@ import {
   proposalContents,
   proposals,
 } from '../../../src/features/proposals/proposal.ts'
-import { openApprovals, setApprovals } from '../../../src/features/proposals/set-approvals.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
-import { debit } from '../../../src/features/wallet/debit.ts'
-import { passedTime, passedTimeKey } from '../../../src/ledger/rules/passed-time.ts'
-import type { State } from '../../../src/ledger/rules/state.ts'
+import { type Credit, credit, debit } from '../../../src/features/wallet/balance-move.ts'
+import { passedTime, passedTimeKey } from '../../../src/ledger/rules/incarnation.ts'
+import type { State } from '../../../src/ledger/rules/projection.ts'
 import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { main } from '../../../scripts/approvals.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'

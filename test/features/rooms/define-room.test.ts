@@ -1,14 +1,8 @@
 import { test } from 'tap'
 import { type DefinedRoom, type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
-import {
-  evolveMembers,
-  isMember,
-  joinedEvent,
-  roomMemberKey,
-  roomMembers,
-} from '../../../src/features/rooms/members/member.ts'
-import { roomRecord } from '../../../src/features/rooms/presenters.ts'
+import { evolveMembers, isMember, joinedEvent, roomMemberKey, roomMembers } from '../../../src/features/rooms/member.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from '../../../src/features/rooms/room.ts'
+import { roomRecord } from '../../../src/features/rooms/verbs.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows, testOpening } from '../../harness/ledger/test-executor.ts'

@@ -1,5 +1,5 @@
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testOpening } from '../../harness/ledger/test-executor.ts'
 import { dataOf, profile } from '../answers.ts'

@@ -1,7 +1,6 @@
 import { test } from 'tap'
-import { revokedStaffSessions } from '../../../src/features/staff/presenters.ts'
-import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-sessions.ts'
-import { evolveStaff, staffSessions } from '../../../src/features/staff/staff.ts'
+import { revokedStaffSessions } from '../../../src/features/staff/routes.ts'
+import { evolveStaff, revokeStaffSessions, staffSessions } from '../../../src/features/staff/staff-sessions.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 test('revoking ends sessions of staff that began before this second, also of an unknown member', async (t) => {

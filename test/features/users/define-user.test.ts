@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { defineCountry } from '../../../src/features/users/country.ts'
 import { type DefineUsers, defineUsers, type UserFields } from '../../../src/features/users/define-user.ts'
-import { userRecords } from '../../../src/features/users/presenters.ts'
 import { evolveUsers, userProfiles, userUids } from '../../../src/features/users/user.ts'
+import { userRecords } from '../../../src/features/users/verbs.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 

@@ -1,10 +1,7 @@
 import { test } from 'tap'
-import { devices } from '../../../src/features/users/devices/device.ts'
-import { registerDevice } from '../../../src/features/users/devices/register-device.ts'
-import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
-import { revokedSessions } from '../../../src/features/users/presenters.ts'
-import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
-import { evolveUsers, users } from '../../../src/features/users/user.ts'
+import { devices, registerDevice, removeDevice } from '../../../src/features/users/device.ts'
+import { evolveUsers, revokeSessions, users } from '../../../src/features/users/user.ts'
+import { revokedSessions } from '../../../src/features/users/verbs.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 

@@ -1,5 +1,5 @@
 import { loadDemo } from '../../../src/demo/load.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { testOpening } from '../ledger/test-executor.ts'
 import type { Scope } from '../scope.ts'
 import { until } from '../until.ts'

@@ -1,7 +1,6 @@
 import type { EventData } from '../../../schema/events.ts'
-import { account, type Currency } from '../../../src/ledger/rules/account.ts'
+import { account, type Currency, transfer } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { transfer } from '../../../src/ledger/rules/movement.ts'
 
 /** Events that tests start with. */
 

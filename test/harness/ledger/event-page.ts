@@ -1,4 +1,4 @@
-import type { Movement } from '../../../src/ledger/rules/event.ts'
+import type { Movement } from '../../../src/ledger/rules/account.ts'
 import type { Page } from '../../../src/ledger/storage/copy-rows.ts'
 
 /** Object ids of PostgreSQL's types. */

@@ -1,15 +1,18 @@
 import { Value } from '@sinclair/typebox/value'
 import { eventTypes } from '../../../schema/events.ts'
-import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import { combineEvolvers, type Evolver } from '../../../src/ledger/rules/evolve.ts'
+import {
+  combineEvolvers,
+  type Evolver,
+  type LedgerEvent,
+  type PositionedEvent,
+} from '../../../src/ledger/rules/event.ts'
 import { incarnations } from '../../../src/ledger/rules/incarnation.ts'
-import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
-import type { WritableState } from '../../../src/ledger/rules/state.ts'
+import { type Key, keyOf, type Projection, type WritableState } from '../../../src/ledger/rules/projection.ts'
 import { type Context, isRefusal, type Refusal, type Verb } from '../../../src/ledger/rules/verb.ts'
-import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
-import { type BegunIncarnation, CurrentIncarnation } from '../../../src/ledger/subscriptions/current-incarnation.ts'
+import { isReadByEvolvers } from '../../../src/ledger/storage/text-bytes.ts'
+import { type BegunIncarnation, CurrentIncarnation } from '../../../src/ledger/subscriptions/applied-events.ts'
 
 /** The result of a command: its events and answer, or its refusal. */
 interface Result<Answer> {

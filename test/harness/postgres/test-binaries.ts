@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Binaries, findBinaries } from '../../../src/db/cluster/binaries.ts'
+import { type Binaries, findBinaries } from '../../../src/db/cluster/cluster.ts'
 
 /** Where Debian puts PostgreSQL, a folder a version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql'

@@ -3,7 +3,7 @@ import { accessSync, appendFileSync, constants, readdirSync, rmSync, statfsSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
-import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
+import { startAndConnect } from '../../../src/db/cluster/cluster-session.ts'
 import { isAlive } from '../../../src/db/cluster/postmaster.ts'
 import { cpuMsOf } from '../process/cpu-time.ts'
 import { testBinaries } from './test-binaries.ts'

@@ -1,8 +1,8 @@
 import { escapeIdentifier, Pool } from 'pg'
 import tap from 'tap'
 import { ledgerUrl } from '../../../src/db/ledger-url.ts'
-import { grantService } from '../../../src/db/migrations/grants.ts'
-import { migrate } from '../../../src/db/migrations/migrate.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { grantService } from '../../../src/db/roles.ts'
 import { findTestCluster, isInMemory, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
 import { inTestSchema, testSchema } from './test-schema.ts'
 

@@ -1,4 +1,4 @@
-import { readLedgerSchema } from '../../../src/config/ledger-schema.ts'
+import { readLedgerSchema } from '../../../src/config/environment.ts'
 import { ledgerUrl } from '../../../src/db/ledger-url.ts'
 
 /** The schema of every test's ledger: that of LEDGER_SCHEMA, as for the service. */

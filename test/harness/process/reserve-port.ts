@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../src/config/error-code.ts'
-import { freePort } from '../../../src/db/cluster/free-port.ts'
+import { freePort } from '../../../src/db/cluster/cluster-session.ts'
 
 /** A file for each port that a test on this machine has chosen lately. */
 const FOLDER = join(tmpdir(), `economy-ports-${userInfo().uid}`)

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { PublicAddress } from '../../../src/http/auth/public-address.ts'
+import { PublicAddress } from '../../../src/http/origins.ts'
 
 const nothing = { publicUrl: null, assetBaseUrl: null, allowedOrigins: [], port: 3000 }
 

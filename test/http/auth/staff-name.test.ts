@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { plainActor, plainStaffName } from '../../../src/http/auth/staff-name.ts'
+import { plainActor, plainStaffName } from '../../../src/http/auth/caller.ts'
 import { dataOf } from '../../features/answers.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'

@@ -1,10 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { openapiDocument } from '../../../scripts/openapi.ts'
-import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/prepared-response.ts'
 import { asyncapi, asyncapiAt } from '../../../src/http/documents/asyncapi.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { socketPaths } from '../../../src/http/socket-upgrade.ts'
+import { socketPaths } from '../../../src/http/paths.ts'
+import { acceptedEncoding, PreparedResponse } from '../../../src/http/prepared-response.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
 const documents = ['/docs', '/docs/sockets', '/docs/codes', '/docs/fairness', '/docs/json', '/docs/asyncapi.json']

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { FrameErrorCode } from '../../../schema/frames.ts'
 import { openapiDocument } from '../../../scripts/openapi.ts'
-import { frameCodes, httpCodes, upgradeCodes } from '../../../src/http/documents/codes.ts'
+import { frameCodes, httpCodes, upgradeCodes } from '../../../src/http/documents/pages/codes-page.ts'
 import { createMinimalApp } from '../../harness/app/minimal-app.ts'
 import { dereference } from '../../harness/http/dereference.ts'
 

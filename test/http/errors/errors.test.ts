@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
-import { problemOf } from '../../../src/http/errors/problem.ts'
+import { problemOf } from '../../../src/http/errors/http-error.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 import { until } from '../../harness/until.ts'

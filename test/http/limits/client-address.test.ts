@@ -1,6 +1,6 @@
 import { array, assert, integer, property } from 'fast-check'
 import { test } from 'tap'
-import { addressKey } from '../../../src/http/limits/client-address.ts'
+import { addressKey } from '../../../src/http/limits/address-limit.ts'
 import { runs } from '../../harness/properties.ts'
 
 test('each form of an address has its key', async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { runYielding, yieldToEventLoop } from '../../../src/http/limits/event-loop-yield.ts'
+import { runYielding, yieldToEventLoop } from '../../../src/http/limits/concurrency.ts'
 
 /** Counts the turns of the event loop until it is stopped. */
 function countTurns() {

@@ -1,6 +1,6 @@
 import { Registry } from '@prometheus-io/client'
 import { test } from 'tap'
-import { parseListenOverflows, watchAcceptOverflows } from '../../../src/http/observability/accept-overflows.ts'
+import { parseListenOverflows, watchAcceptOverflows } from '../../../src/http/observability/metrics.ts'
 
 test('overflows of accept queues are found by their name', async (t) => {
   const text = 'TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 39830 2\nIpExt: InNoRoutes\nIpExt: 7\n'

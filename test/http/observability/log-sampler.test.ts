@@ -1,6 +1,5 @@
 import { test } from 'tap'
-import { LogSampler } from '../../../src/http/observability/log-sampler.ts'
-import { createLogger } from '../../../src/http/observability/logging.ts'
+import { createLogger, LogSampler } from '../../../src/http/observability/logging.ts'
 
 function logging() {
   const lines: string[] = []

@@ -1,6 +1,6 @@
 import { assert, json, property } from 'fast-check'
 import { test } from 'tap'
-import { hasPlausibleShape } from '../../../src/http/validation/json-shape.ts'
+import { hasPlausibleShape } from '../../../src/http/validation/body.ts'
 import { runs } from '../../harness/properties.ts'
 
 const isPlausible = (text: string): boolean => hasPlausibleShape(Buffer.from(text))

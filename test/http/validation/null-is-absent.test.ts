@@ -4,9 +4,9 @@ import { RequestWithdrawal } from '../../../schema/agency.ts'
 import { DefineRelease, SetAppMode } from '../../../schema/app-status.ts'
 import { VerifyBody } from '../../../schema/fairness.ts'
 import { InstantSend } from '../../../schema/gifts.ts'
-import { parseQuery } from '../../../src/http/validation/query.ts'
+import { parseQuery } from '../../../src/http/validation/request-parts.ts'
 import { compileValidator } from '../../../src/http/validation/validators.ts'
-import { parseFrame } from '../../../src/realtime/sockets/parse-frame.ts'
+import { parseFrame } from '../../../src/realtime/sockets/frame-parser.ts'
 
 /** Whether a body is valid, and what is left of it. */
 function check(schema: TSchema, body: object): [boolean, object] {

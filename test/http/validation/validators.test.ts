@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { test } from 'tap'
 import { VerifyBody } from '../../../schema/fairness.ts'
 import { InstantSend } from '../../../schema/gifts.ts'
-import { DefineUsers } from '../../../schema/operator.ts'
+import { DefineUsers } from '../../../schema/users.ts'
 import { compileValidator, hasAtMostValues } from '../../../src/http/validation/validators.ts'
 
 const many = <T>(length: number, item: () => T): T[] => Array.from({ length }, item)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
-import { DatabaseClock } from '../../../src/ledger/executor/database-clock.ts'
+import { DatabaseClock } from '../../../src/ledger/executor/pipelined-connection.ts'
 import { lockHead } from '../../../src/ledger/executor/statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { evolve, tables } from '../../../src/domain.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { command } from '../../../src/ledger/executor/command.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { Closed, DatabaseIsStandby, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { addBagItems } from '../../../src/features/gifts/bag.ts'
 import { openClient } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 import { giftLedger, rose, send } from './gift-ledger.ts'

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
-import { debit } from '../../../src/features/wallet/debit.ts'
+import { credit, debit } from '../../../src/features/wallet/balance-move.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { StallWatch } from '../../../src/ledger/executor/stall-watch.ts'
+import { StallWatch } from '../../../src/ledger/executor/command-queue.ts'
 
 test('a stall lasts from the first command that waits until something is settled', async (t) => {
   let now = 1_000

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { credit } from '../../../src/features/wallet/credit.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
 import { indexUrgency } from '../../../src/ledger/indexes/indexer.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'

@@ -1,10 +1,8 @@
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
 import { RowCache } from '../../../src/ledger/executor/row-cache.ts'
-import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
-import { balances, holds } from '../../../src/ledger/rules/account.ts'
-import type { Movement } from '../../../src/ledger/rules/event.ts'
-import { applyMovements } from '../../../src/ledger/rules/movement.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay.ts'
+import { applyMovements, balances, holds, type Movement } from '../../../src/ledger/rules/account.ts'
 import { runs } from '../../harness/properties.ts'
 
 const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins']

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay.ts'
 import type { Projection } from '../../../src/ledger/rules/projection.ts'
 
 const things: Projection<string> = { name: 'things' }

@@ -1,9 +1,8 @@
 import { test } from 'tap'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
-import { debit } from '../../../src/features/wallet/debit.ts'
+import { credit, debit } from '../../../src/features/wallet/balance-move.ts'
 import { AdvanceStatements } from '../../../src/ledger/executor/statements.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 

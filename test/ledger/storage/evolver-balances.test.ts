@@ -1,6 +1,6 @@
 import { assert, nat, property, string } from 'fast-check'
 import { test } from 'tap'
-import { isReadByEvolvers, isReadByEvolversAt } from '../../../src/ledger/storage/evolver-balances.ts'
+import { isReadByEvolvers, isReadByEvolversAt } from '../../../src/ledger/storage/text-bytes.ts'
 import { runs } from '../../harness/properties.ts'
 
 test('isReadByEvolversAt agrees with isReadByEvolvers', async (t) => {

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { credit } from '../../../src/features/wallet/credit.ts'
-import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { credit } from '../../../src/features/wallet/balance-move.ts'
+import { genesis, recordRestore } from '../../../src/ledger/rules/incarnation.ts'
 import {
   compareWithSeen,
   type LedgerEnd,
@@ -10,7 +10,6 @@ import {
   recordLostCommits,
   saveHome,
 } from '../../../src/ledger/storage/lost-commits.ts'
-import { recordRestore } from '../../../src/ledger/storage/record-restore.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { testIncarnation } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { prune } from '../../../src/ledger/storage/prune.ts'
+import { prune } from '../../../src/db/queries/delete-older-rows.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'

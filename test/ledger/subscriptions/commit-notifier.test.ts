@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { CommitNotifier, retryDelayMs } from '../../../src/ledger/subscriptions/commit-notifier.ts'
+import { CommitNotifier, retryDelayMs } from '../../../src/ledger/subscriptions/followers.ts'
 
 const message = (type: string, body: Buffer): Buffer => {
   const length = Buffer.alloc(4)

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { CurrentIncarnation } from '../../../src/ledger/subscriptions/current-incarnation.ts'
+import { CurrentIncarnation } from '../../../src/ledger/subscriptions/applied-events.ts'
 
 const HOUR_MICROS = 3_600_000_000
 const hoursAgo = (hours: number): number => Date.now() * 1_000 - hours * HOUR_MICROS

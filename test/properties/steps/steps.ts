@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
+import { MAX_INTEGER } from '../../../schema/common.ts'
 import type { GiftKind } from '../../../schema/events.ts'
-import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
 import { agencyOpening, agencyStep } from './agency-steps.ts'
 import { type Generated, numberOf } from './generated.ts'

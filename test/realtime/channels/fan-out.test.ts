@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { array, assert, constant, constantFrom, integer, nat, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
-import { FanOut, type FanOutMember } from '../../../src/realtime/channels/fan-out.ts'
-import { FlushScheduler } from '../../../src/realtime/channels/flush-scheduler.ts'
+import { FanOut, type FanOutMember, FlushScheduler } from '../../../src/realtime/channels/fan-out.ts'
 import { runs } from '../../harness/properties.ts'
 
 const ENDED = Number.NEGATIVE_INFINITY

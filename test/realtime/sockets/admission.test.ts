@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'tap'
-import { ReturnTimes } from '../../../src/realtime/sockets/return-times.ts'
+import { ReturnTimes } from '../../../src/realtime/sockets/connection-registry.ts'
 import { token } from '../../harness/app/minimal-app.ts'
 import { chatSlices, createRooms } from '../../harness/app/realtime-fixtures.ts'
 import { startInstance, TestClient } from '../../harness/app/realtime-instance.ts'

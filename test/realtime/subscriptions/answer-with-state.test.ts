@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { channelMessage } from '../../../src/realtime/channels/channel-message.ts'
-import type { RoomState } from '../../../src/realtime/subscriptions/room-state.ts'
+import type { RoomState } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { chatRoom } from '../../harness/app/realtime-fixtures.ts'
 import { forEach, mapEvent, NO_PROFILES, openClient, openHub, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import type { ChannelKey } from '../../../src/realtime/channels/channel-names.ts'
 import { Reservation } from '../../../src/realtime/channels/resume-budget.ts'
+import type { ChannelKey } from '../../../src/realtime/frames/frame-mapper.ts'
 import { forEach, memberOf, openClient, openHub, readNothing, roomEvent, turnsUntil, upTo } from './hub-fixtures.ts'
 
 const room = (n: number): string => `one-to-room:R${n}`

@@ -1,4 +1,4 @@
-import { findBinaries } from '../../../src/db/cluster/binaries.ts'
+import { findBinaries } from '../../../src/db/cluster/cluster.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { makeSynchronous, type Server, STANDBY_NAME, startReplicated } from '../../harness/postgres/replicated.ts'
 import { debianBinaries } from '../../harness/postgres/test-binaries.ts'

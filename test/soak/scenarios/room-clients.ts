@@ -1,6 +1,6 @@
 import { openPool } from '../../../src/db/pool.ts'
-import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
-import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
+import { eventsAfter } from '../../../src/ledger/storage/stored-event.ts'
+import { createEventMapper } from '../../../src/realtime/frames/frame-mapper.ts'
 import { slices } from '../../../src/slices.ts'
 import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'

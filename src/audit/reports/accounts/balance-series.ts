@@ -1,8 +1,13 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../../db/queries/micros.ts'
+import { micros } from '../../../db/queries/expressions.ts'
 import type { Tables } from '../../../db/tables.ts'
-import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-lag.ts'
-import { entriesAt, entriesBetween, indexedSql } from '../../../ledger/indexes/index-reads.ts'
+import {
+  entriesAt,
+  entriesBetween,
+  IndexLagExceeded,
+  indexedSql,
+  MAX_UNINDEXED_EVENTS,
+} from '../../../ledger/indexes/index-reads.ts'
 import { baseOf } from '../../../ledger/indexes/index-rows.ts'
 import { readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'

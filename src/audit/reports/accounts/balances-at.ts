@@ -1,7 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-lag.ts'
-import { entriesAt, entriesBetween, indexedSql } from '../../../ledger/indexes/index-reads.ts'
+import {
+  entriesAt,
+  entriesBetween,
+  IndexLagExceeded,
+  indexedSql,
+  MAX_UNINDEXED_EVENTS,
+} from '../../../ledger/indexes/index-reads.ts'
 import { baseOf } from '../../../ledger/indexes/index-rows.ts'
 import { canBeHeld, currencyOf } from '../../../ledger/rules/account.ts'
 import type { Hold } from '../explain.ts'

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { IndexLagExceeded, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-lag.ts'
-import { indexedSql } from '../../../ledger/indexes/index-reads.ts'
+import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-reads.ts'
 import { accountRowsSql } from '../../../ledger/indexes/index-rows.ts'
 import { type Currency, currencies, type Holder } from '../../../ledger/rules/account.ts'
 import { readBalancesAt, readHoldsAt } from './balances-at.ts'

@@ -1,15 +1,22 @@
 import type { EventData } from '../../../../schema/events.ts'
-import { CHAIN_LENGTH, chainId, drawOrder } from '../../../features/fairness/lg1.ts'
-import { nextChainNumber, runningChain } from '../../../features/fairness/lucky-progress.ts'
-import { entriesHash, entryLines, spin, spinCommitment } from '../../../features/fairness/rr1.ts'
-import { decorations, oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
-import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
+import {
+  CHAIN_LENGTH,
+  chainId,
+  drawOrder,
+  entriesHash,
+  entryLines,
+  spin,
+  spinCommitment,
+} from '../../../features/fairness/algorithms.ts'
+import { nextChainNumber, runningChain } from '../../../features/fairness/lucky-chains.ts'
+import { decorations, oddsTables } from '../../../features/gifts/decoration.ts'
+import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/odds.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
-import type { State } from '../../../ledger/rules/state.ts'
+import type { State } from '../../../ledger/rules/projection.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 
 interface CheckedChain {

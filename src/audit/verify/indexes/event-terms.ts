@@ -1,5 +1,5 @@
 import { type TermKind, userFields, userListFields } from '../../../ledger/indexes/index-rows.ts'
-import { type EventRowReader, textColumns } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
+import { type EventRowReader, textColumns } from '../../../ledger/storage/event-row-reader.ts'
 
 type Visit = (term: number) => void
 

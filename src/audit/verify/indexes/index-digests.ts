@@ -1,7 +1,7 @@
 import { getRandomValues } from 'node:crypto'
 import { baseOf } from '../../../ledger/indexes/index-rows.ts'
-import type { EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
+import type { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
 import type { BalanceChecks } from '../balance-checks.ts'
 import { userTerm, visitTerms } from './event-terms.ts'
 import { IndexRowReader, type IndexTable } from './index-row-reader.ts'

@@ -1,5 +1,5 @@
-import { internName } from '../../../ledger/storage/binary-rows/interned-names.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
+import { internName } from '../../../ledger/storage/text-bytes.ts'
 
 export type IndexTable = 'account_index' | 'event_index'
 

@@ -1,5 +1,4 @@
 import type { Language } from '../../../../schema/languages.ts'
-import { PAGE_STYLE_PATH } from './page-style.ts'
 
 interface PageOptions {
   readonly language?: Language
@@ -50,3 +49,41 @@ const listItems = (list: string): string =>
     .split('\n')
     .map((item) => `<li>${formatText(item.replace(/^- /, ''))}</li>`)
     .join('\n')
+
+/** Where the style sheet of all pages for people is served. */
+export const PAGE_STYLE_PATH = '/page.css'
+
+/** Light or dark as the system is. Long words and code wrap, so that a phone shows them without scrolling sideways. */
+export const pageStyle = `:root {
+  color-scheme: light dark;
+  background: Canvas;
+  color: CanvasText;
+  font: 1rem/1.5 system-ui, sans-serif;
+}
+body {
+  margin: 0 auto;
+  max-width: 64rem;
+  padding: 1rem;
+}
+h1, h2, h3, p, li, td, th, code {
+  overflow-wrap: anywhere;
+}
+pre {
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+}
+th, td {
+  padding: 0 0.5rem 0.25rem 0;
+  text-align: start;
+  vertical-align: top;
+}
+`
+
+/** Headers of pages: only our own scripts and styles, and no framing. */
+export const pageHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+}

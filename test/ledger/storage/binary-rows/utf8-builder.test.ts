@@ -1,6 +1,6 @@
 import { assert, double, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
-import { Utf8Builder } from '../../../../src/ledger/storage/binary-rows/utf8-builder.ts'
+import { Utf8Builder } from '../../../../src/ledger/storage/text-bytes.ts'
 import { runs } from '../../../harness/properties.ts'
 
 const written = (value: number): string => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
+import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/row-table.ts'
 import { openClient } from '../../../harness/postgres/connections.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 import { anyCharacter, runs } from '../../../harness/properties.ts'

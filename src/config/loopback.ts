@@ -1,2 +1,0 @@
-/** Whether only this machine reaches what listens there. */
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')

@@ -1,0 +1,114 @@
+import { fnv1a, foldUpperBits, OFFSET_BASIS } from '../rules/hash.ts'
+
+/** A cache of names of accounts, actors and types, each in the slot that its bytes hash to. */
+const slots: (string | undefined)[] = Array.from({ length: 2 ** 18 })
+const SLOT_MASK = slots.length - 1
+
+/** The characters of `user:4709:diamonds` that distinguish it from most others. */
+const HASHED_FROM = 4
+const HASHED_TO = 13
+
+/**
+ * The name in the buffer as a string, the same object each time as long as no other name takes its slot, so that map
+ * lookups by it are fast. Compares bytes one by one, which is faster for short names than decoding them first.
+ */
+export function internName(bytes: Buffer, start: number, length: number): string {
+  const to = start + Math.min(HASHED_TO, length)
+  let hash = fnv1a(fnv1a(OFFSET_BASIS, bytes[start] ?? 0), bytes[start + length - 1] ?? 0) ^ length
+  for (let i = start + HASHED_FROM; i < to; i += 1) hash = fnv1a(hash, bytes[i] ?? 0)
+  const slot = foldUpperBits(hash) & SLOT_MASK
+  const name = slots[slot]
+  if (name !== undefined && name.length === length && equalsAt(name, bytes, start)) return name
+  const text = bytes.toString('utf8', start, start + length)
+  // Only ASCII is cached: `equalsAt` compares characters with bytes.
+  return text.length === length ? (slots[slot] = text) : text
+}
+
+/** Whether the buffer has this ASCII name at `start`. */
+export function equalsAt(name: string, bytes: Buffer, start: number): boolean {
+  for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
+  return true
+}
+
+/** How the names of dollar accounts, of either wallet, end, and how those of games begin. */
+const DOLLAR_SUFFIX = 'dollars'
+const GAME_PREFIX = 'game:'
+
+/**
+ * Whether evolvers may read the balance of an account: dollars may have holds, and a game has its players' stakes. A
+ * replay may keep all other balances outside its state, where they are cheaper.
+ */
+export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)
+
+/** As `isReadByEvolvers`, for a name in a buffer. */
+export const isReadByEvolversAt = (bytes: Buffer, start: number, length: number): boolean =>
+  (length >= DOLLAR_SUFFIX.length && equalsAt(DOLLAR_SUFFIX, bytes, start + length - DOLLAR_SUFFIX.length)) ||
+  (length >= GAME_PREFIX.length && equalsAt(GAME_PREFIX, bytes, start))
+
+/** Up to this length a loop is faster than a native copy. */
+const MAX_LOOP_BYTES = 28
+const ZERO = '0'.charCodeAt(0)
+
+/** Builds UTF-8 text piece by piece in a buffer that is used again for the next text. */
+export class Utf8Builder {
+  #bytes = Buffer.alloc(16_384)
+  #length = 0
+
+  /** The text so far; valid until `clear`. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** Appends one ASCII character. */
+  appendByte(code: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length - 1] = code
+  }
+
+  /** As `appendAscii(String(value))`, without a string for numbers of up to 31 bits. */
+  appendNumber(value: number): void {
+    let rest = value | 0
+    if (rest !== value || rest < 0) return this.appendAscii(String(value))
+    let digits = 1
+    for (let least = 10; rest >= least && digits < 10; least *= 10) digits += 1
+    const from = this.#reserve(digits)
+    const bytes = this.#bytes
+    for (let i = digits - 1; i >= 0; i -= 1) {
+      const next = (rest / 10) | 0
+      bytes[from + i] = ZERO + rest - next * 10
+      rest = next
+    }
+  }
+
+  /** Appends text that is ASCII only. */
+  appendAscii(text: string): void {
+    const to = this.#reserve(text.length)
+    const bytes = this.#bytes
+    if (text.length > MAX_LOOP_BYTES) bytes.write(text, to, 'latin1')
+    else for (let i = 0; i < text.length; i += 1) bytes[to + i] = text.charCodeAt(i)
+  }
+
+  /** Appends bytes of another buffer. */
+  appendBytes(text: Buffer, start: number, length: number): void {
+    const to = this.#reserve(length)
+    const bytes = this.#bytes
+    if (length > MAX_LOOP_BYTES) text.copy(bytes, to, start, start + length)
+    else for (let i = 0; i < length; i += 1) bytes[to + i] = text[start + i] ?? 0
+  }
+
+  /** Makes room for this many more bytes and returns where it begins. */
+  #reserve(length: number): number {
+    const from = this.#length
+    this.#length = from + length
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.alloc(this.#length * 2)
+      this.#bytes.copy(larger, 0, 0, from)
+      this.#bytes = larger
+    }
+    return from
+  }
+}
