@@ -152,7 +152,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const limitPublic = publicLimit(verifyToken, limitUnauthenticated)
   if (parts.docs) docsRoutes(app, limitPublic, parts.publicUrl)
   homeRoutes(app, limitPublic)
-  playersPageRoutes(app, services, verifyToken, limitUnauthenticated)
+  playersPageRoutes(app, services, limitPublic)
   const assetFolders = parts.assetDir === null ? [demoPictures] : [parts.assetDir, demoPictures]
   assetRoutes(app, assetFolders, limitPublic)
   const { rateLimit } = parts

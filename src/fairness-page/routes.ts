@@ -7,8 +7,7 @@ import { publishedDecoration } from '../features/gifts/presenters.ts'
 import { allDecorations } from '../features/gifts/reads.ts'
 import { OddsResponses } from '../features/gifts/routes.ts'
 import type { Services } from '../features/services.ts'
-import { hasValidToken, type LimitUnauthenticated } from '../http/auth/auth.ts'
-import type { VerifyToken } from '../http/auth/tokens.ts'
+import type { LimitUnauthenticated } from '../http/auth/auth.ts'
 import { escapeHtml, formatText, htmlPage, pageHeaders } from '../http/documents/pages/html-page.ts'
 import { PreparedResponse } from '../http/prepared-response.ts'
 import { formatNumber } from '../language/numbers.ts'
@@ -31,11 +30,10 @@ const STYLE = 'fairness.css'
 export function playersPageRoutes(
   app: FastifyInstance,
   { applied, db, settings }: Pick<Services, 'applied' | 'db' | 'settings'>,
-  verify: VerifyToken,
-  limitUnauthenticated: LimitUnauthenticated,
+  limitPublic: LimitUnauthenticated,
 ): void {
   const limit = (request: FastifyRequest): void => {
-    const refusal = hasValidToken(request, verify) ? undefined : limitUnauthenticated(request)
+    const refusal = limitPublic(request)
     if (refusal !== undefined) throw refusal
   }
   const cachedIn = (language: Language) =>

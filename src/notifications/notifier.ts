@@ -25,7 +25,7 @@ export type Notifier = (
   events: readonly PositionedEvent[],
 ) => Promise<readonly AddressedNotification[]>
 
-/** Composes the notifications of events with present names. */
+/** Composes the notifications of events with current names. */
 export const createNotifier =
   (mapper: NotificationMapper, lookups: NameLookups): Notifier =>
   async (db, events) => {

@@ -7,7 +7,10 @@ import { threads } from '../../src/audit/jobs/threads.ts'
  */
 export function auditInThisThread(t: Test): void {
   const tasks: Promise<unknown>[] = []
-  const run: typeof threads.run = (_module, work, task, signal, progress) => {
+  const run: typeof threads.run = async (module, work, task, signal, progress) => {
+    // As a thread finds it.
+    const { [work.name]: exported }: Readonly<Record<string, unknown>> = await import(module)
+    if (exported !== work) throw new Error(`${module} exports no ${work.name}`)
     const done = work(task, signal, progress)
     tasks.push(done.catch(() => {}))
     const aborted = new Promise<never>((_, reject) => {

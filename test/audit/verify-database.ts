@@ -11,7 +11,6 @@ export const verifyDatabase = (
   { serviceUrl }: TestDatabase,
   asOf: number | null = null,
   checkpoint: CheckpointHead | null = null,
-  onService?: () => Promise<void>,
 ): Promise<Verification> => {
   const { signal } = new AbortController()
   return verify(serviceUrl, {
@@ -20,7 +19,6 @@ export const verifyDatabase = (
     piiKey: testPiiKey,
     progress: () => {},
     signal,
-    ...(onService && { onService }),
   })
 }
 

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { awaitStandby, positionWaiter } from '../../src/db/standby.ts'
-
-/** For what comes before the deadline, however busy the machine is. */
-const DEADLINE_MS = 60_000
+import { DEADLINE_MS } from '../harness/until.ts'
 
 test('a read waits for a standby, but not for long', async (t) => {
   let looks = 0

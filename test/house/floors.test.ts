@@ -103,7 +103,7 @@ const nonRules =
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !nonRules.test(path))
 /** Files of the ledger that do no I/O, its rules included. */
 const pureLedger =
-  /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|text-bytes))\.ts$/
+  /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|row-table|text-bytes))\.ts$/
 
 test('what the schemas, the languages and the ledger import', async (t) => {
   const schemas = foreign(under('schema'), () => [/^@sinclair\/typebox$/, /^schema\//])

@@ -76,6 +76,7 @@ test('every sentence that stands next to its use is one in both languages', asyn
   t.ok(written.length > 80)
   for (const [name, { en, ar }] of written) {
     t.match(ar, ARABIC_LETTER, name)
+    t.notMatch(ar, /undefined|NaN\b(?!\.)|[٠-٩]|^\s|\s$| {2}/, name)
     if (/[.?!]$/.test(en)) t.match(ar, /[.؟!]$/, `${name} ends like a sentence`)
   }
 })

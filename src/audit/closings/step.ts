@@ -85,7 +85,7 @@ export type WorkedStep = Exclude<ClosingStep, 'verify' | 'checkpoint'>
 
 export type FoundByStep = Omit<StepFinding, 'acknowledged'>
 
-/** What a step is made of; can be sent to a worker. */
+/** What a step is made of; can be sent to a thread. */
 export interface StepTask {
   readonly url: string
   readonly month: string

@@ -23,8 +23,8 @@ const MANIFEST = 'manifest.json'
 const ALWAYS_LISTED = ['entries.csv', 'events.jsonl']
 
 /**
- * Holds an export against its manifest, and both against the ledger: `path` is the manifest, or one of its files with
- * the manifest beside it. `publicKey` is that of the ledger's checkpoints. Throws when there is no manifest.
+ * Compares an export with its manifest, and both with the ledger: `path` is the manifest, or one of its files with
+ * the manifest next to it. `publicKey` is that of the ledger's checkpoints. Throws when there is no manifest.
  */
 export async function verifyExport(
   db: Kysely<Tables>,
@@ -38,7 +38,7 @@ export async function verifyExport(
   const names = manifest.files.map(({ name }) => name)
   const unlisted = ALWAYS_LISTED.filter((name) => !names.includes(name))
   const listed = manifest.files.filter(({ name }) => asked === MANIFEST || name === asked)
-  if (listed.length === 0) throw new Error(`${asked} is not a file of the manifest beside it.`)
+  if (listed.length === 0) throw new Error(`${asked} is not a file of the manifest next to it.`)
   const findings = [
     ...checkSignatures(manifest, publicKey),
     ...(await checkHead(db, manifest)),

@@ -10,7 +10,7 @@ interface Flags {
 export const verifyExportCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('verify-export')
-    .description("holds the files of a month's export against their manifest, and both against the ledger")
+    .description("compares the files of a month's export with their manifest, and both with the ledger")
     .argument('<file>', 'manifest.json, or one file next to its manifest')
     .option('--public-key <key>', 'key of checkpoints, PEM or base64 (default: of CHECKPOINT_KEY or DATA_DIR)')
     .option(...JSON_FLAG)

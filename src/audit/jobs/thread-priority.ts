@@ -11,7 +11,7 @@ interface PrioritySystem {
 const os: PrioritySystem = { platform: process.platform, get: getPriority, set: setPriority }
 
 /**
- * Sets the nice level of this thread to what `lowered` makes of the present one. Only Linux has priorities of threads:
+ * Sets the nice level of this thread to what `lowered` makes of the current one. Only Linux has priorities of threads:
  * elsewhere the same call would slow down the whole process, requests included, so nothing is changed there.
  */
 export function lowerThreadPriority(lowered: (nice: number) => number, { platform, get, set } = os): void {

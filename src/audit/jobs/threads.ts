@@ -25,7 +25,7 @@ export const threads = {
    * what it threw. Terminates the thread when `signal` is aborted, and rejects once it has ended, as until then it may
    * still write files.
    */
-  run<Task, Result>(
+  async run<Task, Result>(
     module: string,
     work: ThreadWork<Task, Result>,
     task: Task,

@@ -74,6 +74,9 @@ export async function foldTrialBalance(
   return assembleTrialBalance(position, rows)
 }
 
+/** Folding so many events takes some 30 ms; more are folded in a thread. */
+export const MAX_INLINE_FOLD = 5_000
+
 interface FoldTask {
   readonly url: string
   readonly position: number

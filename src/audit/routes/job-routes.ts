@@ -25,7 +25,7 @@ import {
   listVerifications,
   startVerification,
   stopVerification,
-  verifyInWorker,
+  verifyInThread,
 } from '../verify/verifications.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
 import { doOnce, type FinanceServices, parseInteger } from './requests.ts'
@@ -252,7 +252,7 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: Fi
       const subject = asOf === null ? '' : String(asOf)
       const running = await jobs.start(
         { kind: 'streamed-verification', subject, startedBy, of: asOf ?? head },
-        verifyInWorker(url, { asOf, checkpoint: null, piiKey }),
+        verifyInThread(url, { asOf, checkpoint: null, piiKey }),
         { signal },
       )
       const line = (): string => `${JSON.stringify({ progress: running.progress() })}\n`

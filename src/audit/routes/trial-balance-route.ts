@@ -6,12 +6,10 @@ import { actorOf } from '../../http/auth/caller.ts'
 import { languageOf } from '../../language/request-language.ts'
 import { toJson } from '../format.ts'
 import { resolveAsOf } from '../reports/period.ts'
-import { foldInThread, foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
+import { foldInThread, foldTrialBalance, MAX_INLINE_FOLD, readTrialBalance } from '../reports/trial-balance.ts'
 import { type ReportLimiter, streamReply } from './report-limiter.ts'
 import { type FinanceServices, orValidationFailed, parseAsOfParam } from './requests.ts'
 
-/** Folding so many events takes some 30 ms; more are folded in a thread. */
-const MAX_INLINE_EVENTS = 5_000
 /** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
 
@@ -26,7 +24,7 @@ export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceSer
         operationId: 'showTrialBalance',
         summary: 'Every kind of account in every currency, summing to zero',
         description:
-          'Without as_of: the present balances; with it: those of then, folded from the ledger. A day that is not over ' +
+          'Without as_of: the current balances; with it: those of then, folded from the ledger. A day that is not over ' +
           'means until now, and `meta.message` says so. 422 with the bounds of the ledger for a time that begins in the ' +
           'future or lies before the first event.',
         tags: ['finance'],
@@ -44,7 +42,7 @@ export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceSer
         const position = period.last
         const cached = cache.get(position)
         if (cached !== undefined) return cached
-        const isShort = position <= MAX_INLINE_EVENTS
+        const isShort = position <= MAX_INLINE_FOLD
         const balance = isShort
           ? foldTrialBalance(db, position, context)
           : foldInThread({ url, position }, context.signal)

@@ -24,7 +24,7 @@ export const verifyTask = (
 ): Promise<Verification> => verify(url, { ...target, signal, progress })
 
 /** Verifies the ledger in a thread of its own. */
-export const verifyInWorker =
+export const verifyInThread =
   (url: string, target: VerifyTarget): Work<Verification> =>
   async (_job, progress, signal) => {
     const result = await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
@@ -58,7 +58,7 @@ export async function runVerification(
 ): Promise<RunningJob<Verification> | null> {
   const { db, url } = await chooseReportDatabase()
   const input: Asked = { checkpoint }
-  const work = verifyInWorker(url, { asOf: null, checkpoint, piiKey })
+  const work = verifyInThread(url, { asOf: null, checkpoint, piiKey })
   return jobs.start({ ...VERIFICATION, startedBy, key, of: await headOf(db), input }, work, outer)
 }
 

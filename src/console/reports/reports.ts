@@ -8,6 +8,7 @@ import { readEventTime, resolveAsOf } from '../../audit/reports/period.ts'
 import {
   foldInThread,
   foldTrialBalance,
+  MAX_INLINE_FOLD,
   readTrialBalance,
   type TrialBalance,
 } from '../../audit/reports/trial-balance.ts'
@@ -229,8 +230,6 @@ function trialBalancePages(scope: App, services: ConsoleServices): void {
   addExports(scope, '/reports/trial-balance', list, services)
 }
 
-/** Folding so many events takes some 30 ms; more are folded in a thread. */
-const MAX_INLINE_EVENTS = 5_000
 /** Trial balances that are kept: those of the past never change. */
 const MAX_KEPT = 100
 
@@ -244,7 +243,7 @@ interface AskedBalance {
 /** Trial balances of the past, folded from the ledger. */
 export function pastBalances(
   jobs: Jobs,
-  { maxInlineEvents = MAX_INLINE_EVENTS, ...limits }: Partial<AskedLimits> & { readonly maxInlineEvents?: number } = {},
+  { maxInlineEvents = MAX_INLINE_FOLD, ...limits }: Partial<AskedLimits> & { readonly maxInlineEvents?: number } = {},
 ): AskedJobs<AskedBalance, TrialBalance> {
   const kept = new LRUCache<number, TrialBalance>({ max: MAX_KEPT })
   const keep = (balance: TrialBalance): TrialBalance => {

@@ -46,9 +46,9 @@ interface Direction {
 
 const moveAction = (
   { sign, route, verb }: Direction,
-  act: Pick<UserAction, 'path' | 'title' | 'lead' | 'done'>,
+  action: Pick<UserAction, 'path' | 'title' | 'lead' | 'done'>,
 ): UserAction => ({
-  ...act,
+  ...action,
   names,
   fieldsOf: async () => fields,
   async review(db, user, values) {

@@ -44,7 +44,7 @@ const refusals = ['precondition_failed', 'validation_failed', 'holding_limit'] a
  * `holding_limit` (the catalogue is full).
  */
 export const defineDecoration: Verb<DefineDecoration, Decoration, typeof refusals> = {
-  refusals: refusals,
+  refusals,
   reads: ({ decoration_id }) => [
     keyOf(decorations, decoration_id),
     keyOf(catalogueCounts, CATALOGUE),

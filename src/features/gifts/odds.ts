@@ -92,6 +92,12 @@ export function returnToPlayerFraction(odds: readonly OddsRow[]): number {
 export const oddsHash = (decorationId: number, odds: readonly OddsRow[]): string =>
   sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(publishedRow) }))
 
+interface DrawnGift {
+  readonly decoration_id: number
+  readonly odds: readonly OddsRow[]
+  readonly odds_hash: string | null
+}
+
 /**
  * The draws of a send, one per order, all from one link of the sender's chain; `opening` are the events that open the chain
  * first, if it is new. `stake` is the diamonds of each order: price times quantity.
@@ -100,10 +106,10 @@ export function drawOrders(
   state: State,
   chains: LuckyChains,
   { sender_id, receiver_ids }: { readonly sender_id: number; readonly receiver_ids: readonly number[] },
-  { odds, odds_hash }: { readonly odds: readonly OddsRow[]; readonly odds_hash: string | null },
+  { decoration_id, odds, odds_hash }: DrawnGift,
   stake: number,
 ) {
-  if (odds_hash === null) throw new Error('the gift has odds but no hash')
+  if (odds_hash === null) throw new Error(`gift ${decoration_id} has odds but no hash`)
   const { opening, incarnation, chain, k, client_seed, announced } = nextSend(state, chains, sender_id)
   const secret = chains.link({ incarnation, chain }, k)
   const weights = totalWeight(odds)

@@ -83,7 +83,7 @@ function proposalAdminRoutes(app: App, { execute, db }: Services, verbs: Proposa
         summary: 'All that a proposal moves, in the order of its rows',
         description:
           'While it is open, what an approval would do now, without the rows of a salary file that cannot be paid any ' +
-          'more; once it is decided, what was kept.',
+          'more: each page is as of its own moment. Once it is decided, what was kept.',
         tags,
         params,
         querystring: PageQuery,

@@ -29,13 +29,12 @@ import { type RoomVerbs, roomVerbs } from './verbs.ts'
 
 /** Rooms and their members. Games and seats in them are another slice's. */
 export function createRoomsSlice(activeGame: ActiveGameColumn, seats: Seats): Slice {
-  const findRooms = findRoomsWith(activeGame)
   const verbs = roomVerbs(seats)
   return {
     documentedPrefix: '/v1',
     configure: () => ({
       verbs,
-      routes: (app, services) => roomRoutes(app, services, findRooms, verbs),
+      routes: (app, services) => roomRoutes(app, services, findRoomsWith(activeGame), verbs),
       adminRoutes: (app, services) => roomAdminRoutes(app, services, verbs),
     }),
   }

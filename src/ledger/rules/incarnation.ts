@@ -14,7 +14,7 @@ import {
 import type { Verb } from './verb.ts'
 
 /**
- * The ledger's present life. It begins with the first event and, after commits were lost, again with `ledger-restored`:
+ * The ledger's current life. It begins with the first event and, after commits were lost, again with `ledger-restored`:
  * positions and ids are used again then, and secrets that derive from them must not be.
  */
 export const incarnations = projection('ledger_incarnation', {
