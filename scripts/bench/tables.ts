@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { changeStatus } from '../../src/features/agency/change-status.ts'
-import { requestWithdrawal } from '../../src/features/agency/request-withdrawal.ts'
+import { changeStatus } from '../../src/features/agency/withdrawals/change-status.ts'
+import { requestWithdrawal } from '../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { luckyChains, spinSeeds } from '../../src/features/fairness/algorithms.ts'
 import { chooseSeed } from '../../src/features/fairness/lucky-chains.ts'
 import { defineDecoration } from '../../src/features/gifts/define-decoration.ts'

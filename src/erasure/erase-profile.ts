@@ -1,4 +1,4 @@
-import { withdrawals } from '../features/agency/withdrawal.ts'
+import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
 import { readMarks } from '../features/notifications/mark-read.ts'
 import { devices, devicesOfUsers, dropDevice } from '../features/users/device.ts'
 import {

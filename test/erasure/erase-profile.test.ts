@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import type { WithdrawalStatus } from '../../schema/agency-events.ts'
 import { eraseProfile } from '../../src/erasure/erase-profile.ts'
-import { evolveWithdrawals } from '../../src/features/agency/withdrawal.ts'
+import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdrawal.ts'
 import { devices, devicesOfUsers, registerDevice } from '../../src/features/users/device.ts'
 import { erasedUid, evolveUsers, roleCounts, userProfiles, users, userUids } from '../../src/features/users/user.ts'
 import { foldedNames } from '../../src/language/names.ts'

@@ -1,5 +1,5 @@
 import { fingerprint } from '../../config/keys.ts'
-import { withdrawals } from '../../features/agency/withdrawal.ts'
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { isErased } from '../../features/users/user.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'

@@ -1,6 +1,6 @@
 import { tables } from '../../domain.ts'
 import { walletAccount } from '../../features/agency/dollars.ts'
-import { withdrawals } from '../../features/agency/withdrawal.ts'
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { closings } from '../../features/closings/closing.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'

@@ -2,7 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Withdrawal as ShownWithdrawal } from '../../../schema/agency.ts'
 import type { WithdrawalParty, WithdrawalStatus } from '../../../schema/agency-events.ts'
 import type { Tables } from '../../db/tables.ts'
-import { statusMovements } from '../../features/agency/change-status.ts'
 import {
   AGENT_DOLLARS_CLEARING,
   DOLLARS_CLEARING,
@@ -11,8 +10,9 @@ import {
   withdrawalAccount,
 } from '../../features/agency/dollars.ts'
 import { findWithdrawal } from '../../features/agency/reads.ts'
-import { unseal, type Viewer } from '../../features/agency/vault-access.ts'
-import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawal.ts'
+import { statusMovements } from '../../features/agency/withdrawals/change-status.ts'
+import { unseal, type Viewer } from '../../features/agency/withdrawals/vault-access.ts'
+import type { NamedWithdrawal, Withdrawal } from '../../features/agency/withdrawals/withdrawal.ts'
 import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { openRecords } from '../../vault/reads.ts'

@@ -23,9 +23,9 @@ import type { Deposit } from './deposit-salaries.ts'
 import { dollarsRule, dollarWallet, parseDollars } from './dollars.ts'
 import { sealedRecord } from './presenters.ts'
 import { findWithdrawal, findWithdrawals } from './reads.ts'
-import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './vault-access.ts'
 import type { AgencyVerbs } from './verbs.ts'
-import { withdrawalVersion } from './withdrawal.ts'
+import { hydrateSealed, sealNoteForChange, unseal, type Viewer, viewerWith } from './withdrawals/vault-access.ts'
+import { withdrawalVersion } from './withdrawals/withdrawal.ts'
 
 const tags = ['operators']
 

@@ -9,7 +9,7 @@ import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { inboxKey } from '../../notifications/inbox.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './dollars.ts'
-import { namesIn } from './withdrawal.ts'
+import { namesIn } from './withdrawals/withdrawal.ts'
 
 export const instantTransfers = projection('instant_transfers', {
   /** Position of the event that made it. */

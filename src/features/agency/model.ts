@@ -4,7 +4,7 @@ import { type Model, refusalsWith } from '../model.ts'
 import { evolveSalaries, salaries } from './deposit-salaries.ts'
 import { evolveInstantTransfers, instantTransfers } from './instant-transfer.ts'
 import { agencyNotifications } from './notifications.ts'
-import { evolveWithdrawals, withdrawals } from './withdrawal.ts'
+import { evolveWithdrawals, withdrawals } from './withdrawals/withdrawal.ts'
 
 const tables = [
   rowTable(withdrawals, { key: ['withdrawal_id'] }),

@@ -6,7 +6,7 @@ import { withAvatarUrl } from '../asset-url.ts'
 import { sharedRefusals } from '../model.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './deposit-salaries.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
-import type { NamedWithdrawal } from './withdrawal.ts'
+import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
 /** Where the addresses of pictures begin, and the language of names. */
 export interface PresentationOptions {

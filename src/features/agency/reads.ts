@@ -14,7 +14,13 @@ import type { Tables } from '../../db/tables.ts'
 import { nameIn, type StoredName } from '../../language/names.ts'
 import { withAvatarUrl } from '../asset-url.ts'
 import { type PresentationOptions, type SealedWithdrawal, sealedRecord } from './presenters.ts'
-import { type NamedCountry, type NamedWithdrawal, nameWithdrawal, unnamed, unnamedPerson } from './withdrawal.ts'
+import {
+  type NamedCountry,
+  type NamedWithdrawal,
+  nameWithdrawal,
+  unnamed,
+  unnamedPerson,
+} from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
 

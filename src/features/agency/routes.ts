@@ -24,10 +24,10 @@ import type { Slice } from '../slice.ts'
 import { agencyAdminRoutes } from './admin-routes.ts'
 import { dollarsRule, dollarWallet, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { withdrawalFrames } from './frames.ts'
-import { transferLookup, withdrawalLookup } from './own-reads.ts'
 import { businessManagers, chargingAgents } from './reads.ts'
-import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './vault-access.ts'
 import { type AgencyVerbs, agencyVerbs } from './verbs.ts'
+import { transferLookup, withdrawalLookup } from './withdrawals/reads.ts'
+import { hydrateSealed, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 /** Dollars: withdrawals through agents and managers, instant transfers, and salaries. */
 export const agencySlice: Slice = {

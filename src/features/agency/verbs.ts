@@ -7,12 +7,12 @@ import { ExpectedVersion, inputSchema, preparedVerb, registerVerb } from '../../
 import type { SealedRecord } from '../../vault/record.ts'
 import { nameCoveredVerb, registerCovered } from '../proposals/register-covered.ts'
 import type { Settings } from '../services.ts'
-import { changeStatus, statusRefusals } from './change-status.ts'
 import { depositSalaries, MAX_FILE_DEPOSITS, payableRows } from './deposit-salaries.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
-import { requestRefusals, requestWithdrawal } from './request-withdrawal.ts'
-import type { NamedWithdrawal } from './withdrawal.ts'
+import { changeStatus, statusRefusals } from './withdrawals/change-status.ts'
+import { requestRefusals, requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
 const Digest = Type.Union([Type.String(), Type.Null()])
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { readEventsAfter } from '../../../src/audit/reports/events.ts'
-import { requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'

@@ -1,7 +1,10 @@
 import { test } from 'tap'
 import type { WithdrawalsReport } from '../../../src/audit/reports/withdrawals.ts'
-import { changeStatus } from '../../../src/features/agency/change-status.ts'
-import { type RequestWithdrawal, requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
+import {
+  type RequestWithdrawal,
+  requestWithdrawal,
+} from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import type { Finding } from '../../../src/audit/verify/finding.ts'
-import { requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { addBagItems } from '../../../src/features/gifts/bag.ts'
 import { grantCards } from '../../../src/features/privilege/card.ts'
 import { definePackage } from '../../../src/features/privilege/package.ts'

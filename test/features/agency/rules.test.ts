@@ -1,11 +1,14 @@
 import { test } from 'tap'
 import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
-import { changeStatus } from '../../../src/features/agency/change-status.ts'
 import { depositSalaries, evolveSalaries, type SalaryReport } from '../../../src/features/agency/deposit-salaries.ts'
 import { evolveInstantTransfers, makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
 import { salaryReport } from '../../../src/features/agency/presenters.ts'
-import { type RequestWithdrawal, requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
-import { evolveWithdrawals, withdrawals } from '../../../src/features/agency/withdrawal.ts'
+import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
+import {
+  type RequestWithdrawal,
+  requestWithdrawal,
+} from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
+import { evolveWithdrawals, withdrawals } from '../../../src/features/agency/withdrawals/withdrawal.ts'
 import { countries } from '../../../src/features/users/country.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { debit } from '../../../src/features/wallet/balance-move.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { requestWithdrawal } from '../../../src/features/agency/request-withdrawal.ts'
+import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { UnreadableRecords } from '../../../src/vault/vault.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
 import type { Tables } from '../../../src/db/tables.ts'
-import { hydrateSealed } from '../../../src/features/agency/vault-access.ts'
+import { hydrateSealed } from '../../../src/features/agency/withdrawals/vault-access.ts'
 import { erasedUid } from '../../../src/features/users/user.ts'
 import { destroyRecords } from '../../../src/vault/reads.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'

@@ -1,19 +1,19 @@
-import type { WithdrawalParty, WithdrawalStatus } from '../../../schema/agency-events.ts'
-import { balanceKeys, balances, type Movement, transfer, transferError } from '../../ledger/rules/account.ts'
-import { type Key, keyOf, type State } from '../../ledger/rules/projection.ts'
-import { type ExpectedVersion, isExpected } from '../../ledger/rules/stored-values.ts'
-import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { inboxKey } from '../../notifications/inbox.ts'
-import { type SealedRecord, storeRecord } from '../../vault/record.ts'
-import { countries } from '../users/country.ts'
-import { userProfiles, users } from '../users/user.ts'
+import type { WithdrawalParty, WithdrawalStatus } from '../../../../schema/agency-events.ts'
+import { balanceKeys, balances, type Movement, transfer, transferError } from '../../../ledger/rules/account.ts'
+import { type Key, keyOf, type State } from '../../../ledger/rules/projection.ts'
+import { type ExpectedVersion, isExpected } from '../../../ledger/rules/stored-values.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { inboxKey } from '../../../notifications/inbox.ts'
+import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
+import { countries } from '../../users/country.ts'
+import { userProfiles, users } from '../../users/user.ts'
 import {
   AGENT_DOLLARS_CLEARING,
   DOLLARS_CLEARING,
   settlementAccount,
   walletAccount,
   withdrawalAccount,
-} from './dollars.ts'
+} from '../dollars.ts'
 import {
   type NamedWithdrawal,
   namesIn,

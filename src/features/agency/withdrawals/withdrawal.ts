@@ -1,13 +1,21 @@
-import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
-import type { Person } from '../../../schema/common.ts'
-import type { StoredName } from '../../language/names.ts'
-import { balances, hold } from '../../ledger/rules/account.ts'
-import type { Evolver } from '../../ledger/rules/event.ts'
-import { integer, micros, nullable, projection, type RowOf, type State, text } from '../../ledger/rules/projection.ts'
-import { versionOfValues } from '../../ledger/rules/stored-values.ts'
-import { countries } from '../users/country.ts'
-import { userProfiles } from '../users/user.ts'
-import { walletAccount, withdrawalAccount } from './dollars.ts'
+import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
+import type { Person } from '../../../../schema/common.ts'
+import type { StoredName } from '../../../language/names.ts'
+import { balances, hold } from '../../../ledger/rules/account.ts'
+import type { Evolver } from '../../../ledger/rules/event.ts'
+import {
+  integer,
+  micros,
+  nullable,
+  projection,
+  type RowOf,
+  type State,
+  text,
+} from '../../../ledger/rules/projection.ts'
+import { versionOfValues } from '../../../ledger/rules/stored-values.ts'
+import { countries } from '../../users/country.ts'
+import { userProfiles } from '../../users/user.ts'
+import { walletAccount, withdrawalAccount } from '../dollars.ts'
 
 /** A request for dollars to be paid out by a charging agent (in diamonds) or a business manager (in cash). */
 export const withdrawals = projection('withdrawals', {
