@@ -2,7 +2,7 @@ import type { Movement } from '../rules/account.ts'
 import { missingColumn, UnreadableEvent } from '../rules/event.ts'
 import { isoMicros } from '../rules/time.ts'
 import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
-import { equalsAt, internName, isReadByEvolversAt, Utf8Builder } from './text-bytes.ts'
+import { equalsAt, isReadByEvolversAt, Utf8Builder } from './text-bytes.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
@@ -87,7 +87,7 @@ export class EventRowReader {
   }
 
   get type(): string {
-    return this.#name(TYPE)
+    return this.#text(TYPE)
   }
 
   get version(): number {
@@ -100,7 +100,7 @@ export class EventRowReader {
   }
 
   get actor(): string {
-    return this.#name(ACTOR)
+    return this.#text(ACTOR)
   }
 
   get requestId(): string {
@@ -266,10 +266,6 @@ export class EventRowReader {
     return this.#bytes.toString('utf8', start, start + (this.#lengths[column] ?? 0))
   }
 
-  #name(column: number): string {
-    return internName(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
-  }
-
   /** The length of an array, which must have one dimension and start at 1, as all that the service writes do. */
   #elements(column: number): number {
     const start = this.#start(column)
@@ -287,7 +283,7 @@ const NULL_TEXT = 'NULL'
 /** A text element of an array; `at` is the offset of its length. */
 export function arrayItem(bytes: Buffer, at: number): string {
   const length = bytes.readInt32BE(at)
-  return length < 0 ? NULL_TEXT : internName(bytes, at + 4, length)
+  return length < 0 ? NULL_TEXT : bytes.toString('utf8', at + 4, at + 4 + length)
 }
 
 const itemEquals = (bytes: Buffer, at: number, name: string): boolean =>

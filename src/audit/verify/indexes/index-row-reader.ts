@@ -1,5 +1,4 @@
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
-import { internName } from '../../../ledger/storage/text-bytes.ts'
 
 export type IndexTable = 'account_index' | 'event_index'
 
@@ -56,7 +55,8 @@ export class IndexRowReader {
   }
 
   get account(): string {
-    return internName(this.#bytes, this.#start(ACCOUNT), this.#lengths[ACCOUNT] ?? 0)
+    const start = this.#start(ACCOUNT)
+    return this.#bytes.toString('utf8', start, start + (this.#lengths[ACCOUNT] ?? 0))
   }
 
   /** Undefined for one that no sum of amounts has, such as one with a fraction. */

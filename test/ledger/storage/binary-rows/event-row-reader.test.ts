@@ -4,7 +4,6 @@ import { copyBinaryRows } from '../../../../src/ledger/storage/copy-rows.ts'
 import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../../src/ledger/storage/event-hash.ts'
 import { binaryColumns, EventRowReader } from '../../../../src/ledger/storage/event-row-reader.ts'
 import { eventColumns, parseEntry } from '../../../../src/ledger/storage/stored-event.ts'
-import { internName } from '../../../../src/ledger/storage/text-bytes.ts'
 import { seededLedger } from '../../../audit/seed-ledger.ts'
 import { queryRows } from '../../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../../harness/postgres/test-database.ts'
@@ -72,19 +71,4 @@ test('rows are whole, wherever the stream is split', async (t) => {
       is !== (position === 777 ? 'ف'.repeat(500_000) : 'aéف🎁'.repeat(position % 401) + position),
   )
   t.same(wrong, [])
-})
-
-test('interned names match their bytes, also when one takes the slot of another', async (t) => {
-  const names = Array.from({ length: 300_000 }, (_, i) => `user:${i}:${i % 3 === 0 ? 'coins' : 'diamonds'}`)
-  const bytes = Buffer.from(names.join(''))
-  for (let round = 0; round < 2; round += 1) {
-    let at = 0
-    const wrong = names.filter((name) => internName(bytes, (at += name.length) - name.length, name.length) !== name)
-    t.same(wrong, [])
-  }
-  const odd = ['', 'é', 'user:é:coins', 'user:è:coins', 'a', 'ab', 'house:gifts:diamonds', 'x'.repeat(99)]
-  for (const name of [...odd, ...odd]) {
-    const own = Buffer.from(`..${name}..`)
-    t.equal(internName(own, 2, own.length - 4), name)
-  }
 })
