@@ -45,6 +45,8 @@ create index ledger_acts_of_users on ledger_events (actor, type, position)
 create index ledger_staff_acts on ledger_events (position) where actor like 'staff:%';
 -- What stored replies became when a person in them was erased.
 create index ledger_redacted_replies on ledger_events (position) where type = 'replies-blanked';
+-- Who approved, rejected and transferred withdrawals.
+create index ledger_withdrawal_changes on ledger_events (position) where type = 'withdrawal-status-changed';
 
 create view ledger_movements as
   select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,

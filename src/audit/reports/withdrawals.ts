@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { QueryContext } from './query-context.ts'
 
-/** Events that one statement searches. */
-const EVENTS_PER_QUERY = 20_000
+/** Changes of status that one statement reads. */
+const CHANGES_PER_QUERY = 20_000
 
 /** A request that is pending or approved. */
 export interface OpenWithdrawal {
@@ -65,7 +65,10 @@ interface Row extends Omit<OpenWithdrawal, 'id'> {
   readonly changed: number
 }
 
-export async function reportWithdrawals(db: Kysely<Tables>, context: QueryContext): Promise<WithdrawalsReport> {
+export async function reportWithdrawals(
+  db: Kysely<Tables>,
+  context: Pick<QueryContext, 'signal'>,
+): Promise<WithdrawalsReport> {
   const { rows } = await sql<Row>`
     select h.position, w.withdrawal_id as id, w.type, w.user_id, w.target_id, w.wallet as currency, w.amount, w.status,
            ${iso('w.created_at')} as requested_at, w.changed,
@@ -105,26 +108,27 @@ interface Decision extends StatusChange {
 async function readDecisions(
   db: Kysely<Tables>,
   head: number,
-  { signal, onPlanned, onScanned }: QueryContext,
+  { signal }: Pick<QueryContext, 'signal'>,
 ): Promise<Pick<WithdrawalsReport, 'approvals' | 'transfers'>> {
-  onPlanned(head)
   const approvals: Approval[] = []
   const transfers: Transfer[] = []
-  for (let from = 1; from <= head; from += EVENTS_PER_QUERY) {
+  let rows: readonly Decision[]
+  let after = 0
+  do {
     signal.throwIfAborted()
-    const { rows } = await sql<Decision>`
+    ;({ rows } = await sql<Decision>`
       select w.withdrawal_id as id, w.user_id, w.target_id, w.wallet as currency, w.amount, e.data::jsonb ->> 'to' as to,
              e.actor, ${iso('e.at')} as at, e.position, w.status
       from ledger_events e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
-      where e.position between ${from} and ${Math.min(head, from + EVENTS_PER_QUERY - 1)}
+      where e.position > ${after} and e.position <= ${head}
         and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' in ('approved', 'transferred')
-      order by e.position`.execute(db)
+      order by e.position limit ${CHANGES_PER_QUERY}`.execute(db))
     for (const { to, actor, at, status, target_id, ...change } of rows) {
       if (to === 'approved') approvals.push({ ...change, approved_by: actor, approved_at: at, status })
       else transfers.push({ ...change, target_id, transferred_by: actor, transferred_at: at })
     }
-    onScanned(Math.min(EVENTS_PER_QUERY, head - from + 1))
-  }
+    after = rows.at(-1)?.position ?? head
+  } while (rows.length === CHANGES_PER_QUERY)
   return { approvals, transfers }
 }
 

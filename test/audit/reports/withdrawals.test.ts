@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { WithdrawalsReport } from '../../../src/audit/reports/withdrawals.ts'
+import { reportWithdrawals, type WithdrawalsReport } from '../../../src/audit/reports/withdrawals.ts'
 import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
 import {
   type RequestWithdrawal,
@@ -9,7 +9,9 @@ import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { genesis } from '../../../src/ledger/rules/incarnation.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, testOpening } from '../../harness/ledger/test-executor.ts'
+import { recordStatements } from '../../harness/postgres/record-statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { runAudit } from '../run-audit.ts'
 import { withOwnExecutors } from '../seed-ledger.ts'
@@ -139,4 +141,24 @@ test('the report of withdrawals shows what is open, for how long, and who approv
     ['user:7', transferred.transferred_at, `request ${paid}`, 'user 2', 'to 7', '8.00 dollars'],
     [''],
   ])
+})
+
+test('the report of withdrawals finds their changes by an index', async (t) => {
+  const database = await testDatabase()
+  await tamper(
+    database,
+    `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
+       select n, 'room-joined', 1, '{}', '{}', '{}', '{}', 'user:1', now(), '', '' from generate_series(1, 20000) n`,
+    'update ledger_head set position = 20000',
+    'analyze ledger_events',
+  )
+  const db = readDb(t, database)
+  const statements = recordStatements(t)
+  t.match(await reportWithdrawals(db, new AbortController()), { position: 20_000, approvals: [] })
+  const reads = statements.filter((text) => text.includes('ledger_events'))
+  t.equal(reads.length, 1)
+  const text = reads[0]?.replace('$1', '0').replaceAll(/\$[23]/g, '20000')
+  const plan = JSON.stringify(await queryRows(database, `explain ${text}`))
+  t.match(plan, /ledger_withdrawal_changes/)
+  t.notMatch(plan, /Seq Scan on ledger_events|ledger_events_pkey/)
 })
