@@ -192,6 +192,12 @@ export const eventTypes = {
       times: Id,
       /** Diamonds won since the count started, this send included. */
       won: Amount,
+      /**
+       * The diamonds in force from which a win of one order is announced: in the room, and to everyone. Each is there only
+       * where an order of this send reached it, so readers need no settings, and without it nothing is announced.
+       */
+      big_win_room: Type.Optional(Id),
+      big_win_all: Type.Optional(Id),
     }),
   },
   'privilege-package-defined': {

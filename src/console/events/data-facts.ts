@@ -36,6 +36,8 @@ const meanings: Readonly<Record<string, string>> = {
   'gift-drawn draws': 'r: the number drawn; reward: diamonds won',
   'gift-drawn times': 'sends of this gift in a row, this one included',
   'gift-drawn won': 'diamonds won in these sends',
+  'gift-drawn big_win_room': 'diamonds won by one order from which the room was told',
+  'gift-drawn big_win_all': 'diamonds won by one order from which everyone was told',
   'gift-drawn chain': 'of links that were committed to before the first draw',
   'roulette-finished draw': 'the number drawn',
 }

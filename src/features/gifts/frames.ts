@@ -2,10 +2,6 @@ import type { EventData } from '../../../schema/events.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
 import { eventFrame, type FrameMapper, type Profiles, userProfile } from '../../realtime/frames/frame-mapper.ts'
 
-/** Diamonds won by one order, from which the room is notified, and from which everyone is. */
-const MIN_BIG_WIN = 5_000
-const MIN_GLOBAL_BIG_WIN = 10_000
-
 /** Frames of gifts, to the room and, of big wins, to everyone. They never contain a balance. */
 export const giftFrames: FrameMapper = {
   'gift-sent': ({ data, position, at }) => {
@@ -23,7 +19,8 @@ export const giftFrames: FrameMapper = {
     return [{ ...sent, ...encoding(data) }]
   },
   'gift-drawn': ({ data, position, at }) => {
-    const { sender_id, room_id, decoration_id } = data
+    // A threshold that no order reached is absent.
+    const { sender_id, room_id, decoration_id, big_win_room = Infinity, big_win_all = Infinity } = data
     const win = data.draws.reduce((sum, { reward }) => sum + reward, 0)
     const sent = eventFrame(`room:${room_id}`, 'one-to-room:lucky-gift-sent', sendIds(data), (profiles) => ({
       id: String(position),
@@ -45,8 +42,8 @@ export const giftFrames: FrameMapper = {
       return { user, reward, decoration: pictureOf(data, profiles) }
     }
     const wins = data.draws.flatMap(({ reward }) => [
-      ...(reward >= MIN_BIG_WIN ? [eventFrame(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
-      ...(reward >= MIN_GLOBAL_BIG_WIN ? [eventFrame('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
+      ...(reward >= big_win_room ? [eventFrame(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
+      ...(reward >= big_win_all ? [eventFrame('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
     ])
     return [sent, ...wins].map((frame) => ({ ...frame, ...encoding(data) }))
   },

@@ -52,6 +52,10 @@ interface GiftSettings {
 const HOUSE = account('house', 'gifts', 'diamonds')
 const ISSUANCE = account('issuance', 'gifts', 'target')
 
+/** Diamonds won by one order, from which the room is notified, and from which everyone is. */
+const BIG_WIN_ROOM = 5_000
+const BIG_WIN_ALL = 10_000
+
 const refusals = [
   'not_the_sender',
   'validation_failed',
@@ -140,10 +144,19 @@ export function sendGift(settings: GiftSettings): Verb<SendGift, SentGift, typeo
       if (!hasOdds) return [{ type: 'gift-sent', data: gift, movements: maxMovements }]
       const { opening, drawData } = drawOrders(state, settings.chains, input, decoration, stake)
       const reward = drawData.draws.reduce((sum, draw) => sum + draw.reward, 0)
-      const data = { ...gift, ...drawData, ...nextStreak(streak, now, reward) }
+      const data = { ...gift, ...drawData, ...nextStreak(streak, now, reward), ...reachedThresholds(drawData.draws) }
       return [...opening, { type: 'gift-drawn', data, movements: movementsFor(reward) }]
     },
     result: (state, input, events) => sentGift(state, input, events),
+  }
+}
+
+/** The thresholds of big wins that a draw reaches, by which frames are made. */
+function reachedThresholds(draws: readonly { readonly reward: number }[]) {
+  const highest = Math.max(...draws.map(({ reward }) => reward))
+  return {
+    ...(highest >= BIG_WIN_ROOM && { big_win_room: BIG_WIN_ROOM }),
+    ...(highest >= BIG_WIN_ALL && { big_win_all: BIG_WIN_ALL }),
   }
 }
 

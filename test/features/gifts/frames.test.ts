@@ -23,6 +23,7 @@ const drawn = (
   at: FIXED_NOW,
 })
 
+const thresholds = { big_win_room: 5_000, big_win_all: 10_000 }
 const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
 const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
 
@@ -50,21 +51,28 @@ test('a frame of a drawn send with its streak goes to the room', async (t) => {
   t.match(bagged?.data, { totalcost: 0, win: 0 })
 })
 
-test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyone too', async (t) => {
-  const rows: readonly (readonly [rewards: number[], tolds: (readonly [string, string, number])[]])[] = [
-    [[4_999], []],
-    [[4_999, 4_999], []],
-    [[5_000], [['room:7', 'lucky-big-win', 5_000]]],
-    [[9_999], [['room:7', 'lucky-big-win', 9_999]]],
+test('big wins are sent per order: to the room and to everyone from the thresholds of the event', async (t) => {
+  const others = { big_win_room: 3_000, big_win_all: 7_000 }
+  const rows: readonly (readonly [
+    rewards: number[],
+    reached: Partial<typeof thresholds>,
+    tolds: (readonly [string, string, number])[],
+  ])[] = [
+    [[20_000], {}, []],
+    [[3_000, 2_999], { big_win_room: 3_000 }, [['room:7', 'lucky-big-win', 3_000]]],
+    [[20_000], { big_win_room: 20_000 }, [['room:7', 'lucky-big-win', 20_000]]],
     [
-      [10_000],
+      [7_000, 6_999],
+      others,
       [
-        ['room:7', 'lucky-big-win', 10_000],
-        ['global', 'lucky-big-win-all', 10_000],
+        ['room:7', 'lucky-big-win', 7_000],
+        ['global', 'lucky-big-win-all', 7_000],
+        ['room:7', 'lucky-big-win', 6_999],
       ],
     ],
     [
       [20_000, 0, 6_000],
+      thresholds,
       [
         ['room:7', 'lucky-big-win', 20_000],
         ['global', 'lucky-big-win-all', 20_000],
@@ -72,8 +80,8 @@ test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyo
       ],
     ],
   ]
-  for (const [rewards, tolds] of rows) {
-    const [sent, ...wins] = framesFrom(giftFrames, drawn(rewards))
+  for (const [rewards, reached, tolds] of rows) {
+    const [sent, ...wins] = framesFrom(giftFrames, drawn(rewards, reached))
     t.equal(sent?.event, 'one-to-room:lucky-gift-sent')
     t.same(
       wins,
@@ -84,7 +92,7 @@ test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyo
 })
 
 test('an encrypted send encodes every path with rot41 and marks every frame', async (t) => {
-  const frames = framesFrom(giftFrames, drawn([10_000], { encrypted: true }))
+  const frames = framesFrom(giftFrames, drawn([10_000], { ...thresholds, encrypted: true }))
   t.equal(frames.length, 3)
   for (const { enc } of frames) t.equal(enc, 'rot41')
   const [sent, ...wins] = frames
@@ -98,10 +106,10 @@ test('an encrypted send encodes every path with rot41 and marks every frame', as
 })
 
 test('the video of a gift is in its frames, where it has one', async (t) => {
-  t.notOk(JSON.stringify(framesFrom(giftFrames, drawn([10_000]))).includes('video_path'))
+  t.notOk(JSON.stringify(framesFrom(giftFrames, drawn([10_000], thresholds))).includes('video_path'))
   for (const encrypted of [false, true]) {
     const path = encrypted ? rot41('gifts/comet.mp4') : 'gifts/comet.mp4'
-    const [sent, ...wins] = framesFrom(giftFrames, drawn([10_000], { encrypted, decoration_id: 4 }))
+    const [sent, ...wins] = framesFrom(giftFrames, drawn([10_000], { ...thresholds, encrypted, decoration_id: 4 }))
     t.match(sent?.data, { gift: { video_path: path } })
     t.equal(wins.length, 2)
     for (const { data } of wins) t.match(data, { decoration: { video_path: path } })
@@ -123,7 +131,10 @@ test('rot41 shifts printable characters by 41 places and can be reversed', async
 })
 
 test('erased users and gifts keep their ids in frames', async (t) => {
-  const frames = framesFrom(giftFrames, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
+  const frames = framesFrom(
+    giftFrames,
+    drawn([10_000], { ...thresholds, sender_id: 99, room_id: 98, decoration_id: 97 }),
+  )
   t.match(frames[0]?.data, { roomuid: '', gift: { id: 97, name: '', image_path: '' }, senderid: 99 })
   t.match(frames[1]?.data, { user: { id: 99, name: '', uid: '', current_profile_image_url: '' } })
 })

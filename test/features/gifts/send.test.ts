@@ -5,7 +5,7 @@ import { CHAIN_LENGTH } from '../../../src/features/fairness/algorithms.ts'
 import { chooseSeed, evolveLuckyChains, showChains } from '../../../src/features/fairness/lucky-chains.ts'
 import { evolveBags } from '../../../src/features/gifts/bag.ts'
 import { evolveDecorations } from '../../../src/features/gifts/decoration.ts'
-import { oddsHash } from '../../../src/features/gifts/odds.ts'
+import { MULTIPLIER_UNIT, oddsHash } from '../../../src/features/gifts/odds.ts'
 import { sendResult } from '../../../src/features/gifts/presenters.ts'
 import { evolveStreaks, type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
 import { evolveRooms, roomUids } from '../../../src/features/rooms/room.ts'
@@ -216,6 +216,25 @@ for (const decoration_id of [LUCKY, RETURNABLE]) {
     })
   })
 }
+
+test('a draw names each threshold of big wins that one of its orders reaches', async (t) => {
+  const JACKPOT = 6
+  const rows: readonly (readonly [reward: number, room?: number, all?: number])[] = [
+    [4_999],
+    [5_000, 5_000],
+    [9_999, 5_000],
+    [10_000, 5_000, 10_000],
+  ]
+  for (const [reward, room, all] of rows) {
+    const ledger = giftRules()
+    ledger.given(gift(JACKPOT, 'lucky', 1, [{ multiplier: reward * MULTIPLIER_UNIT, weight: 1 }]))
+    const draw = ledger.when(verb, { ...request, decoration_id: JACKPOT, quantity: 1 }).events.at(-1)
+    if (draw?.type !== 'gift-drawn') throw new Error('nothing was drawn')
+    const { draws, big_win_room, big_win_all } = draw.data
+    t.match(draws, [{ reward }, { reward }])
+    t.same([big_win_room, big_win_all], [room, all], `${reward} diamonds`)
+  }
+})
 
 test('a returnable gift without odds is not drawn', async (t) => {
   const { events, answer } = giftRules().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
