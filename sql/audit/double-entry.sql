@@ -1,5 +1,5 @@
 -- Double entry: whatever leaves one account enters another, and only the system's own accounts owe.
--- A row a finding; none: every currency sums to zero and no user or room was ever overdrawn.
+-- A row a finding; none: every currency sums to zero, no user or room was ever overdrawn, and no debt was ever overpaid.
 --
 --   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/double-entry.sql
 
@@ -29,6 +29,11 @@ where (debit is not null and credit is not null and amount > 0
 union all
 select 'overdrawn for the first time', min(position), account, (array_agg(balance order by position))[1]
 from running
-where balance < 0 and account !~ '^(house|issuance):'
+where balance < 0 and account !~ '^(house|issuance|purchases|debt):'
+group by account
+union all
+select 'paid more than was owed for the first time', min(position), account, (array_agg(balance order by position))[1]
+from running
+where balance > 0 and account like 'debt:%'
 group by account
 order by position nulls first, account;

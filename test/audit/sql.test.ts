@@ -65,6 +65,10 @@ test('the queries find what was changed', async (t) => {
         },
       ],
       [
+        [changed(11, `credit[1] = 'debt:2:diamonds'`)],
+        { doubleEntry: [{ finding: 'paid more than was owed for the first time', position: '11', balance: '40' }] },
+      ],
+      [
         ['delete from ledger_events where position in (1, 5, 6, 22)'],
         {
           chain: [

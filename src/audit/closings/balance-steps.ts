@@ -1,4 +1,4 @@
-import { currencyOf } from '../../ledger/rules/account.ts'
+import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
@@ -71,13 +71,13 @@ export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, co
 export const houseAccountsStep: StepWork = async ({ first, last, folder }, db, context) => {
   const house: AccountTotals[] = []
   for await (const page of readAccountTotals(db, { first, last }, context)) {
-    house.push(...page.filter(({ account }) => /^(house|issuance):/.test(account)))
+    house.push(...page.filter(({ account }) => isSystem(account)))
   }
   const file = await writeHashed(folder, 'house-accounts.csv', ACCOUNTS_HEADER + house.map(accountLine).join(''))
   return {
     passed: true,
     result: tableOf(
-      `${house.length} accounts of the house and of issuance.`,
+      `${house.length} accounts of the house, of issuance and of purchases.`,
       ['account', ...COLUMNS],
       house.map((totals) => [totals.account, ...amountsOf(totals, formatAmount)]),
     ),

@@ -1,6 +1,6 @@
 import { isVisible } from '../../../schema/common.ts'
 import { VERIFICATION_RUNNING } from '../../features/closings/closing.ts'
-import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
+import { currencyOf, isDebt, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
@@ -67,7 +67,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
   const overdrawn: string[][] = []
   for await (const page of readAccountTotals(db, { first, last }, context)) {
     for (const { account, closing } of page) {
-      if (closing >= 0n || /^(house|issuance):/.test(account)) continue
+      if (isSystem(account) || (isDebt(account) ? closing <= 0n : closing >= 0n)) continue
       const currency = currencyOf(account)
       findings.add('overdrawn', account, `the account stands at ${formatAmount(currency, closing)}`)
       overdrawn.push(['', '', 'overdrawn', '', '', account, currency, formatAmount(currency, closing), ''])

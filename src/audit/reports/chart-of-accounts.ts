@@ -1,4 +1,4 @@
-import { type Holder, isSystem } from '../../ledger/rules/account.ts'
+import { type Holder, isDebt, isSystem } from '../../ledger/rules/account.ts'
 
 /** One kind of account, or one of the system's own accounts. */
 export interface ChartEntry {
@@ -11,12 +11,14 @@ export interface ChartEntry {
 
 const kinds: Readonly<Record<Holder, string>> = {
   user: 'What a user owns; what is on hold for a pending withdrawal is part of it.',
+  debt: 'What a user owes since more was taken back than was left, as a negative amount; never above zero.',
   room: 'The target points that a room has earned by standard gifts.',
   game: 'The coins that players have paid into a roulette; zero once it is finished or cancelled.',
   withdrawal: 'The dollars of an approved withdrawal until they are transferred or given back; zero after that.',
   settled: 'The dollars of the withdrawals that a charging agent or business manager has paid out.',
   house: "The platform's own: what it took in, less what it paid out.",
   issuance: 'Where value comes from: what was issued, as a negative amount, less what was taken back.',
+  purchases: 'What was sold by a provider of payments, as a negative amount, less what was refunded.',
 }
 
 /** The system's own accounts, by kind and id. */
@@ -35,7 +37,7 @@ const systemAccounts: Readonly<Record<string, string>> = {
 
 const toEntry = (account: string, meaning: string): ChartEntry => ({
   account,
-  mayBeNegative: isSystem(account),
+  mayBeNegative: isSystem(account) || isDebt(account),
   meaning,
 })
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { account, type Currency } from '../../ledger/rules/account.ts'
+import { account, type Currency, isSystem } from '../../ledger/rules/account.ts'
 import { auditMessages } from '../messages.ts'
 import { readMovements } from './account-movements.ts'
 import { InvalidQuery, type QueryContext } from './query-context.ts'
@@ -12,7 +12,7 @@ const MAX_LATEST_MOVEMENTS = 20
 /** All movements of one type of event and one counter-account. */
 export interface Source {
   readonly type: string
-  /** `house:gifts`, `issuance:operator`; only the kind of other accounts, of which there are many. */
+  /** An account of the system's own, such as `house:gifts`; only the kind of other accounts, of which there are many. */
   readonly counter: string
   readonly count: number
   /** Whole units (cents of a dollar); negative when more left than came in. */
@@ -88,7 +88,7 @@ export async function explainBalance(
 
 function counterKind(name: string): string {
   const [kind = '', id = ''] = name.split(':')
-  return kind === 'house' || kind === 'issuance' ? `${kind}:${id}` : kind
+  return isSystem(name) ? `${kind}:${id}` : kind
 }
 
 interface HoldRow {

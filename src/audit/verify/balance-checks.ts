@@ -1,5 +1,4 @@
-import { MAX_INTEGER } from '../../../schema/common.ts'
-import { currencies, currencyOf, isAccount, isSystem, type Movement } from '../../ledger/rules/account.ts'
+import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
 
@@ -9,22 +8,20 @@ export interface BalanceSnapshot {
   readonly balances: readonly (number | bigint)[]
 }
 
-// An account's kind: the index of its currency, and a flag for accounts of the system.
-const CURRENCY_MASK = 15
-const UNKNOWN_CURRENCY = CURRENCY_MASK
-const SYSTEM_FLAG = 16
+/** Instead of the index of a currency, for a name that is no account's. */
+const UNKNOWN_CURRENCY = -1
 
 /**
- * Checks both sides of every movement, and that the balances of users and rooms stay within their limits. Reads only the
- * movements, from the bytes of the rows. The movements of an event that fails here are not counted; those of an event
- * that fails only the semantic checks are.
+ * Checks both sides of every movement, and that balances stay within their limits. Reads only the movements, from the bytes
+ * of the rows. The movements of an event that fails here are not counted; those of an event that fails only the semantic
+ * checks are.
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
   /** Accounts are numbered in the order of their first movement. */
   readonly #ids = new Map<string, number>()
   readonly #names: string[] = []
-  readonly #kinds: number[] = []
+  readonly #currencies: number[] = []
   /** The balances: numbers as long as those are exact. Undefined without a movement. */
   readonly #sums: (number | bigint | undefined)[] = []
   #keepsBalances = true
@@ -91,8 +88,8 @@ export class BalanceChecks {
   readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
     const debit = this.idOf(arrayItem(this.#bytes, debitAt))
     const credit = this.idOf(arrayItem(this.#bytes, creditAt))
-    const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
-    const isSameCurrency = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
+    const currency = this.#currencies[debit]
+    const isSameCurrency = currency === this.#currencies[credit]
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isValid = false
       const movement = { debit: this.nameOf(debit), credit: this.nameOf(credit), amount }
@@ -110,14 +107,12 @@ export class BalanceChecks {
     this.#changeCount += 1
   }
 
-  /** An account that is overdrawn or too large: only the first one, as in `applyMovements`. */
+  /** An account beyond its limits: only the first one, as in `applyMovements`. */
   #findLimitViolation(): string | undefined {
     for (let i = 0; i < this.#changeCount; i += 1) {
       const id = this.#changedIds[i] ?? 0
-      if (((this.#kinds[id] ?? 0) & SYSTEM_FLAG) !== 0) continue
-      const balance = this.#sums[id] ?? 0
-      if (balance < 0) return `${this.nameOf(id)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.nameOf(id)} exceeds the largest balance`
+      const violation = limitViolation(this.nameOf(id), this.#sums[id] ?? 0)
+      if (violation !== undefined) return violation
     }
     return undefined
   }
@@ -129,7 +124,7 @@ export class BalanceChecks {
       id = this.#sums.push(undefined) - 1
       this.#ids.set(account, id)
       this.#names.push(account)
-      this.#kinds.push(kindOf(account))
+      this.#currencies.push(currencyIndex(account))
     }
     return id
   }
@@ -150,10 +145,8 @@ function narrowed(sum: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : sum
 }
 
-function kindOf(name: string): number {
-  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN_CURRENCY
-  return currency | (isSystem(name) ? SYSTEM_FLAG : 0)
-}
+const currencyIndex = (name: string): number =>
+  isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN_CURRENCY
 
 /** Why a movement is invalid in itself. Each currency sums to zero if both accounts of every movement have the same. */
 export function movementError({ debit, credit, amount }: Movement): string | undefined {

@@ -275,5 +275,5 @@ function holderCell(account: string, name: string | undefined): Cell | null {
   const [kind = '', id = ''] = account.split(':')
   const path = holderPath(account)
   if (name !== undefined) return textCell(name, path)
-  return path === undefined ? null : textCell(`${kind === 'settled' ? 'user' : kind} ${id}`, path)
+  return path === undefined ? null : textCell(`${kind === 'debt' || kind === 'settled' ? 'user' : kind} ${id}`, path)
 }

@@ -48,6 +48,7 @@ async function hasHolder(db: Kysely<Tables>, account: string): Promise<boolean> 
 function holderById(db: Kysely<Tables>, kind: string, id: number): Promise<object | undefined> {
   switch (kind) {
     case 'user':
+    case 'debt':
     case 'settled':
       return db.selectFrom('user_profiles').select('user_id').where('user_id', '=', id).executeTakeFirst()
     case 'room':
@@ -66,7 +67,7 @@ export async function readHolderNames(
   db: Kysely<Tables>,
   accounts: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const users = await namesByAccount(accounts, ['user', 'settled'], (ids) => readUserNames(db, ids))
+  const users = await namesByAccount(accounts, ['user', 'debt', 'settled'], (ids) => readUserNames(db, ids))
   const rooms = await namesByAccount(accounts, ['room'], async (ids) => {
     const rows = await db
       .selectFrom('room_profiles')

@@ -6,7 +6,7 @@ import { chartOfAccounts } from '../../audit/reports/chart-of-accounts.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { httpMessages } from '../../http/messages.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
-import { currencies, currencyOf, isAccount } from '../../ledger/rules/account.ts'
+import { currencies, currencyOf, holders, isAccount } from '../../ledger/rules/account.ts'
 import type { ConsolePages, ConsoleServices } from '../console-services.ts'
 import { amountCell, codeCell, formatWord, textCell, wordCell } from '../layout/cells.ts'
 import { accountCell, holderPath } from '../layout/links.ts'
@@ -28,7 +28,7 @@ export const accountPages: ConsolePages = (scope, services) => {
     lead: 'Every account that ever moved. Its balance is the sum of its movements, each of which leads to the event that made it.',
     list: accountList,
     filters: [
-      choiceFilter('kind', 'Kind', [['', 'All'], ...accountKinds.map((kind) => [kind, kind] as const)]),
+      choiceFilter('kind', 'Kind', [['', 'All'], ...holders.map((kind) => [kind, kind] as const)]),
       choiceFilter('currency', 'Currency', [['', 'All'], ...currencies.map((one) => [one, formatWord(one)] as const)]),
       textFilter('q', 'Number or name of an account', 100, '7, gifts, user:7:coins'),
       choiceFilter('sort', 'Order', [
@@ -84,10 +84,8 @@ function sharedTables(services: ConsoleServices): (request: FastifyRequest) => P
   return (request) => lookup.load(request)
 }
 
-const accountKinds = ['user', 'room', 'game', 'withdrawal', 'settled', 'house', 'issuance'] as const
-
 const filters = Type.Object({
-  kind: Type.Optional(Type.Union(accountKinds.map((kind) => Type.Literal(kind)))),
+  kind: Type.Optional(Type.Union(holders.map((kind) => Type.Literal(kind)))),
   currency: Type.Optional(Type.Union(currencies.map((currency) => Type.Literal(currency)))),
   q: Type.Optional(Text(100)),
   sort: Type.Optional(Type.Union([Type.Literal('balance'), Type.Literal('-balance')])),

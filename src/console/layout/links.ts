@@ -52,7 +52,7 @@ export function actorCell(actor: string | null | undefined): Cell {
 /** The page of what an account belongs to; undefined where there is none. */
 export function holderPath(account: string): string | undefined {
   const [kind, id = ''] = account.split(':')
-  if (kind === 'user' || kind === 'settled') return pagePath('user', id)
+  if (kind === 'user' || kind === 'debt' || kind === 'settled') return pagePath('user', id)
   return kind === 'game' || kind === 'withdrawal' ? pagePath(kind, id) : undefined
 }
 

@@ -13,7 +13,17 @@ import { countOpenProposals } from '../../features/proposals/reads.ts'
 import { type MonthsToClose, readMonthsToClose } from '../reports/months.ts'
 
 /** The kinds of accounts that the home page adds up, in the order of its columns. */
-export const shownKinds = ['issuance', 'user', 'room', 'house', 'game', 'withdrawal', 'settled'] as const
+export const shownKinds = [
+  'issuance',
+  'purchases',
+  'user',
+  'debt',
+  'room',
+  'house',
+  'game',
+  'withdrawal',
+  'settled',
+] as const
 
 /** What one currency comes to, in its smallest unit. */
 export interface CurrencyFigures {
@@ -119,7 +129,9 @@ function sumsByKind(
   const sumOf = (kind: string): bigint => accounts.find((one) => one.kind === kind)?.balance ?? 0n
   return {
     issuance: sumOf('issuance'),
+    purchases: sumOf('purchases'),
     user: sumOf('user'),
+    debt: sumOf('debt'),
     room: sumOf('room'),
     house: sumOf('house'),
     game: sumOf('game'),

@@ -75,7 +75,9 @@ export const homePages: ConsolePages = (scope, services) => {
 
 const kindTitles: Readonly<Record<(typeof shownKinds)[number], string>> = {
   issuance: 'Issued',
+  purchases: 'Purchases',
   user: 'Users',
+  debt: 'Debts',
   room: 'Rooms',
   house: 'House',
   game: 'In games',

@@ -4,8 +4,19 @@ import { exact, type Key, keyOf, projection, type State, text, type WritableStat
 export { currencies }
 export type Currency = (typeof currencies)[number]
 
-/** The kinds of accounts. `house` and `issuance` are the system's own. */
-export type Holder = 'user' | 'room' | 'game' | 'withdrawal' | 'settled' | 'house' | 'issuance'
+/** The kinds of accounts. */
+export const holders = [
+  'user',
+  'debt',
+  'room',
+  'game',
+  'withdrawal',
+  'settled',
+  'house',
+  'issuance',
+  'purchases',
+] as const
+export type Holder = (typeof holders)[number]
 
 /** `<kind>:<id>:<currency>`. */
 export type Account = `${Holder}:${number | string}:${Currency}`
@@ -38,8 +49,23 @@ function sameCurrency(name: string, other: string): boolean {
   return true
 }
 
-/** Only the system's own accounts may go below zero and above 2^53-1. */
-export const isSystem = (name: string): boolean => name.startsWith('house:') || name.startsWith('issuance:')
+/** Only the system's own accounts may have any balance. */
+export const isSystem = (name: string): boolean =>
+  name.startsWith('house:') || name.startsWith('issuance:') || name.startsWith('purchases:')
+
+/** What a user owes is a negative balance. */
+export const isDebt = (name: string): boolean => name.startsWith('debt:')
+
+/** Why an account may not have this balance; undefined when it may. */
+export function limitViolation(name: string, balance: number | bigint): string | undefined {
+  if (isDebt(name)) {
+    if (balance > 0) return `${name} was paid more than was owed`
+    return balance < -MAX_INTEGER ? `${name} exceeds the largest debt` : undefined
+  }
+  // Nearly all balances are within the limits: comparing numbers first keeps a replay fast.
+  if ((balance >= 0 && balance <= MAX_INTEGER) || isSystem(name)) return undefined
+  return balance < 0 ? `${name} is overdrawn` : `${name} exceeds the largest balance`
+}
 
 /** Value that leaves one account and enters another; both accounts are of one currency. */
 export interface Movement {
@@ -58,7 +84,7 @@ export const balances = projection('balances', {
 /** 0 for an account without movements. */
 const exactBalanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
 
-/** The balance of a user's or room's account, which is always a safe integer. */
+/** The balance of an account that is not the system's own, which is always a safe integer. */
 export const balanceOf = (state: State, name: Account): number => Number(exactBalanceOf(state, name))
 
 /** The part of a balance that is on hold, of every account that has one: promised to a withdrawal, and not yet debited. */
@@ -134,8 +160,8 @@ function addChange({ accounts, changes }: NetChanges, account: string, amount: n
 }
 
 /**
- * Why these movements may not happen: they would spend more than an account has beyond its hold, or fill one beyond the
- * limit. Undefined when they may. Only the net change of each account counts.
+ * Why these movements may not happen: they would spend more than an account has beyond its hold, or bring one beyond its
+ * limits. Undefined when they may. Only the net change of each account counts.
  */
 export function transferError(
   state: State,
@@ -147,15 +173,15 @@ export function transferError(
     if (isSystem(name)) continue
     const change = BigInt(changes[i] ?? 0)
     const after = (state.get(balances, name)?.balance ?? 0n) + change
-    if (change < 0n && after < heldOf(state, name)) return 'insufficient_balance'
-    if (after > MAX_BALANCE) limit = true
+    if (change < 0n && !isDebt(name) && after < heldOf(state, name)) return 'insufficient_balance'
+    if (limitViolation(name, after) !== undefined) limit = true
   }
   return limit ? 'balance_limit' : undefined
 }
 
 /**
- * Applies movements to the balances. Throws where a verb should have refused: accounts of two currencies, a user's or
- * room's account below zero or above 2^53-1 after all movements.
+ * Applies movements to the balances. Throws where a verb should have refused: accounts of two currencies, or an account
+ * beyond its limits after all movements.
  */
 export function applyMovements(state: WritableState, movements: readonly Movement[]): void {
   for (const { debit, credit, amount } of movements) {
@@ -167,9 +193,8 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
   for (let i = 0; i < accounts.length; i += 1) {
     const account = accounts[i] ?? ''
     const balance = addTo(state, account, changes[i] ?? 0)
-    if (isSystem(account)) continue
-    if (balance < 0) throw new Error(`${account} is overdrawn`)
-    if (balance > MAX_INTEGER) throw new Error(`${account} exceeds the largest balance`)
+    const violation = limitViolation(account, balance)
+    if (violation !== undefined) throw new Error(violation)
   }
 }
 

@@ -27,7 +27,9 @@ test('the chart of accounts has every kind, and every account of the system', as
   t.same(own.toSorted(), systemAccountsInCode())
   t.same(
     chartOfAccounts.filter(({ mayBeNegative }) => mayBeNegative).map(({ account }) => account.split(':')[0]),
-    accounts.filter((account) => /^(house|issuance):/.test(account)).map((account) => account.split(':')[0]),
+    accounts
+      .filter((account) => /^(debt|house|issuance|purchases):/.test(account))
+      .map((account) => account.split(':')[0]),
   )
   const { code, out } = await runAudit({}, 'chart-of-accounts')
   t.equal(code, 0)

@@ -30,6 +30,7 @@ const event = oneof(
   of('house:a:coins', 'user:1:diamonds', 'user:2:money', 'room:3:coins', 'coins'),
   // Evolvers read the balances of some of these, or of all.
   of('issuance:b:coins', 'user:1:coins', 'game:5:coins', 'game:6:coins'),
+  of('purchases:p-1:coins', 'user:1:coins', 'debt:1:coins'),
   of('issuance:b:dollars', 'user:1:dollars', 'withdrawal:7:dollars'),
 )
 

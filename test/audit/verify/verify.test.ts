@@ -80,6 +80,7 @@ test('events that break the books or the draws are found although all hashes wer
       'double-entry',
       'user:2:diamonds and issuance:operator:coins are of different currencies',
     ],
+    [11, `credit[1] = 'debt:2:diamonds'`, 'rules', 'debt:2:diamonds was paid more than was owed'],
     [11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`, 'double-entry', '"user:2:gems" is not an account'],
     [11, 'amount[1] = 0', 'double-entry'],
     [11, 'amount[1] = -40', 'double-entry'],

@@ -5,7 +5,7 @@ import { ReplayState } from '../../../src/ledger/replay/replay.ts'
 import { applyMovements, balances, holds, type Movement } from '../../../src/ledger/rules/account.ts'
 import { runs } from '../../harness/properties.ts'
 
-const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins']
+const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'debt:1:coins']
 const account = constantFrom(...accounts)
 const amount = oneof(
   integer({ min: 1, max: 100 }),

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-reads.ts'
 import { accountRowsSql } from '../../../ledger/indexes/index-rows.ts'
-import { type Currency, currencies, type Holder } from '../../../ledger/rules/account.ts'
+import { type Currency, currencies, type Holder, holders, isSystem } from '../../../ledger/rules/account.ts'
 import { readBalancesAt, readHoldsAt } from './balances-at.ts'
 
 type AccountOrder = 'account' | 'largest' | 'smallest'
@@ -40,8 +40,6 @@ export interface AccountList {
   readonly next: AccountCursor | null
 }
 
-const numberedKinds = ['user', 'room', 'game', 'withdrawal', 'settled'] as const
-const kinds = [...numberedKinds, 'house', 'issuance'] as const satisfies readonly Holder[]
 /** Accounts that are looked at for one page, by name. */
 const MAX_STEPS = 2_000
 /** Events after the list's position whose changes are taken back; a list of an older position takes longer. */
@@ -76,7 +74,7 @@ export async function listAccounts(db: Kysely<Tables>, query: AccountListQuery):
 
 /** What the names begin with, in order, none of them the beginning of another one. */
 function prefixesOf({ kind, q }: AccountListQuery): readonly string[] {
-  const ofKind = kind === undefined ? kinds : [kind]
+  const ofKind = kind === undefined ? holders : [kind]
   const found =
     q === undefined || q === ''
       ? ofKind.map((one) => `${one}:`)
@@ -88,7 +86,7 @@ function prefixesOf({ kind, q }: AccountListQuery): readonly string[] {
   return sorted.filter((prefix, i) => !sorted.slice(0, i).some((other) => prefix.startsWith(other)))
 }
 
-const isNumbered = (kind: Holder): boolean => numberedKinds.some((one) => one === kind)
+const isNumbered = (kind: Holder): boolean => !isSystem(`${kind}:`)
 
 /** What names of a kind begin with when they begin with a text, too. */
 const beginning = (kind: string, text: string): readonly string[] =>
@@ -172,7 +170,7 @@ async function namesByBalance(
   const isRecent = head - upTo <= MAX_UNDONE_EVENTS
   const patterns = prefixes.map((prefix) => `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`)
   const isNamed =
-    prefixes.length === kinds.length && prefixes.every((prefix) => kinds.some((kind) => prefix === `${kind}:`))
+    prefixes.length === holders.length && prefixes.every((prefix) => holders.some((kind) => prefix === `${kind}:`))
       ? sql`true`
       : sql`b.account collate "C" like any (${patterns}::text[])`
   const balance = isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)
