@@ -1,5 +1,5 @@
 -- Indexes of the ledger that a subscriber writes after the commit: on ledger_events itself they would cost every command.
--- Both follow from the events up to the cursor `indexes`, block by block; a block is 500 positions.
+-- They follow from the events up to the cursor `indexes`, block by block; a block is 500 positions.
 
 create table account_index (
   account text collate "C" not null,
@@ -23,6 +23,14 @@ create table event_index (
 );
 create index event_index_terms on event_index using gin (terms);
 comment on table event_index is 'The terms that events can be found by: a row for each full block of 500 events.';
+
+create table event_types (
+  type    text not null,
+  version smallint not null,
+  primary key (type, version)
+);
+comment on table event_types is
+  'The types and versions of the events that were indexed: an instance that does not know one of them does not start.';
 
 -- The blocks whose events may have all of these terms. The planner would rather read the terms of every block, 40 ms at
 -- 600,000 events, as it does not count what it takes to read texts that are stored out of line; by their index it is 0.3.

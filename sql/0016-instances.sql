@@ -7,6 +7,8 @@ create table instances (
   pid        bigint not null,
   -- Instances with the same version understand the commands of each other.
   version    text not null,
+  -- JSON: the versions that it reads of each type of event.
+  reads      text not null,
   -- Commands that wait for a transaction here.
   queue      bigint not null,
   -- Events that its subscribers have not read yet.

@@ -27,7 +27,7 @@ import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { createLookups, createRoomStates, slices } from './slices.ts'
 import { announceInstance, startIndexes, startLedgerClock } from './startup/background.ts'
 import { printBanner } from './startup/banner.ts'
-import { checkApprovals, warnAboutFileLimit, warnAboutOpenRoutes } from './startup/checks.ts'
+import { checkApprovals, checkEventTypes, warnAboutFileLimit, warnAboutOpenRoutes } from './startup/checks.ts'
 import { openDatabase } from './startup/database.ts'
 import { ownVersion, sharedEvents, startElection } from './startup/forwarding.ts'
 import { startAppStatus, startLedger } from './startup/ledger.ts'
@@ -58,6 +58,7 @@ async function start(
   const database = await openDatabase(config, log, stop, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
+  await checkEventTypes(database.db)
   const watch = await openLedgerWatch(database, config, noticed, log, stop, cleanUp)
   const appState = await startAppStatus(database, log, cleanUp)
   let election: WriterElection | undefined

@@ -39,6 +39,7 @@ export const plainTables = {
   ledger_batches: { id: uuid(), position: integer(), at: micros() },
   ledger_cursors: { name: text(), position: integer() },
   account_index: { account: text(), base: integer(), offsets: integers('smallint[]'), balance: exact() },
+  event_types: { type: text(), version: smallint() },
   event_index: { base: integer(), terms: integers('integer[]') },
   ledger_writer: {
     only_row: boolean(),
@@ -73,6 +74,7 @@ export const plainTables = {
     host: text(),
     pid: integer(),
     version: text(),
+    reads: text(),
     queue: integer(),
     lag: integer(),
     sockets: integer(),

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
+import { eventTypes } from '../../../schema/events.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Tables } from '../tables.ts'
 import { deleteOlderRows } from './delete-older-rows.ts'
@@ -37,18 +38,23 @@ export interface Instance extends InstanceIdentity, Omit<InstanceState, 'positio
   readonly silent_seconds: number
 }
 
+/** The versions of each type of event that this program reads. */
+const READS = JSON.stringify(
+  Object.fromEntries(Object.entries(eventTypes).map(([type, { version }]) => [type, [version]])),
+)
+
 /** Says that an instance is there. */
 export async function saveInstance(pool: Pool, identity: InstanceIdentity, state: InstanceState): Promise<void> {
   const { id, host, pid, version } = identity
   const { role, queue, position, sockets } = state
   await pool.query({
     name: 'save instance',
-    text: `insert into instances (id, host, pid, version, role, queue, lag, sockets, started_at, seen_at)
-           select $1::uuid, $2, $3, $4, $5, $6, greatest(0, position - $7::bigint), $8, now(), now() from ledger_head
+    text: `insert into instances (id, host, pid, version, role, queue, lag, sockets, reads, started_at, seen_at)
+           select $1::uuid, $2, $3, $4, $5, $6, greatest(0, position - $7::bigint), $8, $9, now(), now() from ledger_head
            on conflict (id) do update
            set role = excluded.role, queue = excluded.queue, lag = excluded.lag, sockets = excluded.sockets,
                seen_at = excluded.seen_at`,
-    values: [id, host, pid, version, role, queue, position, sockets],
+    values: [id, host, pid, version, role, queue, position, sockets, READS],
   })
 }
 
@@ -70,4 +76,12 @@ export async function readInstances(db: Kysely<Tables>): Promise<readonly Instan
     from instances, (select clock_timestamp() as now offset 0) c where seen_at > now() - ${INSTANCE_RETENTION}::interval
     order by started_at, id`.execute(db)
   return rows
+}
+
+/** Whether all instances that were there a moment ago read events of this type and version; true where there is none. */
+export async function everyInstanceReads(db: Kysely<Tables>, type: string, version: number): Promise<boolean> {
+  const { rows } = await sql<{ every: boolean }>`
+    select coalesce(bool_and(coalesce(reads::jsonb -> ${type} @> to_jsonb(${version}::int), false)), true) as every
+    from instances where seen_at > now() - ${INSTANCE_RETENTION}::interval`.execute(db)
+  return rows[0]?.every ?? true
 }

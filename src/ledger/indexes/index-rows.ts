@@ -85,5 +85,9 @@ export const INDEX_EVENTS_SQL = `
   ), terms as (
     insert into event_index (base, terms)
     select t.base, t.terms from moved, (${termRowsSql(baseSql('$2::bigint'), '$2::bigint')}) t
+  ), types as (
+    insert into event_types (type, version)
+    select distinct e.type, e.version from moved, ledger_events e where e.position > $1::bigint and e.position <= $2::bigint
+    on conflict do nothing
   )
   select (select position from ledger_head) as head from moved`

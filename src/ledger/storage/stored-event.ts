@@ -84,8 +84,7 @@ export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parse
 /** The event of a row. Throws `UnreadableEvent` instead of skipping what this version does not understand. */
 export function parseEvent(fields: EventFields): PositionedEvent {
   const { position, type, version, data: text, movements, at } = fields
-  if (!isEventType(type)) throw new UnreadableEvent(`event ${position} is a ${type}, which this version does not know`)
-  if (version !== eventTypes[type].version) {
+  if (!isKnown(type, version)) {
     throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
   }
   const data: unknown = JSON.parse(text)
@@ -94,6 +93,10 @@ export function parseEvent(fields: EventFields): PositionedEvent {
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.
   return event as unknown as PositionedEvent
 }
+
+/** Whether this version of the program reads events of a type and version. */
+export const isKnown = (type: string, version: number): type is EventType =>
+  isEventType(type) && version === eventTypes[type].version
 
 const isEventType = (type: string): type is EventType => Object.hasOwn(eventTypes, type)
 

@@ -21,6 +21,7 @@ import {
 const rowsOf = async (database: TestDatabase) => ({
   accounts: await queryRows(database, 'select * from account_index order by account, base'),
   terms: await queryRows(database, 'select * from event_index order by base'),
+  types: await queryRows(database, `select type || ' ' || version as type from event_types order by 1`),
 })
 
 /** The rows that follow from events, by the plainest means. */
@@ -48,6 +49,7 @@ async function expectedRows(database: TestDatabase, events: readonly LedgerEntry
   return {
     accounts: accounts.toSorted((a, b) => compare(a.account, b.account) || Number(a.base) - Number(b.base)),
     terms,
+    types: [...new Set(events.map(({ type, version }) => `${type} ${version}`))].toSorted().map((type) => ({ type })),
   }
 }
 
