@@ -17,7 +17,7 @@ create table ledger_events (
   -- SHA-256 of all of the above and the hash of the event before.
   hash            text not null,
   check (cardinality(debit) = cardinality(credit) and cardinality(debit) = cardinality(amount))
-);
+) partition by range (position);
 comment on table ledger_events is
   'The ledger: what happened, in one order without gaps. Tables "from the ledger" follow from these events alone.';
 
@@ -46,6 +46,38 @@ create index ledger_staff_acts on ledger_events (position) where actor like 'sta
 -- What stored replies became when a person in them was erased.
 create index ledger_redacted_replies on ledger_events (position) where type = 'replies-blanked';
 
+-- 50,000,000 events are some 50 GB, which one restore, vacuum or move to another disk can deal with, and at 13,000 events a
+-- second an hour, in which the service looks six times whether the next partition is there.
+create function make_ledger_partitions(size bigint default 50000000) returns void
+  -- A session of the ledger's role finds the ledger's tables only, and temporary ones last.
+  language plpgsql security definer set search_path from current as $$
+declare
+  current_first bigint := (select position from ledger_head) / size * size;
+  partition_first bigint;
+  partition_name text;
+begin
+  if to_regclass('ledger_events_from_' || current_first + size) is not null then
+    return;
+  end if;
+  -- One caller at a time, while commands are read and written.
+  lock table ledger_events in share update exclusive mode;
+  foreach partition_first in array array[current_first, current_first + size] loop
+    partition_name := 'ledger_events_from_' || partition_first;
+    continue when to_regclass(partition_name) is not null;
+    -- Attached, because `create table … partition of` would wait for whoever reads the ledger, and make all others wait.
+    execute format('create table %I (like ledger_events including constraints)', partition_name);
+    execute format('alter table ledger_events attach partition %I for values from (%s) to (%s)',
+                   partition_name, partition_first, partition_first + size);
+    -- Partitions get the triggers of rows from their table, and no other triggers.
+    execute format('create trigger never_truncated before truncate on %I
+                      for each statement execute function refuse_to_rewrite_history()', partition_name);
+  end loop;
+end
+$$;
+comment on function make_ledger_partitions is
+  'Makes the partition that the ledger ends in and an empty one after it, where they are missing.';
+revoke execute on function make_ledger_partitions from public;
+
 create view ledger_movements as
   select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,
          split_part(m.debit, ':', 3) as currency, m.amount
@@ -64,6 +96,7 @@ create table ledger_head (
   batch    uuid not null
 );
 insert into ledger_head (position, hash, at, batch) values (0, repeat('0', 64), 'epoch', gen_random_uuid());
+select make_ledger_partitions();
 comment on table ledger_head is
   'The end of the ledger: one row. A transaction that appends locks it first and keeps it until commit, on every '
   'instance, so that position order is commit order, without gaps, and nothing can deadlock.';
