@@ -110,16 +110,57 @@ comment on table ledger_batches is
   'A row a transaction of the executor, for an hour: tells after a lost answer to COMMIT whether it happened.';
 
 create table replies (
-  actor           text not null,
-  idempotency_key text not null,
-  request_hash    text not null,
-  status          smallint not null,
-  body            text not null,
-  at              timestamptz not null,
-  primary key (actor, idempotency_key)
-);
-create index replies_by_age on replies using brin (at);
-comment on table replies is 'What commands with an idempotency key were answered, for 48 hours.';
+  -- The first 16 bytes of SHA-256 of actor, line break and idempotency key. No key of an earlier day is inserted again, by
+  -- the statement that inserts; each partition has a unique index of its own, which keeps the keys of one day apart.
+  key          uuid not null,
+  -- The first 16 bytes of a SHA-256.
+  request_hash uuid not null,
+  at           timestamptz not null,
+  status       smallint not null,
+  body         text not null
+) partition by range (at);
+comment on table replies is 'What commands with an idempotency key were answered, for 48 hours to 72: a partition a day.';
+
+-- What no day has, when the clock has jumped: no reply is ever refused for want of a partition.
+create table replies_other_days partition of replies default;
+create unique index replies_other_days_key on replies_other_days (key);
+
+-- A partition that is made or dropped has to wait for those who read `replies_other_days` or `replies`, and others wait for
+-- it meanwhile: not longer than the time-out of a lock. Then nothing is done, until the next call.
+create function rotate_reply_days() returns void
+  language plpgsql security definer
+  set search_path from current set timezone = 'UTC' set lock_timeout = '100ms' as $$
+declare
+  -- The time that has really passed, and not that of a clock that may have jumped.
+  kept_from timestamptz := (select at from passed_time) - interval '48 hours';
+  reply_day date;
+  partition_name text;
+begin
+  -- One caller at a time.
+  lock table replies in share update exclusive mode;
+  delete from replies_other_days where at < kept_from;
+  for partition_name in
+    select relid::regclass::text from pg_partition_tree('replies')
+    where relid::regclass::text ~ '^replies_\d' and to_date(relid::regclass::text, '"replies_"YYYY_MM_DD') + 1 <= kept_from
+  loop
+    execute format('drop table %I', partition_name);
+  end loop;
+  for reply_day in select generate_series(current_date, current_date + 2, interval '1 day') loop
+    partition_name := to_char(reply_day, '"replies_"YYYY_MM_DD');
+    continue when to_regclass(partition_name) is not null
+      or exists (select from replies_other_days where at >= reply_day and at < reply_day + 1);
+    execute format('create table %I (like replies)', partition_name);
+    execute format('create unique index on %I (key)', partition_name);
+    execute format('alter table replies attach partition %I for values from (%L) to (%L)',
+                   partition_name, reply_day, reply_day + 1);
+  end loop;
+exception when lock_not_available then
+  null;
+end
+$$;
+comment on function rotate_reply_days is
+  'Makes the partitions of replies for today and two days more, and drops those that are older than 48 hours.';
+revoke execute on function rotate_reply_days from public;
 
 create table ledger_cursors (
   name     text primary key,

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { makeLedgerPartitions } from '../../../src/db/queries/partitions.ts'
+import { makePartitions } from '../../../src/db/queries/partitions.ts'
 import { grantService } from '../../../src/db/roles.ts'
 import { canChangeLedger } from '../../../src/db/safety.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
@@ -8,11 +8,11 @@ import { queryOnce } from '../../harness/postgres/query-once.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { testSchema } from '../../harness/postgres/test-schema.ts'
 
-const partitionsOf = async (database: TestDatabase): Promise<readonly string[]> =>
+const partitionsOf = async (database: TestDatabase, table = 'ledger_events'): Promise<readonly string[]> =>
   (
     await queryRows(
       database,
-      `select relid::regclass::text as name from pg_partition_tree('ledger_events') where isleaf order by length(relid::regclass::text), 1`,
+      `select relid::regclass::text as name from pg_partition_tree('${table}') where isleaf order by length(relid::regclass::text), 1`,
     )
   ).map(({ name }) => String(name))
 
@@ -41,11 +41,11 @@ test('the partition after the one that the ledger ends in is made once, while co
   await running.query(`begin; ${event('1, 3')}; update ledger_head set position = 50000000; commit`)
   await running.query(`begin; ${event('4, 5')}; select from ledger_events`)
   const pool = openTestPool(t, database.serviceUrl, 4)
-  await Promise.all([1, 2, 3, 4].map(() => makeLedgerPartitions(pool)))
+  await Promise.all([1, 2, 3, 4].map(() => makePartitions(pool)))
   made.push('ledger_events_from_100000000')
   t.same(await partitionsOf(database), made)
   await running.query(`${event('50000000, 50000001')}; ${event('100000000, 100000000')}; commit`)
-  await makeLedgerPartitions(pool)
+  await makePartitions(pool)
   t.same(await partitionsOf(database), made)
   t.same(
     await queryRows(
@@ -101,7 +101,7 @@ test('partitions are made by the service and by nobody else, of the ledger alone
   t.same(
     await queryRows(
       database,
-      `select grantee::regrole::text as role from pg_proc, aclexplode(proacl)
+      `select distinct grantee::regrole::text as role from pg_proc, aclexplode(proacl)
        where prosecdef and proowner = current_user::regrole and grantee <> proowner`,
     ),
     [{ role: 'economy_service' }],
@@ -112,7 +112,7 @@ test('partitions are made by the service and by nobody else, of the ledger alone
     `set search_path = pg_temp, ${testSchema};
      create temporary table ledger_events (position bigint); create temporary table ledger_head as select 0 as position`,
   )
-  await makeLedgerPartitions(service)
+  await makePartitions(service)
   t.ok((await partitionsOf(database)).includes('ledger_events_from_100000000'))
 })
 
@@ -149,5 +149,73 @@ test('the ledger is read in order without sorting it, and without reading other 
       tables,
       text,
     )
+  }
+})
+
+/** The name of the partition of so many days ago. */
+const replyDay = (daysAgo: number): string =>
+  `replies_${new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '_')}`
+
+const makeReplyDay = (database: TestDatabase, daysAgo: number): Promise<unknown> => {
+  const [from, to] = [daysAgo, daysAgo - 1].map((days) => replyDay(days).slice(8).replaceAll('_', '-'))
+  return queryRows(
+    database,
+    `create table ${replyDay(daysAgo)} partition of replies for values from ('${from} 00:00+00') to ('${to} 00:00+00');
+     create unique index on ${replyDay(daysAgo)} (key)`,
+  )
+}
+
+const reply = (hoursAgo: number): string =>
+  `insert into replies select gen_random_uuid(), gen_random_uuid(), clock_timestamp() - interval '${hoursAgo} hours', 200, ''`
+
+const OTHER_DAYS = 'replies_other_days'
+
+test('replies have partitions for today and two days more, and days that ended 48 hours ago are dropped', async (t) => {
+  const database = await testDatabase()
+  const ahead = [replyDay(0), replyDay(-1), replyDay(-2)]
+  t.same(await partitionsOf(database, 'replies'), [...ahead, OTHER_DAYS])
+  for (const days of [1, 2, 3, 4]) await makeReplyDay(database, days)
+  for (const hours of [0, 24, 48, 72, 96, 120]) await queryRows(database, reply(hours))
+  await queryRows(database, `update passed_time set at = clock_timestamp() - interval '72 hours'`)
+  const pool = openTestPool(t, database.serviceUrl, 4)
+  await makePartitions(pool)
+  const made = [4, 3, 2, 1].map(replyDay)
+  t.same(await partitionsOf(database, 'replies'), [...made, ...ahead, OTHER_DAYS], 'a clock that jumped drops nothing')
+
+  await queryRows(database, `drop table ${replyDay(-2)}; update passed_time set at = clock_timestamp()`)
+  await Promise.all([1, 2, 3, 4].map(() => makePartitions(pool)))
+  t.same(await partitionsOf(database, 'replies'), [...made.slice(2), ...ahead, OTHER_DAYS])
+  t.same(await queryRows(database, 'select count(*) from replies'), [{ count: '3' }], 'and what no day had, deleted')
+})
+
+test('a day that began without its partition stays without it, and takes replies all the same', async (t) => {
+  const database = await testDatabase()
+  const [today, tomorrow, later] = [replyDay(0), replyDay(-1), replyDay(-2)]
+  await queryRows(database, `drop table ${today}, ${later}; ${reply(0)}`)
+  const pool = openTestPool(t, database.serviceUrl, 1)
+  await makePartitions(pool)
+  t.same(await partitionsOf(database, 'replies'), [tomorrow, later, OTHER_DAYS])
+  await queryOnce(database.serviceUrl, reply(0))
+  t.same(await queryRows(database, `select count(*) from ${OTHER_DAYS}`), [{ count: '2' }])
+  await t.rejects(
+    queryOnce(database.serviceUrl, `insert into replies select key, key, at, status, body from replies limit 1`),
+    { code: '23505', table: OTHER_DAYS },
+  )
+})
+
+test('partitions of replies do not wait for a long reader, and are made once it is gone', async (t) => {
+  const database = await testDatabase()
+  await queryRows(database, `drop table ${replyDay(-2)}`)
+  await makeReplyDay(database, 3)
+  const reader = await openClient(t, database.serviceUrl)
+  await reader.query('begin; select from replies')
+  await makePartitions(openTestPool(t, database.serviceUrl, 1))
+  const before = await partitionsOf(database, 'replies')
+  t.same(before, [replyDay(3), replyDay(0), replyDay(-1), OTHER_DAYS])
+  await reader.query('commit')
+  await makePartitions(reader)
+  t.same(await partitionsOf(database, 'replies'), [replyDay(0), replyDay(-1), replyDay(-2), OTHER_DAYS])
+  for (const table of before.slice(1)) {
+    await t.rejects(queryOnce(database.serviceUrl, `select from ${table}`), { code: '42501' }, table)
   }
 })
