@@ -64,7 +64,7 @@ begin
   foreach partition_first in array array[current_first, current_first + size] loop
     partition_name := 'ledger_events_from_' || partition_first;
     continue when to_regclass(partition_name) is not null;
-    -- Attached, because `create table … partition of` would wait for whoever reads the ledger, and make all others wait.
+    -- Attached, because `create table … partition of` would wait for those who read the ledger, and make all others wait.
     execute format('create table %I (like ledger_events including constraints)', partition_name);
     execute format('alter table ledger_events attach partition %I for values from (%s) to (%s)',
                    partition_name, partition_first, partition_first + size);
