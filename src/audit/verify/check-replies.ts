@@ -20,10 +20,9 @@ const MISMATCHES_SQL = `
   select max(e.position)::text as position, e.actor, e.idempotency_key, ${REPLY_KEY_SQL} as key, min(${REPLY_HASH_SQL}) as reply_hash
   from ledger_events e
   cross join lateral (
-    select * from replies where key = ${REPLY_KEY_SQL}::uuid offset 0
+    select * from replies where key = ${REPLY_KEY_SQL}::uuid and at < e.at + interval '24 hours' offset 0
   ) r
   where e.position between $1 and $2 and e.idempotency_key is not null
-    and r.at < e.at + interval '24 hours'
     and ${REPLY_HASH_SQL} is distinct from e.reply_hash
   group by e.actor, e.idempotency_key
   having max(e.position) > $3
