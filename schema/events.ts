@@ -145,7 +145,8 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({
       user_id: Id,
-      replies: Type.Array(Type.Object({ actor: Type.String(), idempotency_key: Type.String(), reply_hash: Hex })),
+      /** By the first 16 bytes of SHA-256 of actor, line break and idempotency key, under which replies are stored. */
+      replies: Type.Array(Type.Object({ key: Type.String({ pattern: '^[0-9a-f]{32}$' }), reply_hash: Hex })),
     }),
   },
   'room-defined': { version: 1, data: Type.Object({ room_id: Id, owner_id: Id }) },

@@ -17,7 +17,7 @@ create table ledger_events (
   -- SHA-256 of all of the above and the hash of the event before.
   hash            text not null,
   check (cardinality(debit) = cardinality(credit) and cardinality(debit) = cardinality(amount))
-);
+) partition by range (position);
 comment on table ledger_events is
   'The ledger: what happened, in one order without gaps. Tables "from the ledger" follow from these events alone.';
 
@@ -48,6 +48,38 @@ create index ledger_redacted_replies on ledger_events (position) where type = 'r
 -- Who approved, rejected and transferred withdrawals.
 create index ledger_withdrawal_changes on ledger_events (position) where type = 'withdrawal-status-changed';
 
+-- 50,000,000 events are some 50 GB, which one restore, vacuum or move to another disk can deal with, and at 13,000 events a
+-- second an hour, in which the service looks six times whether the next partition is there.
+create function make_ledger_partitions(size bigint default 50000000) returns void
+  -- A session of the ledger's role finds the ledger's tables only, and temporary ones last.
+  language plpgsql security definer set search_path from current as $$
+declare
+  current_first bigint := (select position from ledger_head) / size * size;
+  partition_first bigint;
+  partition_name text;
+begin
+  if to_regclass('ledger_events_from_' || current_first + size) is not null then
+    return;
+  end if;
+  -- One caller at a time, while commands are read and written.
+  lock table ledger_events in share update exclusive mode;
+  foreach partition_first in array array[current_first, current_first + size] loop
+    partition_name := 'ledger_events_from_' || partition_first;
+    continue when to_regclass(partition_name) is not null;
+    -- Attached, because `create table … partition of` would wait for those who read the ledger, and make all others wait.
+    execute format('create table %I (like ledger_events including constraints)', partition_name);
+    execute format('alter table ledger_events attach partition %I for values from (%s) to (%s)',
+                   partition_name, partition_first, partition_first + size);
+    -- Partitions get the triggers of rows from their table, and no other triggers.
+    execute format('create trigger never_truncated before truncate on %I
+                      for each statement execute function refuse_to_rewrite_history()', partition_name);
+  end loop;
+end
+$$;
+comment on function make_ledger_partitions is
+  'Makes the partition that the ledger ends in and an empty one after it, where they are missing.';
+revoke execute on function make_ledger_partitions from public;
+
 create view ledger_movements as
   select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,
          split_part(m.debit, ':', 3) as currency, m.amount
@@ -66,6 +98,7 @@ create table ledger_head (
   batch    uuid not null
 );
 insert into ledger_head (position, hash, at, batch) values (0, repeat('0', 64), 'epoch', gen_random_uuid());
+select make_ledger_partitions();
 comment on table ledger_head is
   'The end of the ledger: one row. A transaction that appends locks it first and keeps it until commit, on every '
   'instance, so that position order is commit order, without gaps, and nothing can deadlock.';
@@ -79,16 +112,57 @@ comment on table ledger_batches is
   'A row a transaction of the executor, for an hour: tells after a lost answer to COMMIT whether it happened.';
 
 create table replies (
-  actor           text not null,
-  idempotency_key text not null,
-  request_hash    text not null,
-  status          smallint not null,
-  body            text not null,
-  at              timestamptz not null,
-  primary key (actor, idempotency_key)
-);
-create index replies_by_age on replies using brin (at);
-comment on table replies is 'What commands with an idempotency key were answered, for 48 hours.';
+  -- The first 16 bytes of SHA-256 of actor, line break and idempotency key. No key of an earlier day is inserted again, by
+  -- the statement that inserts; each partition has a unique index of its own, which keeps the keys of one day apart.
+  key          uuid not null,
+  -- The first 16 bytes of a SHA-256.
+  request_hash uuid not null,
+  at           timestamptz not null,
+  status       smallint not null,
+  body         text not null
+) partition by range (at);
+comment on table replies is 'What commands with an idempotency key were answered, for 48 hours to 72: a partition a day.';
+
+-- What no day has, when the clock has jumped: no reply is ever refused for want of a partition.
+create table replies_other_days partition of replies default;
+create unique index replies_other_days_key on replies_other_days (key);
+
+-- A partition that is made or dropped has to wait for those who read `replies_other_days` or `replies`, and others wait for
+-- it meanwhile: not longer than the time-out of a lock. Then nothing is done, until the next call.
+create function rotate_reply_days() returns void
+  language plpgsql security definer
+  set search_path from current set timezone = 'UTC' set lock_timeout = '100ms' as $$
+declare
+  -- The time that has really passed, and not that of a clock that may have jumped.
+  kept_from timestamptz := (select at from passed_time) - interval '48 hours';
+  reply_day date;
+  partition_name text;
+begin
+  -- One caller at a time.
+  lock table replies in share update exclusive mode;
+  delete from replies_other_days where at < kept_from;
+  for partition_name in
+    select relid::regclass::text from pg_partition_tree('replies')
+    where relid::regclass::text ~ '^replies_\d' and to_date(relid::regclass::text, '"replies_"YYYY_MM_DD') + 1 <= kept_from
+  loop
+    execute format('drop table %I', partition_name);
+  end loop;
+  for reply_day in select generate_series(current_date, current_date + 2, interval '1 day') loop
+    partition_name := to_char(reply_day, '"replies_"YYYY_MM_DD');
+    continue when to_regclass(partition_name) is not null
+      or exists (select from replies_other_days where at >= reply_day and at < reply_day + 1);
+    execute format('create table %I (like replies)', partition_name);
+    execute format('create unique index on %I (key)', partition_name);
+    execute format('alter table replies attach partition %I for values from (%L) to (%L)',
+                   partition_name, reply_day, reply_day + 1);
+  end loop;
+exception when lock_not_available then
+  null;
+end
+$$;
+comment on function rotate_reply_days is
+  'Makes the partitions of replies for today and two days more, and drops those that are older than 48 hours.';
+revoke execute on function rotate_reply_days from public;
 
 create table ledger_cursors (
   name     text primary key,

@@ -63,6 +63,7 @@ create table passed_time (
   at       timestamptz not null
 );
 insert into passed_time (at) values (clock_timestamp());
+select rotate_reply_days();
 comment on table passed_time is
   'Until when time has really passed, for what deletes by age: one row. It advances at most twice as fast as the clocks '
   'of instances, and never beyond that of the database, which may jump. Not part of the ledger.';

@@ -12,7 +12,7 @@ import { credit } from '../../src/features/wallet/balance-move.ts'
 import { command } from '../../src/ledger/executor/command.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
 import { runVerb } from '../../src/ledger/executor/run-verb.ts'
-import { sha256 } from '../../src/ledger/rules/hash.ts'
+import { shortHash } from '../../src/ledger/rules/hash.ts'
 import { genesis } from '../../src/ledger/rules/incarnation.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
 import type { TestDatabase } from '../../test/harness/postgres/test-database.ts'
@@ -43,7 +43,7 @@ export function openCommands(
   }
   let position = 0
   const ask = async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => {
-    const idempotency = { key: randomUUID(), requestHash: sha256(JSON.stringify(input)) }
+    const idempotency = { key: randomUUID(), requestHash: shortHash(JSON.stringify(input)) }
     const cause = { actor, requestId: randomUUID(), idempotency }
     const result = await executor.run(command(verb, input, cause, presenter))
     position = Math.max(position, result.position)

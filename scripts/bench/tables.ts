@@ -102,8 +102,8 @@ async function measureTables(bench: Bench): Promise<string> {
     await queryRows(database, 'vacuum')
     const rows = await queryRows(
       database,
-      `select relname, pg_total_relation_size(oid) as bytes from pg_class
-       where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
+      `select coalesce(pg_partition_root(oid), oid)::regclass as relname, sum(pg_total_relation_size(oid)) as bytes
+       from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' group by 1`,
     )
     return new Map(rows.map(({ relname, bytes }) => [relname ?? '', Number(bytes)]))
   }

@@ -5,9 +5,9 @@ import { errorCode } from '../config/error-code.ts'
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof DatabaseError ? error.code : undefined
 
-/** The name of the constraint that a statement violated. */
-export const constraintOf = (error: unknown): string | undefined =>
-  error instanceof DatabaseError ? error.constraint : undefined
+/** The name of the table whose constraint a statement violated. */
+export const tableOf = (error: unknown): string | undefined =>
+  error instanceof DatabaseError ? error.table : undefined
 
 /** Whether PostgreSQL does not accept the data itself: data exceptions (class 22) and constraint violations (23). */
 export const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlStateOf(error) ?? '')

@@ -36,6 +36,9 @@ export async function grantService(ownerUrl: string, serviceRole: string): Promi
     for (const [name, privileges] of await grantsOf(client)) {
       await client.query(`grant ${privileges} on ${schema}.${escapeIdentifier(name)} to ${role}`)
     }
+    for (const name of await functionsOfOwner(client)) {
+      await client.query(`grant execute on function ${name} to ${role}`)
+    }
     await client.query('commit')
   } finally {
     await client.end()
@@ -60,6 +63,14 @@ async function grantsOf(client: Client): Promise<[string, string][]> {
   return rows
     .map(({ name, is_table }): [string, string] => [name, is_table ? (tableGrants[name] ?? otherTables) : 'select'])
     .filter(([, privileges]) => privileges !== '')
+}
+
+/** The functions that run with the owner's rights, which do for the service what it may not do itself. */
+async function functionsOfOwner(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`
+    select oid::regprocedure::text as name from pg_proc
+    where pronamespace = current_schema()::regnamespace and prosecdef and proowner = current_user::regrole`)
+  return rows.map(({ name }) => name)
 }
 
 /** Any number that nothing else uses, in the database `postgres`. */

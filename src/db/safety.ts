@@ -31,25 +31,25 @@ export async function settingFaults(client: ClientBase): Promise<string[]> {
 
 /**
  * Whether the session's role could change the ledger's events, or disable their protection: as superuser, as owner
- * of `ledger_events`, its schema or its database (or a member of such a role), or by a privilege on the table.
- * Throws when there is no such table.
+ * of `ledger_events`, one of its partitions, its schema or its database (or a member of such a role), or by a privilege on
+ * the table or a partition. Throws when there is no such table.
  */
 export async function canChangeLedger(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ may: boolean }>(`
-    select r.rolsuper
+  const { rows } = await client.query<{ may: boolean | null }>(`
+    select bool_or(r.rolsuper
         or pg_has_role(t.relowner, 'member')
         or pg_has_role(s.nspowner, 'member')
         or pg_has_role(d.datdba, 'member')
         or has_table_privilege(t.oid, 'update, delete, truncate, trigger')
-        or has_any_column_privilege(t.oid, 'update') as may
-    from pg_class t
-    join pg_namespace s on s.oid = t.relnamespace and s.nspname = current_schema()
+        or has_any_column_privilege(t.oid, 'update')) as may
+    from pg_partition_tree(to_regclass('ledger_events')) p
+    join pg_class t on t.oid = p.relid
+    join pg_namespace s on s.oid = t.relnamespace
     join pg_database d on d.datname = current_database()
-    join pg_roles r on r.rolname = current_user
-    where t.relname = 'ledger_events'`)
-  const [answer] = rows
-  if (answer === undefined) throw new Error('There is no table ledger_events: the database was not migrated')
-  return answer.may
+    join pg_roles r on r.rolname = current_user`)
+  const may = rows[0]?.may ?? null
+  if (may === null) throw new Error('There is no table ledger_events: the database was not migrated')
+  return may
 }
 
 /** A key differs from the one that this database was used with before. */

@@ -11,6 +11,7 @@ import { credit } from '../features/wallet/balance-move.ts'
 import { type Command, command, type Presenter } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import { currencies } from '../ledger/rules/account.ts'
+import { shortHash } from '../ledger/rules/hash.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
@@ -45,7 +46,11 @@ const presenter: Presenter<unknown> = {
 }
 
 function toCommand<Input, Answer>(name: string, verb: Verb<Input, Answer>, input: Input): Command {
-  const cause = { actor: 'system', requestId: 'demo', idempotency: { key: `demo ${name}`, requestHash: 'demo' } }
+  const cause = {
+    actor: 'system',
+    requestId: 'demo',
+    idempotency: { key: `demo ${name}`, requestHash: shortHash('demo') },
+  }
   return command(verb, input, cause, presenter)
 }
 

@@ -97,7 +97,7 @@ export async function eraseUser(
     for (let i = 0; i < named.length; i += MAX_REPLIES_PER_EVENT) {
       const some = named.slice(i, i + MAX_REPLIES_PER_EVENT)
       // The event comes first: `verify` reports a reply whose hash is not on the ledger.
-      const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
+      const noted = some.map(({ key, reply_hash }) => ({ key, reply_hash }))
       await run(recordRedactedReplies, { user_id: userId, replies: noted })
       replies += await redactReplies(db, some)
     }

@@ -42,8 +42,8 @@ export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
 
 /** A stored reply that names a user, and its redacted body. */
 interface ReplyNamingUser {
-  readonly actor: string
-  readonly idempotency_key: string
+  /** See `replyKey`. */
+  readonly key: string
   readonly body: string
   readonly redacted: string
   /** The hash of the redacted reply. */
@@ -52,8 +52,10 @@ interface ReplyNamingUser {
 
 /** Stored replies to anyone that name a user, whose profile must be erased by now. */
 export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNamingUser[]> {
-  const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
-    select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
+  const { rows } = await sql<{ key: string; status: number; body: string }>`
+    select encode(uuid_send(key), 'hex') as key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(
+    db,
+  )
   const profile = await db.selectFrom('user_profiles').select('uid').where('user_id', '=', userId).executeTakeFirst()
   return rows.flatMap(({ status, ...reply }) => {
     const redacted = redactPerson(reply.body, userId, profile?.uid ?? '')
@@ -67,10 +69,9 @@ export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNa
  */
 export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[]): Promise<number> {
   let written = 0
-  for (const { actor, idempotency_key, body, redacted } of replies) {
+  for (const { key, body, redacted } of replies) {
     const { numAffectedRows = 0n } = await sql`
-      update replies set body = ${redacted}
-      where actor = ${actor} and idempotency_key = ${idempotency_key} and body = ${body}`.execute(db)
+      update replies set body = ${redacted} where key = ${key} and body = ${body}`.execute(db)
     written += Number(numAffectedRows)
   }
   return written

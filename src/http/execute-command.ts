@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { languageOf } from '../language/request-language.ts'
 import type { Cause, RegisteredVerb } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
-import { sha256 } from '../ledger/rules/hash.ts'
+import { shortHash } from '../ledger/rules/hash.ts'
 import { actorOf } from './auth/caller.ts'
 import { type RefusalResponseOf, refusalPresenter } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
@@ -69,7 +69,7 @@ export function executeWith(
 function requestHash(request: FastifyRequest, input: unknown): string {
   const { method, url = '' } = request.routeOptions
   const route = url.replace(/^\/api(?=\/v1\/)/, '')
-  return sha256(JSON.stringify([method, route, request.params, input]))
+  return shortHash(JSON.stringify([method, route, request.params, input]))
 }
 
 declare global {

@@ -11,6 +11,7 @@ import type { Log, RecoveryLogger } from '../db/log.ts'
 import { migrate, pendingMigrations } from '../db/migrate.ts'
 import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
 import { isConnectionError } from '../db/postgres-errors.ts'
+import { makePartitions } from '../db/queries/partitions.ts'
 import { type ChooseReportDatabase, openReportDatabase, queryBuilder } from '../db/queries/query-builder.ts'
 import { grantService } from '../db/roles.ts'
 import { canChangeLedger, checkFingerprints, settingFaults, storeFingerprints, usedKeys } from '../db/safety.ts'
@@ -69,6 +70,8 @@ export async function openDatabase(
       }
       await migrate(ownerUrl ?? url)
       if (ownerUrl !== null) await grantService(ownerUrl, role)
+      // Before the first reply, which would be in no partition of its day, and no day with such a reply gets one.
+      await makePartitions(client).catch((err: unknown) => log.warn({ err }, 'partitions could not be made'))
     }
     await assertSafe(client, config, log)
     await warnOfLocale(client, log)

@@ -5,7 +5,8 @@ import { pruneEndedSessions } from '../console/session/session-cookie.ts'
 import { headOf, readIncarnation } from '../db/head.ts'
 import { FailureLog } from '../db/log.ts'
 import { sharedRead } from '../db/queries/caches.ts'
-import { prune } from '../db/queries/delete-older-rows.ts'
+import { pruneBatches, readPassedTime } from '../db/queries/delete-older-rows.ts'
+import { makePartitions } from '../db/queries/partitions.ts'
 import { evolve, tables } from '../domain.ts'
 import { AppStatusGate } from '../features/app-status/app-status.ts'
 import { ClientRegistry } from '../features/app-status/client-registry.ts'
@@ -23,8 +24,8 @@ import type { LedgerWatch } from './ledger-watch.ts'
 /** Waits of `AppliedEvents.reach`, of a quarter of a second each, and pauses between them. */
 const MAX_CATCH_UP_ATTEMPTS = 6
 const CATCH_UP_PAUSE_MS = 50
-/** Interval at which expired replies, and ended sessions that are over anyway, are deleted. */
-const PRUNE_INTERVAL_MS = 600_000
+/** Interval at which partitions are made and dropped, and what is no longer needed is deleted. */
+const UPKEEP_INTERVAL_MS = 600_000
 
 export interface Ledger {
   /** Runs commands on the writer, or here. */
@@ -98,14 +99,22 @@ export async function startLedger(
   cleanUp.defer(() => executor.close())
   metrics.watchLedger(executor, tail)
 
-  const pruning = setInterval(() => {
+  const upkeep = setInterval(() => {
     if (promotion.isStandby) return
-    prune(subscriberPool)
+    readPassedTime(subscriberPool)
+      .then(() => makePartitions(subscriberPool))
+      .catch((err: unknown) =>
+        log.warn(
+          { err },
+          'partitions could not be made, or those of replies not dropped; retrying at the next interval',
+        ),
+      )
+    pruneBatches(subscriberPool)
       .then(() => pruneKeys(subscriberPool))
       .then(() => pruneEndedSessions(subscriberPool))
       .catch((err: unknown) => log.warn({ err }, 'expired rows could not be deleted; retrying at the next interval'))
-  }, PRUNE_INTERVAL_MS)
-  cleanUp.defer(() => clearInterval(pruning))
+  }, UPKEEP_INTERVAL_MS)
+  cleanUp.defer(() => clearInterval(upkeep))
 
   const sessions = sessionsIn(db)
   const staffSessions = staffSessionsIn(db)

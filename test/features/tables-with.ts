@@ -5,7 +5,7 @@ import type { TestDatabase } from '../harness/postgres/test-database.ts'
 export async function tablesWith(database: TestDatabase, text: string): Promise<Readonly<Record<string, number>>> {
   const tables = await queryRows(
     database,
-    `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
+    `select relname from pg_class where relkind in ('r', 'p') and not relispartition and relnamespace = current_schema()::regnamespace`,
   )
   const counts = tables.map(
     ({ relname }) => `select '${relname}' as name, count(*) as rows from ${relname} r where r::text ilike '%${text}%'`,

@@ -84,7 +84,7 @@ const FEW_GIFTS = 100
 async function eventsRead(database: TestDatabase): Promise<number> {
   const [row] = await queryRows(
     database,
-    `select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'ledger_events'`,
+    `select sum(seq_tup_read + idx_tup_fetch) as count from pg_stat_user_tables where relname like 'ledger_events_from_%'`,
   )
   return Number(row?.['count']) / 2
 }

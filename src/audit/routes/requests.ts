@@ -6,6 +6,7 @@ import { idempotencyKey } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import { fieldMessages } from '../../language/messages.ts'
 import type { RegisteredVerb } from '../../ledger/executor/command.ts'
+import { replyKey } from '../../ledger/storage/event-hash.ts'
 import type { CheckpointSigner } from '../checkpoint.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { auditMessages } from '../messages.ts'
@@ -72,12 +73,7 @@ export async function doOnce<Outcome>(
 
 async function isAnswered(db: FinanceServices['db'], { by, key }: Requester): Promise<boolean> {
   if (key === null) return false
-  const row = await db
-    .selectFrom('replies')
-    .select('status')
-    .where('actor', '=', by)
-    .where('idempotency_key', '=', key)
-    .executeTakeFirst()
+  const row = await db.selectFrom('replies').select('status').where('key', '=', replyKey(by, key)).executeTakeFirst()
   return row !== undefined
 }
 

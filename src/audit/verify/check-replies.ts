@@ -3,6 +3,9 @@ import { eventTypes } from '../../../schema/events.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
 
+/** What the reply to the command of event `e` is stored under, as `replyKey` computes it. */
+const REPLY_KEY_SQL = `left(encode(sha256(convert_to(e.actor || E'\\n' || e.idempotency_key, 'UTF8')), 'hex'), 32)`
+
 /** A stored reply's hash, as `replyHash` computes it. */
 const REPLY_HASH_SQL = `encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex')`
 
@@ -14,13 +17,12 @@ const MAX_MISMATCHES = 1_000
  * again. Each reply is looked up by its key (`offset 0` keeps the planner from reading the whole table for each range).
  */
 const MISMATCHES_SQL = `
-  select max(e.position)::text as position, e.actor, e.idempotency_key, min(${REPLY_HASH_SQL}) as reply_hash
+  select max(e.position)::text as position, e.actor, e.idempotency_key, ${REPLY_KEY_SQL} as key, min(${REPLY_HASH_SQL}) as reply_hash
   from ledger_events e
   cross join lateral (
-    select * from replies where actor = e.actor and idempotency_key = e.idempotency_key offset 0
+    select * from replies where key = ${REPLY_KEY_SQL}::uuid and at < e.at + interval '24 hours' offset 0
   ) r
   where e.position between $1 and $2 and e.idempotency_key is not null
-    and r.at < e.at + interval '24 hours'
     and ${REPLY_HASH_SQL} is distinct from e.reply_hash
   group by e.actor, e.idempotency_key
   having max(e.position) > $3
@@ -35,6 +37,7 @@ interface Mismatch {
   readonly position: number
   readonly actor: string
   readonly idempotency_key: string
+  readonly key: string
   readonly reply_hash: string
 }
 
@@ -64,10 +67,11 @@ async function mismatchesAfter(
   after: number,
 ): Promise<readonly Mismatch[]> {
   const rows = await snapshot.query(MISMATCHES_SQL, [from, upTo, after])
-  return rows.map(({ position, actor, idempotency_key, reply_hash }) => ({
+  return rows.map(({ position, actor, idempotency_key, key, reply_hash }) => ({
     position: Number(position),
     actor: String(actor),
     idempotency_key: String(idempotency_key),
+    key: String(key),
     reply_hash: String(reply_hash),
   }))
 }
@@ -96,8 +100,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-const keyOf = ({ actor, idempotency_key, reply_hash }: Omit<Mismatch, 'position'>): string =>
-  `${actor}\n${idempotency_key}\n${reply_hash}`
+const keyOf = ({ key, reply_hash }: Pick<Mismatch, 'key' | 'reply_hash'>): string => `${key} ${reply_hash}`
 
 const findingOf = ({ position, actor, idempotency_key }: Mismatch): Finding => ({
   check: 'reply',

@@ -6,7 +6,6 @@ const MAX_ROWS_PER_DELETE = 5_000
 
 /** Tables whose rows are kept for a while, by their time column. */
 const tables = {
-  replies: { key: ['actor', 'idempotency_key'], time: 'at' },
   ledger_batches: { key: ['id'], time: 'at' },
   live_announcements: { key: ['channel', 'position'], time: 'at' },
   told_clients: { key: ['token_key'], time: 'told_at' },
@@ -40,16 +39,13 @@ export async function deleteOlderRows(
   }
 }
 
-/** Clients are promised one day. */
+/** Clients are promised one day. `rotate_reply_days` keeps replies for so long, and `pruneKeys` keys. */
 export const REPLY_RETENTION = '48 hours'
 /** A batch's id only matters until its own executor has looked up the batch's outcome. */
 const BATCH_RETENTION = '1 hour'
 
-/** Deletes replies and batch ids older than their retention. Any number of instances may do it at once. */
-export async function prune(pool: Pool): Promise<void> {
-  await deleteOlderRows(pool, 'replies', REPLY_RETENTION)
-  await deleteOlderRows(pool, 'ledger_batches', BATCH_RETENTION)
-}
+/** Deletes batch ids older than their retention. Any number of instances may do it at once. */
+export const pruneBatches = (pool: Pool): Promise<void> => deleteOlderRows(pool, 'ledger_batches', BATCH_RETENTION)
 
 /** How much faster than time it may go, to make up for time in which no instance ran. */
 const MAX_SPEED = 2

@@ -9,6 +9,7 @@ import {
   hashEvent,
   type Reply,
   replyHash,
+  replyKey,
   type StoredEvent,
   type StoredReply,
 } from '../storage/event-hash.ts'
@@ -39,9 +40,6 @@ export interface Batch {
   readonly head: Head
 }
 
-/** Unambiguous, as neither part can contain a line break. */
-export const replyKey = (actor: string, key: string): string => `${actor}\n${key}`
-
 /**
  * Decides commands in order on the rows that they declared, each on the effects of those before it. A refusal or a bug
  * concerns its own command only. Changes `rows` and `storedReplies` and nothing else.
@@ -62,7 +60,8 @@ export function decideBatch(
 
   for (const command of commands) {
     const { actor, requestId, idempotency } = command.cause
-    const stored = idempotency === null ? undefined : storedReplies.get(replyKey(actor, idempotency.key))
+    const key = idempotency === null ? null : replyKey(actor, idempotency.key)
+    const stored = key === null ? undefined : storedReplies.get(key)
     rows.checkpoint()
     try {
       if (stored !== undefined) {
@@ -96,6 +95,7 @@ export function decideBatch(
       // A reply that is not stored leaves no key behind, so that the key can be used for what is asked next.
       const stores =
         idempotency !== null &&
+        key !== null &&
         reply.isTransient !== true &&
         !(idempotency.discardRefusal === true && isRefusal(decision))
       const hashed = hashEvents(
@@ -115,8 +115,8 @@ export function decideBatch(
       let storedReply: StoredReply | undefined
       if (stores) {
         const { status, body } = reply
-        storedReply = { status, body, actor, key: idempotency.key, requestHash: idempotency.requestHash }
-        storedReplies.set(replyKey(actor, idempotency.key), storedReply)
+        storedReply = { status, body, key, requestHash: idempotency.requestHash }
+        storedReplies.set(key, storedReply)
         newReplies.push(storedReply)
       }
       const storedBytes = estimateStoredBytes(hashed, rows.added(), storedReply)

@@ -1,7 +1,7 @@
-import { constraintOf, isConstraintViolation, sqlStateOf } from '../../db/postgres-errors.ts'
+import { isConstraintViolation, sqlStateOf, tableOf } from '../../db/postgres-errors.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
 import { isoMicros } from '../rules/time.ts'
-import type { Head, StoredReply } from '../storage/event-hash.ts'
+import { type Head, replyKey, type StoredReply } from '../storage/event-hash.ts'
 import { jsonArray, plainArray, type RowTable, type Statement, type TextRow, textArray } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
@@ -46,15 +46,14 @@ export const rollback = plain('rollback')
 
 /** Loads the replies that are stored under the keys of these commands; no statement when they have no keys. */
 export function loadReplies(commands: readonly Command[]): Statement[] {
-  const keyed = commands.flatMap(({ cause: { actor, idempotency } }) =>
-    idempotency === null ? [] : [{ actor, key: idempotency.key }],
+  const keys = commands.flatMap(({ cause: { actor, idempotency } }) =>
+    idempotency === null ? [] : [replyKey(actor, idempotency.key)],
   )
-  if (keyed.length === 0) return []
+  if (keys.length === 0) return []
   const statement = {
     name: 'load replies',
-    text: `select r.actor, r.idempotency_key, r.request_hash, r.status, r.body from unnest($1::text[], $2::text[]) as k (actor, key)
-           join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
-    values: [textArray(keyed.map(({ actor }) => actor)), textArray(keyed.map(({ key }) => key))],
+    text: `select r.key, r.request_hash, r.status, r.body from unnest($1::uuid[]) as k (key) join replies r on r.key = k.key`,
+    values: [plainArray(keys)],
   }
   return [statement]
 }
@@ -101,16 +100,25 @@ export function insertEvents({ events }: Batch): Statement {
   }
 }
 
+/**
+ * Fails when a reply is stored under one of its keys. A unique index shows that of the same day only: the others are looked
+ * up, and a key that is found there makes its status null. Time never goes back on the ledger, so that there are no later
+ * days.
+ */
 export function insertReplies({ replies, head }: Batch): Statement {
   return {
     name: 'insert replies',
-    text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
-           select unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::smallint[]),
-                  unnest($5::text[]), $6::timestamptz`,
+    text: `insert into replies (key, request_hash, at, status, body)
+           select key, request_hash, $5::timestamptz,
+                  case when (select true from replies r
+                             where r.key = n.key and r.at < date_trunc('day', $5::timestamptz, 'UTC')
+                             limit 1) is null then status end,
+                  body
+           from (select unnest($1::uuid[]) as key, unnest($2::uuid[]) as request_hash,
+                        unnest($3::smallint[]) as status, unnest($4::text[]) as body) n`,
     values: [
-      textArray(replies.map((r) => r.actor)),
-      textArray(replies.map((r) => r.key)),
-      textArray(replies.map((r) => r.requestHash)),
+      plainArray(replies.map((r) => r.key)),
+      plainArray(replies.map((r) => r.requestHash)),
       plainArray(replies.map((r) => r.status)),
       jsonArray(replies.map((r) => r.body)),
       isoMicros(head.at),
@@ -192,18 +200,16 @@ function advanceText(changes: readonly Statement[]): string {
 /** division_by_zero: how `advance` fails when the head has moved. */
 const HEAD_CONFLICT_CODE = '22012'
 
-/** The constraint that `insertReplies` violates when one of its keys was used before. */
-const REPLIES_CONSTRAINT = 'replies_pkey'
-
 export function parseReply(row: TextRow): StoredReply {
   return {
-    actor: String(row['actor']),
-    key: String(row['idempotency_key']),
-    requestHash: String(row['request_hash']),
+    key: hexOf(row['key']),
+    requestHash: hexOf(row['request_hash']),
     status: Number(row['status']),
     body: String(row['body']),
   }
 }
+
+const hexOf = (uuid: unknown): string => String(uuid).replaceAll('-', '')
 
 /**
  * Throws unless the transaction committed, as the results of all its statements show, COMMIT the last. In pessimistic
@@ -226,7 +232,7 @@ export function assertCommitted(
     if (mode === 'pessimistic') throw new LedgerWentBack('commits were lost', { cause: failure })
     throw new HeadConflict('another batch has moved the head', { cause: failure })
   }
-  if (mode === 'optimistic' && constraintOf(failure) === REPLIES_CONSTRAINT) {
+  if (mode === 'optimistic' && isConstraintViolation(failure) && tableOf(failure)?.startsWith('replies_') === true) {
     throw new DuplicateIdempotencyKey('a reply is already stored under this key', { cause: failure })
   }
   throw failure ?? new Error('COMMIT was answered ROLLBACK')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Micros } from '../rules/time.ts'
 import type { Head, StoredReply } from '../storage/event-hash.ts'
 import type { RowTable, Statement } from '../storage/row-table.ts'
-import { type Batch, replyKey } from './batch.ts'
+import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
 import { DuplicateIdempotencyKey, HeadConflict, LedgerWentBack } from './failures.ts'
 import { type AssertLedger, DatabaseClock, PipelinedConnection, type StatementResult } from './pipelined-connection.ts'
@@ -320,5 +320,5 @@ export class Store {
 }
 
 function addReplies(replies: readonly StoredReply[], storedReplies: Map<string, StoredReply>): void {
-  for (const reply of replies) storedReplies.set(replyKey(reply.actor, reply.key), reply)
+  for (const reply of replies) storedReplies.set(reply.key, reply)
 }

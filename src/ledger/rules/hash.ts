@@ -3,6 +3,9 @@ import { createHmac, createSecretKey, hash } from 'node:crypto'
 /** SHA-256 of UTF-8 text or bytes, as lower-case hex. */
 export const sha256 = (data: string | Uint8Array): string => hash('sha256', data)
 
+/** The first 16 bytes of SHA-256, as 32 hex digits: what PostgreSQL stores as a uuid, in half the space. */
+export const shortHash = (text: string): string => sha256(text).slice(0, 32)
+
 /** SHA-256 of bytes, as bytes. */
 export const sha256Bytes = (data: Uint8Array): Buffer => hash('sha256', data, 'buffer')
 

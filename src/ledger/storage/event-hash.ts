@@ -1,7 +1,7 @@
 import type { EventType } from '../../../schema/events.ts'
 import type { Movement } from '../rules/account.ts'
 import type { PositionedEvent } from '../rules/event.ts'
-import { sha256 } from '../rules/hash.ts'
+import { sha256, shortHash } from '../rules/hash.ts'
 import { isoMicros, type Micros } from '../rules/time.ts'
 
 /** Everything that an event's hash covers, except the hash before it. */
@@ -67,10 +67,13 @@ export interface Reply {
 
 /** A stored reply, sent again to the same request. */
 export interface StoredReply extends Omit<Reply, 'isTransient'> {
-  readonly actor: string
+  /** See `replyKey`. */
   readonly key: string
   readonly requestHash: string
 }
+
+/** What the reply to an actor's idempotency key is stored under. Unambiguous, as neither part can contain a line break. */
+export const replyKey = (actor: string, idempotencyKey: string): string => shortHash(`${actor}\n${idempotencyKey}`)
 
 /**
  * Bytes in addition to the texts, index entries included; `npm run bench:tables` measures the tables. An event also has
@@ -78,7 +81,7 @@ export interface StoredReply extends Omit<Reply, 'isTransient'> {
  */
 const EVENT_BYTES = 250
 const MOVEMENT_BYTES = 24
-const REPLY_BYTES = 150
+const REPLY_BYTES = 120
 const ROW_BYTES = 100
 const NUMBER_BYTES = 8
 
@@ -88,7 +91,7 @@ export function estimateStoredBytes(
   added: readonly unknown[],
   reply: StoredReply | undefined,
 ): number {
-  let bytes = reply === undefined ? 0 : replyBytes(reply)
+  let bytes = reply === undefined ? 0 : REPLY_BYTES + Buffer.byteLength(reply.body)
   for (const event of events) bytes += eventBytes(event)
   for (const row of added) bytes += rowBytes(row)
   return bytes
@@ -101,10 +104,6 @@ function eventBytes({ entry }: StoredEvent): number {
   for (const { debit, credit } of movements) bytes += MOVEMENT_BYTES + debit.length + credit.length
   return bytes
 }
-
-/** Actor and key are in the index too. */
-const replyBytes = ({ actor, key, requestHash, body }: StoredReply): number =>
-  REPLY_BYTES + 2 * (actor.length + key.length) + requestHash.length + Buffer.byteLength(body)
 
 function rowBytes(row: unknown): number {
   let bytes = ROW_BYTES

@@ -8,7 +8,7 @@ import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { recordRestore } from '../../../src/ledger/rules/incarnation.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
-import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, isReplyTo, queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, copied, keepRows, rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
@@ -77,7 +77,7 @@ test('all twelve kinds of tampering are found', async (t) => {
     ],
     [
       { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
-      `update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`,
+      `update replies set body = replace(body, '9846', '99846') where ${isReplyTo('user:1', 'standard')}`,
     ],
     // After the draws.
     [

@@ -4,7 +4,7 @@ import { pruneKeys } from '../../../src/audit/jobs/job-rows.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import { startVerification } from '../../../src/audit/verify/verifications.ts'
 import { createTestApp, readDb, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { isReplyTo, queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
 import { auditInThisThread } from '../audit-in-this-thread.ts'
@@ -193,7 +193,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
   t.match(runOf(later), { id, outcome: 'running' }, 'the first answer, though it has ended')
   t.equal(later.headers['idempotency-replayed'], 'true')
   // Crashed after the start, before the answer was stored.
-  await queryRows(database, `delete from replies where idempotency_key = 'start'`)
+  await queryRows(database, `delete from replies where ${isReplyTo('staff:fin', 'start')}`)
   t.match(runOf(await finance('POST', path, {}, key('start'))), { id, outcome: 'clean' })
   const other = runOf(await opened.staff('eve', 'finance')('POST', path, {}, key('start')))
   t.equal(other.started_by, 'staff:eve', 'keys are those of one member of staff')
@@ -206,7 +206,7 @@ test('a retry starts no second verification and makes no second checkpoint, also
     [201, 201],
   )
   t.same(made[0]?.body, made[1]?.body)
-  await queryRows(database, `delete from replies where idempotency_key = 'sign'`)
+  await queryRows(database, `delete from replies where ${isReplyTo('staff:fin', 'sign')}`)
   t.same((await finance('POST', checkpointPath, {}, key('sign'))).body, made[0]?.body)
   t.same(await counts(), [{ runs: 2, checkpoints: 1 }])
   const pool = openTestPool(t, database.serviceUrl, 1)

@@ -5,7 +5,7 @@ import { LedgerScan } from '../../../src/audit/verify/ledger-scan.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
-import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, isReplyTo, testChains } from '../../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../../harness/long-tests.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seededLedger } from '../seed-ledger.ts'
@@ -40,7 +40,7 @@ test('rewritten events are found, the first wrong position first', async (t) => 
       23,
       `update ledger_head set position = ${position}`,
     ]),
-    ['order', 22, changed(22, 'position = 4e15'), 'update ledger_head set position = 9e15'],
+    ['order', 22, changed(22, 'position = 9e7'), 'update ledger_head set position = 9e15'],
     ['head', 22, 'update ledger_head set position = 21'],
     ['head', 22, `update ledger_head set hash = repeat('b', 64)`],
     ['head', 22, `update ledger_head set at = 'epoch'`],
@@ -50,7 +50,7 @@ test('rewritten events are found, the first wrong position first', async (t) => 
       14,
       changed(14, 'debit = debit || null::text, credit = credit || null::text, amount = amount || null::bigint'),
     ],
-    ['reply', 16, `update replies set status = 201 where idempotency_key = 'lucky'`],
+    ['reply', 16, `update replies set status = 201 where ${isReplyTo('user:1', 'lucky')}`],
     // One that follows, beyond the head.
     ['head', 23, copied(23, 22), 'rechain'],
   ]
@@ -121,9 +121,9 @@ test('deleted replies, replies without events, and replies a day later under the
   const database = await seededLedger()
   await tamper(
     database,
-    `delete from replies where idempotency_key = 'lucky'`,
-    `update replies set body = '{}' where idempotency_key = 'too much'`,
-    `update replies set body = '{}', at = at + interval '24 hours' where idempotency_key = 'standard'`,
+    `delete from replies where ${isReplyTo('user:1', 'lucky')}`,
+    `update replies set body = '{}' where ${isReplyTo('user:1', 'too much')}`,
+    `update replies set body = '{}', at = at + interval '24 hours' where ${isReplyTo('user:1', 'standard')}`,
   )
   t.same((await verifyDatabase(database)).findings, [])
 })

@@ -42,21 +42,21 @@ test('a clock that jumped deletes nothing before half of its time has really pas
   const clock = { now: () => ms }
   const instance = () => {
     const pool = openTestPool(t, database.serviceUrl, 1)
-    return () => deleteOlderRows(pool, 'replies', '48 hours', clock)
+    return () => deleteOlderRows(pool, 'told_clients', '48 hours', clock)
   }
   let instances: readonly (() => Promise<void>)[] = []
-  const kept = async (): Promise<boolean> => (await queryRows(database, 'select 1 as one from replies')).length > 0
+  const kept = async (): Promise<boolean> => (await queryRows(database, 'select 1 as one from told_clients')).length > 0
   const write = () =>
     queryRows(
       database,
-      `delete from replies; insert into replies values ('user:1', 'key', '', 200, '', clock_timestamp())`,
+      `delete from told_clients; insert into told_clients (token_key, told_at) values ('key', clock_timestamp())`,
     )
   /** What two instances then find when the database's clock has jumped ahead: all that was written is so much older. */
   const jump = async (hours: number): Promise<void> => {
     instances = [instance(), instance()]
     await queryRows(
       database,
-      `update replies set at = at - interval '${hours} hours'; update passed_time set at = at - interval '${hours} hours'`,
+      `update told_clients set told_at = told_at - interval '${hours} hours'; update passed_time set at = at - interval '${hours} hours'`,
     )
   }
   const both = async (hours: number): Promise<void> => {

@@ -6,8 +6,9 @@ import { command, type Presenter } from '../../../src/ledger/executor/command.ts
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { Executor, type Limits, type Observer } from '../../../src/ledger/executor/executor.ts'
 import type { AssertLedger } from '../../../src/ledger/executor/pipelined-connection.ts'
+import { shortHash } from '../../../src/ledger/rules/hash.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
-import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
+import { replyKey, type StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
@@ -67,7 +68,7 @@ export function createTestExecutor(
   t.teardown(() => executor.close())
   let requests = 0
   const run: TestExecutor['run'] = (verb, input, { actor = 'system', key } = {}) => {
-    const idempotency = key === undefined ? null : { key, requestHash: JSON.stringify(input) }
+    const idempotency = key === undefined ? null : { key, requestHash: shortHash(JSON.stringify(input)) }
     const cause = { actor, requestId: `r${(requests += 1)}`, idempotency }
     return executor.run(command(verb, input, cause, presenter()))
   }
@@ -116,6 +117,10 @@ export async function queryRows(
 }
 
 const testKey = 'a fairness key for tests'
+
+/** In SQL, the condition that a row of `replies` is the reply to one of these keys of an actor. */
+export const isReplyTo = (actor: string, ...keys: readonly string[]): string =>
+  `key in (${keys.map((key) => `'${replyKey(actor, key)}'`).join(', ')})`
 
 export const testChains = luckyChains(testKey)
 export const testSpins = spinSeeds(testKey)

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { dataOf, rouletteApp, rouletteUrl } from '../../features/roulette/roulette-app-fixture.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { isReplyTo, queryRows } from '../../harness/ledger/test-executor.ts'
 
 const DAY_MS = 86_400_000
 
@@ -100,7 +100,7 @@ test('free writes are refused once the allowance is used up; writes that pay out
   const status = `${withdrawals}/${withdrawal.id}/status`
   const key = { 'idempotency-key': 'again' }
   t.match(await ask('POST', status, { status: 'approved' }, key), { status: 403 })
-  t.same(await queryRows(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not stored')
+  t.same(await queryRows(database, `select 1 from replies where ${isReplyTo('user:1', 'again')}`), [], 'not stored')
   t.match(await ask('POST', status, { status: 'rejected' }, key), { status: 200 })
   t.match(await ask('POST', status, { status: 'rejected' }, key), { headers: { 'idempotency-replayed': 'true' } })
   t.match(await ask('POST', `${rouletteUrl}/leave/${game.id}`), { status: 200 })

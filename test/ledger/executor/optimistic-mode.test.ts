@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { credit, debit } from '../../../src/features/wallet/balance-move.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
-import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
+import { createTestExecutor, isReplyTo, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { giftLedger, rose, send } from './gift-ledger.ts'
@@ -124,18 +124,6 @@ test('a key that was used before this instance started is detected, though it is
   t.same([...ledger.bugs, ...ledger.failures, ...next.bugs, ...next.failures], [])
 })
 
-test('a stored reply that the lookup does not find fails its own command only', async (t) => {
-  const { database, one: before } = await giftLedger(t, 1_000)
-  // No route admits such an actor: PostgreSQL stores another one, under which nothing is found.
-  const strange = { actor: 'staff:\ud800', key: 'k' }
-  t.equal((await before.run(send, rose(), strange)).reply.status, 200)
-  const ledger = createTestExecutor(t, database.serviceUrl)
-  for (let i = 0; i < 3; i += 1) await ledger.runOk(send, rose())
-  const both = await Promise.allSettled([ledger.run(send, rose(), strange), ledger.run(send, rose())])
-  t.same(both.map(statusOf), ['rejected', 200])
-  t.equal(ledger.bugs.length, 1)
-})
-
 test('profile data in flight is not overtaken', async (t) => {
   const { one: ledger } = await giftLedger(t, 100_000, { maxBatchCommands: 5 })
   await many(20, () => ledger.run(send, rose()))
@@ -148,4 +136,54 @@ test('profile data in flight is not overtaken', async (t) => {
     results.map(statusOf),
     results.map(() => 200),
   )
+})
+
+test('a key that was used on an earlier day is detected, whichever partition has it', async (t) => {
+  const { database, one: before } = await giftLedger(t, 100_000)
+  const keyed = (by: TestExecutor, key: string) => by.run(send, rose(), { actor: 'user:1', key })
+  const moveBack = (key: string, days: number) =>
+    queryRows(database, `update replies set at = at - interval '${days} days' where ${isReplyTo('user:1', key)}`)
+  const [yesterday, earlier] = [await keyed(before, 'yesterday'), await keyed(before, 'earlier')]
+  // As midnight passes.
+  await queryRows(
+    database,
+    `do $$ begin
+       execute format('create table replies_yesterday partition of replies for values from (%L) to (%L)',
+         date_trunc('day', now() - interval '1 day', 'UTC'), date_trunc('day', now(), 'UTC'));
+     end $$`,
+  )
+  await queryRows(database, 'create unique index on replies_yesterday (key)')
+  await moveBack('yesterday', 1)
+  await moveBack('earlier', 2)
+  t.same(await queryRows(database, 'select tableoid::regclass::text as name from replies order by at'), [
+    { name: 'replies_other_days' },
+    { name: 'replies_yesterday' },
+  ])
+
+  for (const [key, { reply }] of [
+    ['yesterday', yesterday],
+    ['earlier', earlier],
+  ] as const) {
+    const ledger = createTestExecutor(t, database.serviceUrl)
+    // No other instance writes any more: what follows is decided in optimistic mode.
+    for (let i = 0; i < 3; i += 1) await keyed(ledger, `${key} ${i}`)
+    const diamonds = await diamondsOf(database)
+    t.match(await keyed(ledger, key), { isRepeat: true, reply })
+    t.equal(await diamondsOf(database), diamonds)
+    t.same([...ledger.bugs, ...ledger.failures], [])
+    const other = createTestExecutor(t, database.serviceUrl)
+    t.match(await keyed(other, key), { isRepeat: true, reply }, 'looked up in pessimistic mode')
+  }
+  t.equal(await diamondsOf(database), String(100_000 - 80))
+
+  // A day without a partition of its own.
+  await queryRows(
+    database,
+    `do $$ begin execute to_char(now() at time zone 'UTC', '"drop table replies_"YYYY_MM_DD'); end $$`,
+  )
+  const { reply } = await keyed(before, 'today')
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  for (let i = 0; i < 3; i += 1) await keyed(ledger, `today ${i}`)
+  t.match(await keyed(ledger, 'today'), { isRepeat: true, reply })
+  t.equal(await diamondsOf(database), String(100_000 - 120))
 })

@@ -8,6 +8,7 @@ import { type Command, command } from '../../../src/ledger/executor/command.ts'
 import { DuplicateIdempotencyKey } from '../../../src/ledger/executor/failures.ts'
 import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
 import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
+import { shortHash } from '../../../src/ledger/rules/hash.ts'
 import { genesis } from '../../../src/ledger/rules/incarnation.ts'
 import { createTestExecutor, testOpening } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
@@ -20,7 +21,12 @@ const one = { holder: 'user', id: 1, user_id: 1, currency: 'coins', amount: 1, r
 
 /** A coin for a user. */
 const giving = (key: string): Command =>
-  command(credit, one, { actor: 'staff:ann', requestId: 'r', idempotency: { key, requestHash: 'h' } }, { ...presenter })
+  command(
+    credit,
+    one,
+    { actor: 'staff:ann', requestId: 'r', idempotency: { key, requestHash: shortHash('h') } },
+    { ...presenter },
+  )
 
 async function storeOn(t: Test, { serviceUrl }: TestDatabase): Promise<Store> {
   const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())

@@ -1,18 +1,12 @@
 import { test } from 'tap'
-import { prune } from '../../../src/db/queries/delete-older-rows.ts'
+import { pruneBatches } from '../../../src/db/queries/delete-older-rows.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-test('replies are deleted after two days and batch ids after an hour; newer ones stay', async (t) => {
+test('batch ids are deleted after an hour; newer ones stay', async (t) => {
   const database = await testDatabase()
   const pool = openTestPool(t, database.serviceUrl, 2)
-  await queryRows(
-    database,
-    `insert into replies
-     select 'user:1', hours::text, '', 200, '', clock_timestamp() - hours * interval '1 hour'
-     from unnest(array[0, 23, 25, 47, 49, 500]) as hours`,
-  )
   await queryRows(database, 'update passed_time set at = clock_timestamp()')
   // More than one statement can delete.
   await queryRows(
@@ -21,12 +15,6 @@ test('replies are deleted after two days and batch ids after an hour; newer ones
      select gen_random_uuid(), n, clock_timestamp() - case when n <= 6000 then interval '61 minutes' else interval '59 minutes' end
      from generate_series(1, 6005) as n`,
   )
-  await Promise.all([prune(pool), prune(pool)])
-  t.same(
-    (await queryRows(database, 'select idempotency_key from replies order by at desc')).map(
-      (row) => row['idempotency_key'],
-    ),
-    ['0', '23', '25', '47'],
-  )
+  await Promise.all([pruneBatches(pool), pruneBatches(pool)])
   t.same(await queryRows(database, 'select count(*)::text from ledger_batches'), [{ count: '5' }])
 })

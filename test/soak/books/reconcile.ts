@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { formatFinding } from '../../../src/audit/verify/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
+import { replyKey } from '../../../src/ledger/storage/event-hash.ts'
 import { queryOnce } from '../../harness/postgres/query-once.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario.ts'
 import type { Environment } from '../environment/environment.ts'
@@ -67,13 +68,13 @@ function reportReadiness(context: ScenarioContext, { instances }: Environment): 
 async function checkReplies(context: ScenarioContext, url: string, answers: Answers): Promise<void> {
   const rows = await queryOnce<{ key: string; hash: string }>(
     url,
-    `select idempotency_key as key, encode(sha256(convert_to(
+    `select encode(uuid_send(key), 'hex') as key, encode(sha256(convert_to(
        status || E'\\n' || regexp_replace(body, ',"sealed":.*$', ''), 'UTF8')), 'hex') as hash
      from replies`,
   )
   const hashes = new Map(rows.map(({ key, hash }) => [key, hash]))
-  for (const [key, { hash }] of answers.final) {
-    context.expect(hashes.get(key) === hash, `the stored reply to ${key} differs from the answer`)
+  for (const [key, { actor, hash }] of answers.final) {
+    context.expect(hashes.get(replyKey(actor, key)) === hash, `the stored reply to ${key} differs from the answer`)
   }
 }
 
