@@ -171,7 +171,8 @@ create table ledger_cursors (
 comment on table ledger_cursors is 'The last event that each subscriber of the ledger has dealt with.';
 
 create table balances (
-  account text primary key,
+  -- In the order of its bytes, as lists are.
+  account text collate "C" primary key,
   -- numeric: accounts of the system may pass 2^63.
   balance numeric not null,
   -- Keeps room on the page of a row that is rewritten with every gift, so that its next versions need no new index

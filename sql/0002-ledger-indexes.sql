@@ -1,28 +1,32 @@
--- Indexes of the ledger that a subscriber writes after the commit: on ledger_events itself they would cost every command.
--- They follow from the events up to the cursor `indexes`, block by block; a block is 500 positions.
+-- The index of the ledger: what events are found by. A subscriber writes it after the commit; on ledger_events itself it
+-- would cost every command.
 
-create table account_index (
-  account text collate "C" not null,
-  -- The position before the block: 0, 500, 1000, …
-  base    bigint not null,
-  -- An element for each movement of the account: the position of its event less base, in order.
-  offsets smallint[] not null,
-  -- After the last of them.
-  balance numeric not null,
-  primary key (account, base)
+create table ledger_index_segments (
+  -- A segment has the events of 256 positions times 32 to the power of its level; those that are live cover the ledger up
+  -- to the cursor `indexes`, without overlaps.
+  level smallint not null,
+  -- The position before its first event.
+  base  bigint not null,
+  -- live; building: being merged from 32 of the level below; dead: replaced by one of the level above.
+  state text not null,
+  primary key (level, base)
 );
--- For whole blocks, which lie together as they are written in order.
-create index account_index_blocks on account_index using brin (base) with (pages_per_range = 16, autosummarize = on);
-comment on table account_index is
-  'Which events moved an account, and its balance after them: a row for each block of 500 events that moved it.';
+comment on table ledger_index_segments is
+  'The parts of the index of the ledger. Those that are live follow from the events.';
 
-create table event_index (
-  base  bigint primary key,
-  -- hashtext of `type …`, `actor …`, `request …`, `key …` and `user …` of its events, sorted.
-  terms integer[] not null
+create table ledger_index (
+  level smallint not null,
+  base  bigint not null,
+  -- The first term of the page: an account that events move, or a fact about them.
+  term  bytea not null,
+  -- The first event of this term on the page: its position less base.
+  first bigint not null,
+  -- Terms and events in order; src/ledger/indexes/index-pages.ts has the form.
+  data  bytea not null,
+  primary key (level, base, term, first)
 );
-create index event_index_terms on event_index using gin (terms);
-comment on table event_index is 'The terms that events can be found by: a row for each full block of 500 events.';
+comment on table ledger_index is
+  'Which events moved an account and by how much, and which have a type, an actor, a user, a room, a request or a key.';
 
 create table event_types (
   type    text not null,
@@ -31,15 +35,3 @@ create table event_types (
 );
 comment on table event_types is
   'The types and versions of the events that were indexed: an instance that does not know one of them does not start.';
-
--- The blocks whose events may have all of these terms. The planner would rather read the terms of every block, 40 ms at
--- 600,000 events, as it does not count what it takes to read texts that are stored out of line; by their index it is 0.3.
-create function event_blocks(wanted integer[], first_base bigint, last_base bigint) returns setof bigint
-  language sql stable
-  set search_path from current
-  set enable_seqscan = off
-  set enable_indexscan = off
-as $$
-  -- By an expression, which the index of bases does not serve.
-  select base from event_index where terms @> wanted and base + 0 between first_base and last_base
-$$;

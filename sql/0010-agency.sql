@@ -23,7 +23,9 @@ create table withdrawals (
   created_at          timestamptz not null,
   changed_at          timestamptz not null,
   -- The position of the event that made or last changed it.
-  changed             bigint not null
+  changed             bigint not null,
+  -- The position of the event that approved it; null where none did.
+  approved            bigint
 ) with (fillfactor = 80); -- room on each page for the next version of its rows
 -- Lists are newest first.
 create index withdrawals_of_user on withdrawals (user_id, withdrawal_id desc);

@@ -4,7 +4,6 @@ import {
   type ColumnKind,
   type Columns,
   column,
-  exact,
   integer,
   micros,
   nullable,
@@ -15,6 +14,7 @@ const smallint = () => column<'integer', number>('integer', 'smallint')
 const int = () => column<'integer', number>('integer', 'integer')
 const uuid = () => column<'text', string>('text', 'uuid')
 const texts = () => column<'texts', string[]>('texts', 'text[]')
+const bytes = () => column<'bytes', Buffer>('bytes', 'bytea')
 const integers = (sqlType = 'bigint[]') => column<'integers', number[]>('integers', sqlType)
 
 /** The columns of tables that are no projections: the rules see none of their rows. */
@@ -38,9 +38,9 @@ export const plainTables = {
   ledger_home: { one: integer(), system_identifier: text(), timeline: integer() },
   ledger_batches: { id: uuid(), position: integer(), at: micros() },
   ledger_cursors: { name: text(), position: integer() },
-  account_index: { account: text(), base: integer(), offsets: integers('smallint[]'), balance: exact() },
+  ledger_index_segments: { level: smallint(), base: integer(), state: text() },
+  ledger_index: { level: smallint(), base: integer(), term: bytes(), first: integer(), data: bytes() },
   event_types: { type: text(), version: smallint() },
-  event_index: { base: integer(), terms: integers('integer[]') },
   ledger_writer: {
     only_row: boolean(),
     writer: text(),
@@ -141,6 +141,7 @@ interface Selected {
   micros: string
   json: string
   texts: string[]
+  bytes: Buffer
   integers: number[]
 }
 

@@ -15,6 +15,7 @@ import { queryBuilder } from '../db/queries/query-builder.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { type IndexLag, readIndexLag } from '../ledger/indexes/index-reads.ts'
 import { LedgerIndexer } from '../ledger/indexes/indexer.ts'
+import type { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 
 const HEARTBEAT_INTERVAL_MS = 5_000
@@ -90,6 +91,7 @@ const METRICS_INTERVAL_MS = 5_000
 /** Writes the indexes of the ledger in the background, and measures their lag, until `cleanUp`. */
 export function startIndexes(
   { url, subscriberPool }: Pick<Database, 'url' | 'subscriberPool'>,
+  tail: Pick<Tail, 'eventsAfter' | 'pollUpTo'>,
   metrics: Metrics,
   log: Logger,
   cleanUp: AsyncDisposableStack,
@@ -99,7 +101,7 @@ export function startIndexes(
     'indexes of the ledger not written; retrying. Histories and statements get slower',
     'indexes of the ledger are written again',
   )
-  const indexer = new LedgerIndexer({ url, failureLog })
+  const indexer = new LedgerIndexer({ url, tail, failureLog })
   cleanUp.defer(() => indexer.stop())
   indexer.start()
 

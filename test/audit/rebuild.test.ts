@@ -8,6 +8,7 @@ import { defineDecoration } from '../../src/features/gifts/define-decoration.ts'
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { credit, debit } from '../../src/features/wallet/balance-move.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
+import { BLOCK_EVENTS } from '../../src/ledger/indexes/index-writer.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { onlyInFullRun } from '../harness/long-tests.ts'
 import { openClient } from '../harness/postgres/connections.ts'
@@ -47,8 +48,8 @@ const contents = async (database: TestDatabase) => {
 }
 
 const indexesOf = async (database: TestDatabase) => [
-  await queryRows(database, 'select * from account_index order by account, base'),
-  await queryRows(database, 'select * from event_index order by base'),
+  await queryRows(database, 'select * from ledger_index_segments order by base'),
+  await queryRows(database, 'select * from ledger_index order by level, base, term, first'),
 ]
 
 const send = sendGift({ chains: testChains, ownerPercent: 5 })
@@ -242,18 +243,19 @@ test('a rebuild restores the indexes up to the end of the ledger, with their cur
   const database = await grownLedger()
   const { head } = await positionsOf(database)
   await rebuildTables(database)
-  t.same(await positionsOf(database), { indexed: head, head }, 'of a ledger that was never indexed')
+  const indexed = head - (head % BLOCK_EVENTS)
+  t.same(await positionsOf(database), { indexed, head }, 'of a ledger that was never indexed')
   const whole = await indexesOf(database)
   t.same((await verifyDatabase(database)).findings, [])
 
   await tamper(
     database,
-    `update account_index set balance = balance + 1 where base = 0`,
-    `delete from account_index where base = 500`,
-    `update event_index set terms = '{}'`,
+    `update ledger_index set data = data || data where base = 0`,
+    `delete from ledger_index where base = 256`,
+    `update ledger_index_segments set state = 'building' where base = 512`,
     `update ledger_cursors set position = 0 where name = 'indexes'`,
   )
   await rebuildTables(database)
-  t.same(await positionsOf(database), { indexed: head, head })
+  t.same(await positionsOf(database), { indexed, head })
   t.same(await indexesOf(database), whole)
 })

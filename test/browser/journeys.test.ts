@@ -33,8 +33,8 @@ test('journeys of staff', { skip }, async (t) => {
       const shown = await signIn('fay', { role: 'finance', javaScript })
       const { page } = shown
       const ofDiamonds = table(shown, 'What each currency comes to').getByRole('row').filter({ hasText: 'diamonds' })
-      // Issued, then users.
-      await ofDiamonds.getByRole('cell').nth(2).getByRole('link').click()
+      // Issued, purchases, then users.
+      await ofDiamonds.getByRole('cell').nth(3).getByRole('link').click()
       await page.waitForURL(/\/console\/accounts\?/)
       await link(shown, 'user:1:diamonds').click()
       await page.waitForURL('**/console/accounts/user:1:diamonds')

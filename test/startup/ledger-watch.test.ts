@@ -146,8 +146,8 @@ test('a start on another timeline needs what was seen, and that no commit can be
   await move()
   await queryRows(
     database,
-    `insert into instances (id, host, pid, version, queue, lag, sockets, role, started_at, seen_at)
-     values (gen_random_uuid(), 'other', 1, 'v', 0, 0, 0, 'writer', now(), now())`,
+    `insert into instances (id, host, pid, version, reads, queue, lag, sockets, role, started_at, seen_at)
+     values (gen_random_uuid(), 'other', 1, 'v', '{}', 0, 0, 0, 'writer', now(), now())`,
   )
   const three = host(t, database)
   const waiting = three.start()

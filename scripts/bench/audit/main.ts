@@ -61,7 +61,7 @@ const measureCommand =
     }))
     contenders.push({ name: 'COPY', turn: async () => figuresOf(await copyAll(database)) })
     const turns = await takeTurns(bench.rounds(usualRounds), contenders)
-    const tables = `unnest(array['account_index', 'event_index']) as name`
+    const tables = `unnest(array['ledger_index', 'ledger_index_segments']) as name`
     const [indexes] = await queryRows(database, `select sum(pg_total_relation_size(name)) as bytes from ${tables}`)
     const length = `${formatNumber(events)} events, ${formatNumber(Number(indexes?.['bytes']) / events)} bytes of indexes each`
     return compared(`${args.join(' ')}, ${length}`, turns)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-writer.ts'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
 import { LoadGenerator } from '../../../test/harness/load/load-generator.ts'
 import type { TestDatabase } from '../../../test/harness/postgres/test-database.ts'
@@ -92,7 +93,7 @@ async function measureTurn(
 
 /** Otherwise the indexes would be written during the turn of another server. */
 export async function untilIndexed(database: TestDatabase): Promise<void> {
-  const behind = `select 1 from ledger_cursors c, ledger_head h where c.name = 'indexes' and c.position < h.position`
+  const behind = `select 1 from ledger_cursors c, ledger_head h where c.name = 'indexes' and c.position + ${BLOCK_EVENTS} <= h.position`
   while ((await queryRows(database, behind)).length > 0) await sleep(INDEX_POLL_MS)
 }
 

@@ -4,10 +4,11 @@ import {
   type AccountEntry,
   entriesAt,
   entriesBetween,
-  readBalanceBefore,
+  eventsWith,
   readIndexed,
-  readPositions,
+  readSums,
 } from '../../ledger/indexes/index-reads.ts'
+import { accountTerm } from '../../ledger/indexes/index-terms.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Period } from './period.ts'
 import type { QueryContext } from './query-context.ts'
@@ -17,10 +18,8 @@ import type { QueryContext } from './query-context.ts'
 
 /** Events that one statement searches. */
 const EVENTS_PER_QUERY = 2_000
-/** Movements that one statement returns. */
-const MAX_PAGE_MOVEMENTS = 2_000
-/** Blocks of the index that one statement reads. */
-const BLOCKS_PER_QUERY = 200
+/** Events whose movements one statement returns. */
+const MAX_PAGE_EVENTS = 1_000
 
 /** One movement from the view of one of its accounts. */
 export interface AccountMovement {
@@ -58,19 +57,15 @@ async function* readEntries(
   { signal, onPlanned, onScanned }: QueryContext,
 ): AsyncGenerator<readonly AccountEntry[], void> {
   const indexed = await readIndexed(db)
-  for (let from: number | null = first; from !== null; ) {
-    const { positions, next } = await readPositions(db, account, from, Math.min(last, indexed), BLOCKS_PER_QUERY)
-    onPlanned(positions.length)
-    for (let start = 0; start < positions.length; ) {
+  const period = { first, last: Math.min(last, indexed) }
+  for await (const { events } of eventsWith(db, [accountTerm(account)], period, 'oldest')) {
+    onPlanned(events.length)
+    for (let start = 0; start < events.length; start += MAX_PAGE_EVENTS) {
       signal.throwIfAborted()
-      let end = Math.min(start + MAX_PAGE_MOVEMENTS, positions.length)
-      // All movements of an event are on one page.
-      while (end < positions.length && positions[end] === positions[end - 1]) end += 1
-      yield await entriesAt(db, [account], positions.slice(start, end))
-      onScanned(end - start)
-      start = end
+      const page = events.slice(start, start + MAX_PAGE_EVENTS).map(({ position }) => position)
+      yield await entriesAt(db, [account], page)
+      onScanned(page.length)
     }
-    from = next
   }
   const unindexed = Math.max(first, indexed + 1)
   if (last >= unindexed) onPlanned(last - unindexed + 1)
@@ -89,9 +84,9 @@ export async function readBalanceAt(
   position: number,
   context: QueryContext,
 ): Promise<bigint> {
-  const known = await readBalanceBefore(db, account, position)
-  let { balance } = known
-  for await (const page of readEntries(db, account, { first: known.position + 1, last: position }, context)) {
+  const known = Math.min(position, await readIndexed(db))
+  let { balance } = (await readSums(db, [account], [known]))(account, known)
+  for await (const page of readEntries(db, account, { first: known + 1, last: position }, context)) {
     for (const { amount } of page) balance += BigInt(amount)
   }
   return balance

@@ -1,13 +1,15 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { blocksWith, isInBlocks, type Term } from '../../ledger/indexes/index-reads.ts'
+import { eventsWith, isAt } from '../../ledger/indexes/index-reads.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'
-import { concernsUser } from './events/concerns-user.ts'
+import { concernsUser, termsOf } from './events/concerns-user.ts'
 
 /** Events that one statement searches when there is a filter. */
 const EVENTS_PER_QUERY = 20_000
+/** Events that the index names, of which one statement looks at so many. */
+const POSITIONS_PER_QUERY = 1_000
 
 export interface EventQuery {
   /** Only events after this position. */
@@ -27,18 +29,23 @@ export async function readEventsAfter(
   if (type === null && user === null) return select(db, sql<boolean>`e.position > ${after}`, limit)
   const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
   const matchesFilter = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concernsUser(user)}`
-  const terms: Term[] = [
-    ...(type === null ? [] : [{ kind: 'type', value: type } as const]),
-    ...(user === null ? [] : [{ kind: 'user', value: String(user) } as const]),
-  ]
   const found: LedgerEntry[] = []
   let next = after + 1
-  for await (const { bases, upTo } of blocksWith(db, terms, next)) {
-    signal.throwIfAborted()
-    const within = sql<boolean>`${isInBlocks(bases)} and e.position >= ${next} and ${matchesFilter}`
-    for (const entry of await select(db, within, limit - found.length)) found.push(entry)
+  for await (const { events, searched } of eventsWith(
+    db,
+    termsOf({ type, user }),
+    { first: next, last: head },
+    'oldest',
+  )) {
+    const positions = [...new Set(events.map(({ position }) => position))]
+    for (let i = 0; i < positions.length && found.length < limit; i += POSITIONS_PER_QUERY) {
+      signal.throwIfAborted()
+      const part = positions.slice(i, i + POSITIONS_PER_QUERY)
+      for (const entry of await select(db, sql`${isAt(part)} and ${matchesFilter}`, limit - found.length))
+        found.push(entry)
+    }
     if (found.length === limit) return found
-    next = Math.max(next, upTo + 1)
+    next = searched + 1
   }
   for (let from = next; from <= head && found.length < limit; from += EVENTS_PER_QUERY) {
     signal.throwIfAborted()

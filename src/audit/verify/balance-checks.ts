@@ -1,4 +1,5 @@
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
+import { exactSum } from '../../ledger/rules/money.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
 
@@ -70,29 +71,20 @@ export class BalanceChecks {
     for (let id = 0; id < this.#names.length; id += 1) {
       const balance = this.#sums[id]
       if (balance === undefined) continue
-      accounts.push(this.nameOf(id))
+      accounts.push(this.#nameOf(id))
       balances.push(balance)
     }
     return { accounts, balances }
   }
 
-  /** Visits the accounts of the event, one for each side of a movement, unless its movements were not counted. */
-  forEachChange(visit: (id: number) => void): void {
-    for (let i = 0; i < this.#changeCount; i += 1) visit(this.#changedIds[i] ?? 0)
-  }
-
-  balanceOf(id: number): number | bigint {
-    return this.#sums[id] ?? 0
-  }
-
   readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.idOf(arrayItem(this.#bytes, debitAt))
-    const credit = this.idOf(arrayItem(this.#bytes, creditAt))
+    const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
+    const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
     const currency = this.#currencies[debit]
     const isSameCurrency = currency === this.#currencies[credit]
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isValid = false
-      const movement = { debit: this.nameOf(debit), credit: this.nameOf(credit), amount }
+      const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }
@@ -111,14 +103,14 @@ export class BalanceChecks {
   #findLimitViolation(): string | undefined {
     for (let i = 0; i < this.#changeCount; i += 1) {
       const id = this.#changedIds[i] ?? 0
-      const violation = limitViolation(this.nameOf(id), this.#sums[id] ?? 0)
+      const violation = limitViolation(this.#nameOf(id), this.#sums[id] ?? 0)
       if (violation !== undefined) return violation
     }
     return undefined
   }
 
   /** The number of an account, which may have no movement yet. */
-  idOf(account: string): number {
+  #idOf(account: string): number {
     let id = this.#ids.get(account)
     if (id === undefined) {
       id = this.#sums.push(undefined) - 1
@@ -129,20 +121,9 @@ export class BalanceChecks {
     return id
   }
 
-  nameOf(id: number): string {
+  #nameOf(id: number): string {
     return this.#names[id] ?? ''
   }
-}
-
-/** Adding is most of a replay's work, and is done in numbers where that is exact. */
-function exactSum(sum: number | bigint, change: number): number | bigint {
-  const number = Number(sum) + change
-  return Number.isSafeInteger(number) && typeof sum === 'number' ? number : narrowed(BigInt(sum) + BigInt(change))
-}
-
-function narrowed(sum: bigint): number | bigint {
-  const number = Number(sum)
-  return Number.isSafeInteger(number) ? number : sum
 }
 
 const currencyIndex = (name: string): number =>

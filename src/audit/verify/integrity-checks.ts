@@ -7,7 +7,6 @@ import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
-import type { IndexTable } from './indexes/index-row-reader.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -23,7 +22,7 @@ export interface LastEvent {
  */
 export class IntegrityChecks {
   readonly #balances = new BalanceChecks((check, message) => this.#addFinding(check, this.#position, message))
-  #indexes: IndexDigests | undefined
+  #index: IndexDigests | undefined
   #findings: EventFinding[] = []
   #count = 0
   #position = 0
@@ -35,19 +34,19 @@ export class IntegrityChecks {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
-  /** From now on the rows that the ledger's indexes should have are kept as digests. */
-  expectIndexes(): void {
-    this.#indexes = new IndexDigests(this.#balances)
+  /** From now on digests are kept of what the index should say of the events. */
+  expectIndex(): void {
+    this.#index = new IndexDigests()
   }
 
-  /** Adds stored rows of an index. */
-  addIndexRows(table: IndexTable, page: Page): void {
-    this.#indexes?.addStored(table, page)
+  /** Adds stored pages of the index: what they say of the events after a position. */
+  addIndexPages(pages: Page, after: number): void {
+    this.#index?.addStored(pages, after)
   }
 
-  /** The blocks before a position, all rows of which were added, whose indexes have other rows than they should. */
+  /** The blocks before a position of which the index, whose pages were added, says something else. */
   differingBlocks(before: number): readonly number[] {
-    return this.#indexes?.differingBlocks(before) ?? []
+    return this.#index?.differingBlocks(before) ?? []
   }
 
   /** The findings since the last call. */
@@ -83,9 +82,8 @@ export class IntegrityChecks {
       this.#hash = rows.hash ?? ''
       this.#addFinding(check, position, error instanceof Error ? error.message : String(error))
     }
-    this.#indexes?.startEvent(position)
     this.#checkBalances(rows)
-    this.#indexes?.addEvent(rows)
+    this.#index?.addEvent(rows)
   }
 
   /** Checked even when other columns cannot be read. */
@@ -132,8 +130,8 @@ export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
   return { findings: checks.takeFindings(), last: checks.last }
 }
 
-/** Adds a page of an index. */
-export function addIndexPage(checks: IntegrityChecks, table: IndexTable, page: Page): PageResult {
-  checks.addIndexRows(table, page)
+/** Adds pages of the index. */
+export function addIndexPages(checks: IntegrityChecks, pages: Page, after: number): PageResult {
+  checks.addIndexPages(pages, after)
   return { findings: [], last: checks.last }
 }

@@ -8,7 +8,6 @@ import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import type { Restore } from './check-checkpoint.ts'
 import type { Finding, Findings } from './finding.ts'
-import type { IndexTable } from './indexes/index-row-reader.ts'
 import type { LastEvent } from './integrity-checks.ts'
 import { InlineRowVerifier, type OnPageResult, type RowVerifier, WorkerRowVerifier } from './row-verifier.ts'
 import { SemanticChecks } from './semantic-checks.ts'
@@ -81,23 +80,22 @@ export class LedgerScan {
     await this.#rowVerifier.close()
   }
 
-  /** Keeps which rows the ledger's indexes should have. Call it before the first scan. */
-  expectIndexes(): void {
-    this.#rowVerifier.expectIndexes()
+  /** Keeps what the ledger's index should say. Call it before the first scan. */
+  expectIndex(): void {
+    this.#rowVerifier.expectIndex()
   }
 
-  /** Takes stored rows of an index of the ledger. */
-  async addIndexRows(table: IndexTable, page: Page): Promise<void> {
-    await this.#rowVerifier.submitIndexRows(table, page)
+  async addIndexPages(pages: Page, after: number): Promise<void> {
+    await this.#rowVerifier.submitIndexPages(pages, after)
     await this.onPage()
   }
 
   /** Notices meanwhile that a service became busy, or idle. */
-  async endIndexRange(): Promise<void> {
+  async endIndexSegment(): Promise<void> {
     await this.#checkLoad()
   }
 
-  /** The blocks before a position whose rows in the indexes, which were all added, are not those that they should be. */
+  /** As `IntegrityChecks.differingBlocks`. */
   async differingBlocks(before: number): Promise<readonly number[]> {
     return this.#rowVerifier.differingBlocks(before)
   }

@@ -1,15 +1,14 @@
 import { parentPort } from 'node:worker_threads'
 import { lowerThreadPriority } from '../jobs/thread-priority.ts'
 import type { BalanceSnapshot } from './balance-checks.ts'
-import type { IndexTable } from './indexes/index-row-reader.ts'
-import { addIndexPage, checkPage, IntegrityChecks, type PageResult } from './integrity-checks.ts'
+import { addIndexPages, checkPage, IntegrityChecks, type PageResult } from './integrity-checks.ts'
 
 // The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
 
 export type RowVerifierTask =
   | { readonly type: 'page'; readonly page: Uint8Array }
-  | { readonly type: 'index-page'; readonly table: IndexTable; readonly page: Uint8Array<ArrayBuffer> }
-  | { readonly type: 'expect-indexes' }
+  | { readonly type: 'index-pages'; readonly pages: Uint8Array<ArrayBuffer>; readonly after: number }
+  | { readonly type: 'expect-index' }
   | { readonly type: 'find-differing-blocks'; readonly before: number }
   | { readonly type: 'take-balances' }
 
@@ -32,13 +31,13 @@ parentPort?.on('message', (task: RowVerifierTask) => {
       const { buffer, byteOffset, byteLength } = task.page
       return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
     }
-    case 'index-page': {
-      const { buffer, byteOffset, byteLength } = task.page
-      const page = Buffer.from(buffer, byteOffset, byteLength)
-      return post({ type: 'page-result', result: addIndexPage(checks, task.table, page) })
+    case 'index-pages': {
+      const { buffer, byteOffset, byteLength } = task.pages
+      const pages = Buffer.from(buffer, byteOffset, byteLength)
+      return post({ type: 'page-result', result: addIndexPages(checks, pages, task.after) })
     }
-    case 'expect-indexes':
-      return checks.expectIndexes()
+    case 'expect-index':
+      return checks.expectIndex()
     case 'find-differing-blocks':
       return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
     case 'take-balances':

@@ -2,8 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import type { BalanceSnapshot } from './balance-checks.ts'
-import type { IndexTable } from './indexes/index-row-reader.ts'
-import { addIndexPage, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
+import { addIndexPages, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
 /** Runs the integrity checks page by page, inline or in a worker. */
@@ -15,10 +14,10 @@ export interface RowVerifier {
   submit(rows: Page): Promise<void>
   /** Waits until all pages are checked. */
   drain(): Promise<void>
-  /** `IntegrityChecks.expectIndexes`; call it before the first page. */
-  expectIndexes(): void
-  /** As `submit`, with stored rows of an index. */
-  submitIndexRows(table: IndexTable, rows: Page): Promise<void>
+  /** `IntegrityChecks.expectIndex`; call it before the first page. */
+  expectIndex(): void
+  /** As `submit`, with pages of the index, for `IntegrityChecks.addIndexPages`. */
+  submitIndexPages(pages: Page, after: number): Promise<void>
   /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
   differingBlocks(before: number): Promise<readonly number[]>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
@@ -46,12 +45,12 @@ export class InlineRowVerifier implements RowVerifier {
 
   async drain(): Promise<void> {}
 
-  expectIndexes(): void {
-    this.#checks.expectIndexes()
+  expectIndex(): void {
+    this.#checks.expectIndex()
   }
 
-  async submitIndexRows(table: IndexTable, rows: Page): Promise<void> {
-    this.#onPageResult(addIndexPage(this.#checks, table, rows))
+  async submitIndexPages(pages: Page, after: number): Promise<void> {
+    this.#onPageResult(addIndexPages(this.#checks, pages, after))
   }
 
   async differingBlocks(before: number): Promise<readonly number[]> {
@@ -115,16 +114,16 @@ export class WorkerRowVerifier implements RowVerifier {
     await this.#submit({ type: 'page', page: rows }, rows)
   }
 
-  async submitIndexRows(table: IndexTable, rows: Page): Promise<void> {
-    await this.#submit({ type: 'index-page', table, page: rows }, rows)
+  async submitIndexPages(pages: Page, after: number): Promise<void> {
+    await this.#submit({ type: 'index-pages', pages, after }, pages)
   }
 
   async drain(): Promise<void> {
     await this.#untilPending(0)
   }
 
-  expectIndexes(): void {
-    this.#post({ type: 'expect-indexes' })
+  expectIndex(): void {
+    this.#post({ type: 'expect-index' })
   }
 
   async differingBlocks(before: number): Promise<readonly number[]> {

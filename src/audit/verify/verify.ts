@@ -68,13 +68,13 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   closing.defer(() => scan.close())
   const indexChecks = new IndexChecks(scan)
   // As of a position there are no tables to compare.
-  if (asOf === null) scan.expectIndexes()
+  if (asOf === null) scan.expectIndex()
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
     checkReplies(rangeSnapshot, from, upTo)
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
   while (asOf === null && !findings.isFull) {
-    await indexChecks.readFullBlocks(snapshot, scan.next - 1)
+    await indexChecks.readSegments(snapshot, scan.next - 1)
     const { position } = await snapshot.head()
     if (position - scan.next < MAX_FROZEN_EVENTS) break
     await scan.scanUpTo(position, checkRange)

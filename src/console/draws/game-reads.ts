@@ -23,8 +23,6 @@ const StoredSpin = TypeCompiler.Compile(
 
 /** Events of one game that its page shows, from its first one. */
 const MAX_EVENTS = 500
-/** Blocks of the index of accounts in which they may be. */
-const MAX_BLOCKS = 500
 
 export interface GameDetails {
   readonly game_id: number
@@ -115,7 +113,7 @@ export async function readGameDetails(db: Kysely<Tables>, id: number): Promise<G
 /** It was created and ended, and moves its own account whenever somebody joins or leaves; one event more than are shown. */
 async function readEvents(db: Kysely<Tables>, id: number, end: number | null): Promise<StoredEvent[]> {
   const last = end ?? Number.MAX_SAFE_INTEGER
-  const moved = await positionsOf(db, gameAccount(id), { first: id, last, maxBlocks: MAX_BLOCKS })
+  const moved = await positionsOf(db, gameAccount(id), { first: id, last })
   const all = [...new Set([id, ...moved, ...(end === null ? [] : [end])])].toSorted((a, b) => a - b)
   return readEventsAt(db, all.slice(0, MAX_EVENTS + 1))
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { entriesBetween, readIndexed, readPositions } from '../../ledger/indexes/index-reads.ts'
+import { entriesBetween, eventsWith, readIndexed } from '../../ledger/indexes/index-reads.ts'
+import { accountTerm } from '../../ledger/indexes/index-terms.ts'
 import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
@@ -38,11 +39,18 @@ export async function readNewestOf<Type extends StoredEvent['type']>(
 export async function positionsOf(
   db: Kysely<Tables>,
   account: string,
-  { first, last, maxBlocks }: { readonly first: number; readonly last: number; readonly maxBlocks: number },
+  { first, last }: { readonly first: number; readonly last: number },
 ): Promise<readonly number[]> {
+  const positions: number[] = []
   const indexed = await readIndexed(db)
-  const { positions } = await readPositions(db, account, first, Math.min(last, indexed), maxBlocks)
-  const later = await entriesBetween(db, [account], Math.max(indexed, first), last)
+  for await (const { events } of eventsWith(
+    db,
+    [accountTerm(account)],
+    { first, last: Math.min(last, indexed) },
+    'oldest',
+  ))
+    positions.push(...events.map(({ position }) => position))
+  const later = await entriesBetween(db, [account], Math.max(indexed, first - 1), last)
   return [...positions, ...later.map(({ position }) => position)]
 }
 

@@ -5,7 +5,7 @@ import { type ResolvedPeriod, readEventTime, resolvePeriod } from '../../audit/r
 import { orValidationFailed, parseAsOfParam } from '../../audit/routes/requests.ts'
 import { PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
-import { INDEX_CURSOR } from '../../ledger/indexes/index-rows.ts'
+import { INDEX_CURSOR } from '../../ledger/indexes/index-writer.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 
 /** Days, times or positions, both included; the empty text of a form's field is none. */

@@ -88,7 +88,7 @@ export async function readWithdrawalDetails(
 async function readChanges(db: Kysely<Tables>, vault: Vault, withdrawal: Withdrawal): Promise<StatusChange[]> {
   const { withdrawal_id, changed } = withdrawal
   const own = withdrawalAccount(withdrawal_id)
-  const moved = await positionsOf(db, own, { first: withdrawal_id, last: changed, maxBlocks: MAX_BLOCKS })
+  const moved = await positionsOf(db, own, { first: withdrawal_id, last: changed })
   const events = await readEventsAt(db, [withdrawal_id, ...moved, changed])
   const noteIds = events.map((event) => (event.type === 'withdrawal-status-changed' ? event.data.note : null))
   const notes = await openRecords(
@@ -108,9 +108,6 @@ async function readChanges(db: Kysely<Tables>, vault: Vault, withdrawal: Withdra
     return [{ ...common, to, by, note: text, isNoteLost: note !== null && text === null }]
   })
 }
-
-/** An account has a block for every 500 events in which it moves, and a request moves it twice. */
-const MAX_BLOCKS = 4
 
 const accountsOf = ({ withdrawal_id, user_id, target_id, wallet }: Withdrawal): readonly string[] => [
   walletAccount(user_id, wallet),

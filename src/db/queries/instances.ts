@@ -77,11 +77,3 @@ export async function readInstances(db: Kysely<Tables>): Promise<readonly Instan
     order by started_at, id`.execute(db)
   return rows
 }
-
-/** Whether all instances that were there a moment ago read events of this type and version; true where there is none. */
-export async function everyInstanceReads(db: Kysely<Tables>, type: string, version: number): Promise<boolean> {
-  const { rows } = await sql<{ every: boolean }>`
-    select coalesce(bool_and(coalesce(reads::jsonb -> ${type} @> to_jsonb(${version}::int), false)), true) as every
-    from instances where seen_at > now() - ${INSTANCE_RETENTION}::interval`.execute(db)
-  return rows[0]?.every ?? true
-}

@@ -67,7 +67,7 @@ const selectWithdrawals = (db: Db) =>
   db
     .selectFrom('withdrawals as w')
     .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.user_id', 'w.target_id', 'w.beneficiary_id', 'w.country_id'])
-    .select(['w.wallet', 'w.amount', 'w.diamonds_per_dollar', 'w.details', 'w.note', 'w.changed'])
+    .select(['w.wallet', 'w.amount', 'w.diamonds_per_dollar', 'w.details', 'w.note', 'w.approved', 'w.changed'])
     .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
 
 type StoredWithdrawal = Awaited<ReturnType<ReturnType<typeof selectWithdrawals>['execute']>>[number]

@@ -2,7 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../rules/time.ts'
-import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, type TermKind } from './index-rows.ts'
+import { PageReader } from './index-pages.ts'
+import { accountTerm, type Term } from './index-terms.ts'
+import { BLOCK_EVENTS, FAN_IN_BITS, INDEX_CURSOR, segmentEvents } from './index-writer.ts'
 
 /** One movement from the view of one of its accounts. */
 export interface AccountEntry {
@@ -26,49 +28,258 @@ export async function readIndexed(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.indexed ?? 0
 }
 
-/**
- * The positions of an account's movements in a period, one for each movement, in order. At most `limit` blocks; `next`
- * is the position after them, null when there are no more.
- */
-export async function readPositions(
-  db: Kysely<Tables>,
-  account: string,
-  first: number,
-  last: number,
-  limit: number,
-): Promise<{ readonly positions: readonly number[]; readonly next: number | null }> {
-  if (first > last) return { positions: [], next: null }
-  const { rows } = await sql<{ base: number; offsets: readonly number[] }>`
-    select base, offsets from account_index
-    where account = ${account} and base between ${baseOf(first)} and ${last - 1}
-    order by base limit ${limit}`.execute(db)
-  const positions = rows.flatMap(({ base, offsets }) => offsets.map((offset) => base + offset))
-  const end = rows.at(-1)
-  return {
-    positions: positions.filter((position) => position >= first && position <= last),
-    next: end === undefined || rows.length < limit ? null : end.base + BLOCK_EVENTS + 1,
-  }
+/** An event under a term. */
+interface FoundEvent {
+  readonly term: Term
+  readonly position: number
+  /** What it changed, where the term is an account. */
+  readonly change: number | bigint
+}
+
+/** Events under some terms; all others of the part of the ledger that is searched come after them. */
+export interface FoundEvents {
+  readonly events: readonly FoundEvent[]
+  /** The last position that was searched. */
+  readonly searched: number
+}
+
+type Direction = 'newest' | 'oldest'
+
+/** Segments of the first query, in which there may be enough, and of each further one. */
+const FIRST_SEGMENTS = 8
+const MORE_SEGMENTS = 64
+/** Pages of one term that a query reads of a segment. */
+const PAGES = 4
+
+interface FoundPage {
+  readonly level: number
+  readonly base: number
+  /** The place of the term in the list; null where no page of the segment can have any. */
+  readonly place: number | null
+  readonly term: Buffer
+  readonly first: number
+  readonly data: Buffer
 }
 
 /**
- * An account's balance at the last position, at most `position`, where the index has it: at the end of a block, or where
- * the index ends.
+ * The events of a period that have one of these terms, as far as the index reaches, in order or backwards: in parts, each of
+ * which continues where the one before ends, and is sorted. An event comes once for each of its terms.
  */
-export async function readBalanceBefore(
+export async function* eventsWith(
   db: Kysely<Tables>,
-  account: string,
-  position: number,
-): Promise<{ readonly position: number; readonly balance: bigint }> {
-  const { rows } = await sql<{ indexed: number; balance: string | null }>`
-    select c.indexed, (
-      select balance from account_index
-      where account = ${account} and (c.indexed <= ${position} or base < ${baseOf(position + 1)})
-      order by base desc limit 1
-    ) as balance
-    from (select ${indexedSql} as indexed) c`.execute(db)
-  const [row] = rows
-  const indexed = row?.indexed ?? 0
-  return { position: indexed <= position ? indexed : baseOf(position + 1), balance: BigInt(row?.balance ?? 0) }
+  terms: readonly Term[],
+  period: { readonly first: number; readonly last: number },
+  direction: Direction,
+): AsyncGenerator<FoundEvents, void> {
+  const isNewest = direction === 'newest'
+  let { first } = period
+  let last = Math.min(period.last, await readIndexed(db))
+  for (let limit = FIRST_SEGMENTS; first <= last; limit = MORE_SEGMENTS) {
+    const rows = await readPages(db, terms, first, last, direction, limit)
+    const segments = new Set(rows.map(({ base }) => base))
+    const end = rows.at(-1)
+    if (end === undefined) return
+    // As far as all terms were read: all segments found, or up to where one of them has further pages.
+    let searched = isNewest
+      ? segments.size < limit
+        ? first
+        : Math.max(first, end.base + 1)
+      : segments.size < limit
+        ? last
+        : Math.min(last, end.base + segmentEvents(end.level))
+    const events: FoundEvent[] = []
+    for (const [, pages] of Map.groupBy(rows, ({ base, place }) => `${base} ${place}`)) {
+      const [{ base, place } = end] = pages
+      const term = place === null ? undefined : terms[place - 1]
+      if (term === undefined) continue
+      const found = pages.flatMap((page) => eventsOfPage(page, term))
+      for (const event of found) if (event.position >= first && event.position <= last) events.push(event)
+      const bytes = Buffer.from(term, 'latin1')
+      const outermost = pages.at(-1)
+      if (pages.length < PAGES || outermost === undefined) continue
+      if (!isNewest) searched = Math.min(searched, found.at(-1)?.position ?? searched)
+      else if (outermost.term.equals(bytes)) searched = Math.max(searched, base + outermost.first)
+    }
+    const within = events.filter(({ position }) => (isNewest ? position >= searched : position <= searched))
+    within.sort((a, b) => (isNewest ? b.position - a.position : a.position - b.position))
+    yield { events: within, searched }
+    if (isNewest) last = searched - 1
+    else first = searched + 1
+  }
+}
+
+/** The pages of a segment of events of this term, from one position to another; the first in order may begin before. */
+function eventsOfPage({ base, data }: FoundPage, term: Term): FoundEvent[] {
+  const events: FoundEvent[] = []
+  const reader = new PageReader(data)
+  while (reader.nextTerm() && reader.term <= term) {
+    if (reader.term !== term) continue
+    while (reader.nextPosting()) events.push({ term, position: base + reader.offset, change: reader.change })
+  }
+  return events
+}
+
+async function readPages(
+  db: Kysely<Tables>,
+  terms: readonly Term[],
+  first: number,
+  last: number,
+  direction: Direction,
+  limit: number,
+): Promise<readonly FoundPage[]> {
+  const order = direction === 'newest' ? sql`desc` : sql`asc`
+  // A page is found by where it begins, so that what is looked for may be on the one before.
+  const { rows } = await sql<FoundPage>`
+    select s.level, s.base, p.place::int, p.term, p.first, p.data
+    from (
+      select level, base from ledger_index_segments
+      where state = 'live' and base < ${last} and base + ${segmentSql} >= ${first}
+      order by base ${order} limit ${limit}
+    ) s
+    left join lateral (
+      select t.place, page.term, page.first, page.data
+      from unnest(${bytesOf(terms)}::bytea[]) with ordinality as t (term, place)
+      left join lateral (
+        select term, first from ledger_index
+        where level = s.level and base = s.base and (term, first) <= (t.term, ${first} - s.base)
+        order by term desc, first desc limit 1
+      ) start on true
+      cross join lateral (
+        select term, first, data from ledger_index
+        where level = s.level and base = s.base and (term, first) <= (t.term, ${last} - s.base)
+          and (term, first) >= (coalesce(start.term, ''::bytea), coalesce(start.first, 0))
+        order by term ${order}, first ${order} limit ${PAGES}
+      ) page
+    ) p on true
+    order by s.base ${order}, p.place, p.term ${order}, p.first ${order}`.execute(db)
+  return rows
+}
+
+const bytesOf = (terms: readonly Term[]): readonly Buffer[] => terms.map((term) => Buffer.from(term, 'latin1'))
+
+/** SQL: the events of a segment of its level. */
+const segmentSql = sql<number>`(${BLOCK_EVENTS}::bigint << (${FAN_IN_BITS} * level))`
+
+/** An account as of a position. */
+interface AccountSum {
+  readonly balance: bigint
+  /** Of the last event that moved it; 0 without any. */
+  readonly last: number
+}
+
+/** Accounts of one query: they share pages. */
+const MAX_SUMMED_ACCOUNTS = 100
+
+/**
+ * What some accounts came to as of some positions, as far as the index reaches: sums of whole segments, and of a part of the
+ * one that has the position. By account and position.
+ */
+export async function readSums(
+  db: Kysely<Tables>,
+  accounts: readonly string[],
+  positions: readonly number[],
+): Promise<(account: string, position: number) => AccountSum> {
+  const sums = new Map<Term, (position: number) => AccountSum>()
+  const terms = [...new Set(accounts.map(accountTerm))].toSorted()
+  for (let i = 0; i < terms.length; ) {
+    const some = terms.slice(i, i + MAX_SUMMED_ACCOUNTS)
+    const found = await trySums(db, some, positions)
+    // Segments were merged between its two queries.
+    if (found === null) continue
+    for (const [term, sumAt] of found) sums.set(term, sumAt)
+    i += some.length
+  }
+  return (account, position) => sums.get(accountTerm(account))?.(position) ?? { balance: 0n, last: 0 }
+}
+
+interface Probe {
+  readonly level: number
+  readonly base: number
+  readonly end: number
+  /** Up to which what its segment says is summed. */
+  readonly position: number
+}
+
+async function trySums(db: Kysely<Tables>, terms: readonly Term[], positions: readonly number[]) {
+  const newest = Math.max(0, ...positions)
+  const { rows: segments } = await sql<Pick<Probe, 'level' | 'base' | 'end'>>`
+    select level, base, base + ${segmentSql} as end from ledger_index_segments
+    where state = 'live' and base < ${newest} order by base`.execute(db)
+  const probes = segments.flatMap((segment) =>
+    [...new Set([segment.end, ...positions])]
+      .filter((position) => position > segment.base && position <= segment.end)
+      .map((position): Probe => ({ ...segment, position })),
+  )
+  // Neighbours are on one page, which is read once.
+  const { rows } = await sql<{ probe: number; term: Buffer | null; first: number; data: Buffer }>`
+    select p.probe::int, page.term, page.first, page.data
+    from unnest(${probes.map(({ level }) => level)}::smallint[], ${probes.map(({ base }) => base)}::bigint[],
+                ${probes.map(({ position }) => position)}::bigint[]) with ordinality as p (level, base, position, probe)
+    join ledger_index_segments s on s.level = p.level and s.base = p.base and s.state = 'live'
+    left join lateral (
+      select distinct found.term, found.first from unnest(${bytesOf(terms)}::bytea[]) as t (term)
+      cross join lateral (
+        select term, first from ledger_index
+        where level = p.level and base = p.base and (term, first) <= (t.term, p.position - p.base)
+        order by term desc, first desc limit 1
+      ) found
+    ) k on true
+    left join ledger_index page
+      on page.level = p.level and page.base = p.base and page.term = k.term and page.first = k.first
+    order by p.probe, page.term, page.first`.execute(db)
+  const pages = Map.groupBy(rows, ({ probe }) => probe)
+  if (pages.size < probes.length) return null
+  const wanted = new Set(terms)
+  const parts = [...pages].flatMap(([number, found]) => {
+    const probe = probes[number - 1]
+    return probe === undefined ? [] : [{ probe, sums: sumsOfPages(found, wanted, probe) }]
+  })
+  return new Map(
+    terms.map((term) => {
+      const own = parts.flatMap(({ probe, sums }) => {
+        const sum = sums.get(term)
+        return sum === undefined ? [] : [{ ...probe, ...sum }]
+      })
+      const sumAt = (position: number): AccountSum => {
+        let balance = 0n
+        let last = 0
+        for (const part of own) {
+          if (part.end <= position ? part.position !== part.end : part.position !== position) continue
+          balance += part.balance
+          last = Math.max(last, part.last)
+        }
+        return { balance, last }
+      }
+      return [term, sumAt]
+    }),
+  )
+}
+
+/** What accounts changed in a segment up to a position, by the pages on which each of them has the last of it. */
+function sumsOfPages(
+  pages: readonly { readonly term: Buffer | null; readonly first: number; readonly data: Buffer }[],
+  wanted: ReadonlySet<Term>,
+  { base, position }: Probe,
+): ReadonlyMap<Term, AccountSum> {
+  const sums = new Map<Term, AccountSum>()
+  for (const { term: start, first, data } of pages) {
+    if (start === null) continue
+    const reader = new PageReader(data)
+    for (let isFirst = true; reader.nextTerm(); isFirst = false) {
+      const { term } = reader
+      // It may be there for another account, and begin with what comes after the position.
+      if (!wanted.has(term) || (isFirst && base + first > position)) continue
+      let balance = BigInt(isFirst ? reader.before : 0)
+      let last = sums.get(term)?.last ?? 0
+      while (reader.nextPosting()) {
+        if (base + reader.offset > position) continue
+        balance += BigInt(reader.change)
+        last = base + reader.offset
+      }
+      sums.set(term, { balance, last })
+    }
+  }
+  return sums
 }
 
 /** The movements of some accounts in the events at these positions, in order. */
@@ -124,7 +335,7 @@ export class IndexLagExceeded extends Error {
 /** How far the indexes are behind the ledger. */
 export interface IndexLag {
   readonly events: number
-  /** Since the first event that is not indexed, by the database's clock; 0 when all are. */
+  /** Since the first block that is not indexed was whole, by the database's clock; 0 when there is none. */
   readonly seconds: number
 }
 
@@ -134,82 +345,8 @@ export async function readIndexLag(db: Kysely<Tables>): Promise<IndexLag> {
            coalesce(extract(epoch from clock_timestamp() - e.at), 0)::float8 as seconds
     from ledger_head h
     cross join (select ${indexedSql} as indexed) c
-    left join ledger_events e on e.position = c.indexed + 1`.execute(db)
+    left join ledger_events e on e.position = c.indexed + ${BLOCK_EVENTS}`.execute(db)
   const [lag] = rows
   if (lag === undefined) throw new Error('the ledger has no head')
   return { events: Math.max(0, lag.events), seconds: Math.max(0, lag.seconds) }
 }
-
-/** What an event is looked for by. */
-export interface Term {
-  readonly kind: TermKind
-  readonly value: string
-}
-
-/** Blocks that one statement may return: few at first, as one may be enough. */
-const MAX_BLOCKS = 40
-
-interface FoundBlocks {
-  readonly bases: readonly number[]
-  /** No block up to this position is missing. */
-  readonly upTo: number
-}
-
-/**
- * The full blocks, from the one of a position on, in which there may be events with all of these terms. Ends where the
- * index ends; what comes after its last `upTo` has to be searched without it.
- */
-export async function* blocksWith(
-  db: Kysely<Tables>,
-  terms: readonly Term[],
-  from: number,
-): AsyncGenerator<FoundBlocks, void> {
-  for (let base = baseOf(from), limit = 1; ; limit = Math.min(4 * limit, MAX_BLOCKS)) {
-    const { rows } = await sql<{ end: number; bases: readonly number[] }>`
-      select coalesce((select max(base) + ${BLOCK_EVENTS} from event_index), 0) as end, array(
-        select base from event_blocks(${hashesOf(terms)}, ${base}, ${Number.MAX_SAFE_INTEGER}) as base
-        order by base limit ${limit}
-      ) as bases`.execute(db)
-    const [{ end, bases } = { end: 0, bases: [] }] = rows
-    const last = bases.at(-1)
-    const isLast = last === undefined || bases.length < limit
-    yield { bases, upTo: isLast ? end : last + BLOCK_EVENTS }
-    if (isLast) return
-    base = last + BLOCK_EVENTS
-  }
-}
-
-/**
- * As `blocksWith`, backwards: the newest of the blocks between the one of a position and the one of another, at most
- * `limit`.
- */
-export async function newestBlocksWith(
-  db: Kysely<Tables>,
-  terms: readonly Term[],
-  first: number,
-  last: number,
-  limit: number,
-): Promise<readonly number[]> {
-  const { rows } = await sql<{ base: number }>`
-    select base from event_blocks(${hashesOf(terms)}, ${baseOf(first)}, ${baseOf(last)}) as base
-    order by base desc limit ${limit}`.execute(db)
-  return rows.map(({ base }) => base)
-}
-
-/** The last position that `event_index` covers. */
-export async function readSearchable(db: Kysely<Tables>): Promise<number> {
-  const { rows } = await sql<{ end: number }>`
-    select coalesce(max(base) + ${BLOCK_EVENTS}, 0) as end from event_index`.execute(db)
-  return rows[0]?.end ?? 0
-}
-
-const hashesOf = (terms: readonly Term[]): RawBuilder<readonly number[]> =>
-  sql<readonly number[]>`array[${sql.join(terms.map(hashOf))}]`
-
-const hashOf = ({ kind, value }: Term): RawBuilder<number> => sql<number>`hashtext(${`${kind} ${value}`})`
-
-/** Whether an event is in one of these blocks. */
-export const isInBlocks = (bases: readonly number[]): RawBuilder<boolean> =>
-  sql<boolean>`e.position = any (array(
-    select base + place from unnest(${[...bases]}::bigint[]) as base, generate_series(1, ${BLOCK_EVENTS}) as place
-  ))`

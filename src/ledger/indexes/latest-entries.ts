@@ -2,14 +2,16 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import {
   type AccountEntry,
+  eventsWith,
   IndexLagExceeded,
   indexedSql,
   isAt,
   isFoundBetween,
   MAX_UNINDEXED_EVENTS,
+  readSums,
   selectEntries,
 } from './index-reads.ts'
-import { BLOCK_EVENTS, baseOf } from './index-rows.ts'
+import { accountTerm } from './index-terms.ts'
 
 export interface LatestQuery {
   readonly accounts: readonly string[]
@@ -40,18 +42,11 @@ export interface LatestEntries {
   readonly isCut: boolean
 }
 
-interface Block {
-  readonly account: string
-  readonly base: number
-  readonly offsets: readonly number[]
-  /** After the last of its movements. */
-  readonly balance: string
-}
-
-interface IndexRow {
+interface Ends {
   readonly indexed: number
   readonly head: number
-  readonly blocks: readonly Block[]
+  /** Those of the accounts that ever moved. */
+  readonly accounts: readonly string[]
 }
 
 /**
@@ -60,21 +55,38 @@ interface IndexRow {
  * one must reach as far, and by then the index has only moved on.
  */
 export async function readLatestEntries(db: Kysely<Tables>, query: LatestQuery): Promise<LatestEntries> {
-  const { accounts, numbered, before, limit } = query
-  const { indexed, head, blocks } = await readBlocks(db, query)
+  const { numbered, before, limit } = query
+  const { indexed, head, accounts } = await readEnds(db, query.accounts)
   const wanted = Math.min(head, before?.position ?? head)
   const end = Math.min(wanted, indexed + MAX_UNINDEXED_EVENTS)
-  const byAccount = Map.groupBy(blocks, ({ account }) => account)
-  const positions = [...byAccount.values()].flatMap((own) => latestPositions(own, end, limit))
+  const positions: number[] = []
+  // Without those of the event that the page before has ended in, of which some may be left.
+  const isEnough = (): boolean => positions.length > 0 && new Set(positions).size > limit
+  if (accounts.length > 0) {
+    for await (const { events } of eventsWith(db, accounts.map(accountTerm), { first: 1, last: end }, 'newest')) {
+      for (const { position } of events) {
+        if (isEnough() && position !== positions.at(-1)) break
+        positions.push(position)
+      }
+      if (isEnough()) break
+    }
+  }
   const found = number(
-    end > indexed
-      ? await selectEntries(db, numbered, sql`(${isAt(positions)} or ${isFoundBetween(accounts, indexed, end)})`)
-      : await selectEntries(db, numbered, isAt(positions)),
+    await selectEntries(
+      db,
+      numbered,
+      end > indexed ? sql`(${isAt(positions)} or ${isFoundBetween(accounts, indexed, end)})` : isAt(positions),
+    ),
   )
-  const entries = accounts.flatMap((account) => {
-    const own = found.filter((entry) => entry.account === account)
-    return withBalances(own, byAccount.get(account) ?? [], indexed)
-  })
+  const known = Math.min(indexed, end)
+  const sums = await readSums(db, accounts, [known])
+  const entries = accounts.flatMap((account) =>
+    withBalances(
+      found.filter((entry) => entry.account === account),
+      sums(account, known).balance,
+      known,
+    ),
+  )
   return {
     entries: entries
       .filter((entry) => before === null || compare(entry, before) < 0)
@@ -92,44 +104,14 @@ export async function readAllLatestEntries(db: Kysely<Tables>, query: LatestQuer
   return entries
 }
 
-/** Blocks newest first, enough for the page; cursor and head of the same moment. */
-async function readBlocks(db: Kysely<Tables>, { accounts, before, limit }: LatestQuery): Promise<IndexRow> {
-  const end = before?.position ?? Number.MAX_SAFE_INTEGER
-  const { rows } = await sql<IndexRow>`
-    select ${indexedSql} as indexed, position as head, (
-      select coalesce(json_agg(json_build_object('account', i.account, 'base', i.base, 'offsets', i.offsets, 'balance', i.balance::text)
-                               order by i.base desc), '[]')
-      from unnest(${[...accounts]}::text[]) as a (account)
-      cross join lateral (
-        select *, sum(case when base < ${end - BLOCK_EVENTS} then cardinality(offsets) else 0 end)
-                    over (order by base desc rows between unbounded preceding and 1 preceding) as newer
-        from (
-          select account, base, offsets, balance from account_index
-          where account = a.account and base < ${end}
-          order by base desc limit ${limit + 1}
-        ) candidates
-      ) i
-      where coalesce(i.newer, 0) < ${limit}
-    ) as blocks
+async function readEnds(db: Kysely<Tables>, accounts: readonly string[]): Promise<Ends> {
+  const { rows } = await sql<Ends>`
+    select ${indexedSql} as indexed, position as head,
+           array(select account from balances where account = any (${[...accounts]}::text[])) as accounts
     from ledger_head`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('the ledger has no head')
   return row
-}
-
-/** The positions of an account's newest blocks down to the last one of the page. */
-function latestPositions(blocks: readonly Block[], end: number, limit: number): readonly number[] {
-  const positions: number[] = []
-  let count = 0
-  for (const { base, offsets } of blocks) {
-    for (const offset of offsets.toReversed()) {
-      if (count >= limit && positions.at(-1) !== base + offset) return positions
-      positions.push(base + offset)
-      // Positions after the page are needed too: the balance of the block is after them.
-      if (base + offset < end) count += 1
-    }
-  }
-  return positions
 }
 
 /** Numbers the movements of each event. */
@@ -141,25 +123,22 @@ function number(entries: readonly AccountEntry[]): readonly (AccountEntry & Plac
   })
 }
 
-/** An account's movements in order, with the balance after each. */
+/** An account's movements with the balance after each; `sum` is its balance as of the position `known`. */
 function withBalances(
   entries: readonly (AccountEntry & Place)[],
-  blocks: readonly Block[],
-  indexed: number,
+  sum: bigint,
+  known: number,
 ): readonly NumberedEntry[] {
-  const balanceOf = new Map(blocks.map(({ base, balance }) => [base, BigInt(balance)]))
-  const older = entries.filter(({ position }) => position <= indexed)
   const result: NumberedEntry[] = []
-  let base: number | undefined
-  let balance = 0n
-  for (const entry of older.toReversed()) {
-    if (baseOf(entry.position) !== base) balance = balanceOf.get((base = baseOf(entry.position))) ?? 0n
+  let balance = sum
+  for (const entry of entries.toReversed()) {
+    if (entry.position > known) continue
     result.push({ ...entry, balance })
     balance -= BigInt(entry.amount)
   }
-  balance = BigInt(blocks[0]?.balance ?? 0)
+  balance = sum
   for (const entry of entries) {
-    if (entry.position > indexed) result.push({ ...entry, balance: (balance += BigInt(entry.amount)) })
+    if (entry.position > known) result.push({ ...entry, balance: (balance += BigInt(entry.amount)) })
   }
   return result
 }

@@ -4,7 +4,7 @@ import { exact, type Key, keyOf, projection, type State, text, type WritableStat
 export { currencies }
 export type Currency = (typeof currencies)[number]
 
-/** The kinds of accounts. */
+/** The kinds of accounts. Their places in this list, and those of currencies, are stored in the index of the ledger. */
 export const holders = [
   'user',
   'debt',

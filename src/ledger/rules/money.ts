@@ -58,3 +58,11 @@ export function centsToDollars(cents: number): ExactNumber {
   const fraction = digits.slice(-2).replace(/0+$/, '')
   return JSON.rawJSON(fraction === '' ? digits.slice(0, -2) : `${digits.slice(0, -2)}.${fraction}`)
 }
+
+/** Adds in numbers where that is exact: most of a replay's work is adding. */
+export function exactSum(sum: number | bigint, change: number | bigint): number | bigint {
+  const number = Number(sum) + Number(change)
+  if (Number.isSafeInteger(number) && typeof sum === 'number' && typeof change === 'number') return number
+  const exact = BigInt(sum) + BigInt(change)
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact
+}

@@ -20,15 +20,6 @@ const IDEMPOTENCY_KEY = 10
 const REPLY_HASH = 11
 const HASH = 12
 
-/** Columns of texts that `startOf` and `lengthOf` can be asked for. */
-export const textColumns = {
-  type: TYPE,
-  data: DATA,
-  actor: ACTOR,
-  requestId: REQUEST_ID,
-  idempotencyKey: IDEMPOTENCY_KEY,
-} as const
-
 /** An event's columns unconverted, for `select ${binaryColumns} from ledger_events e`. */
 export const binaryColumns = columns.map((column) => `e.${column}`).join(', ')
 
@@ -139,16 +130,6 @@ export class EventRowReader {
       if (itemEquals(bytes, debit, from) && itemEquals(bytes, credit, to)) sum += amount
     })
     return sum
-  }
-
-  /** Where a column begins in `bytes`. */
-  startOf(column: number): number {
-    return this.#starts[column] ?? 0
-  }
-
-  /** In bytes; -1 for null. */
-  lengthOf(column: number): number {
-    return this.#lengths[column] ?? -1
   }
 
   /** The page; `forEachMovement` gives offsets into it. */

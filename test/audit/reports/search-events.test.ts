@@ -5,7 +5,7 @@ import { type EventFilter, searchEvents } from '../../../src/audit/reports/event
 import { listStaffActs } from '../../../src/audit/reports/events/staff-acts.ts'
 import { searchAll } from '../../../src/audit/reports/search.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
-import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-writer.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { readDb } from '../../harness/app/test-app.ts'

@@ -1,17 +1,20 @@
 import { test } from 'tap'
 import { MAX_UNINDEXED_EVENTS } from '../../../src/ledger/indexes/index-reads.ts'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-writer.ts'
 import { appWithLedger } from '../../audit/routes/ledger-fixture.ts'
 import { signedIn } from '../../harness/app/console-session.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { growLedger, indexUpTo, positionsOf } from '../../ledger/indexes/index-fixture.ts'
 
-const INDEXED = 40
+const INDEXED = BLOCK_EVENTS
 const note = new RegExp(`Up to event ${INDEXED}\\.`)
 
 test('while the indexes are far behind, pages that need them show what they cover, and say so', async (t) => {
   const { app, database } = await appWithLedger(t)
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  await growLedger(ledger, database, INDEXED)
   await indexUpTo(database, INDEXED)
-  await growLedger(createTestExecutor(t, database.serviceUrl), database, INDEXED + MAX_UNINDEXED_EVENTS + 1)
+  await growLedger(ledger, database, INDEXED + MAX_UNINDEXED_EVENTS + 1)
   const browser = await signedIn(app)
   const { head } = await positionsOf(database)
   const pages = [

@@ -4,6 +4,7 @@ import { type Test, test } from 'tap'
 import { WalletHistory } from '../../../schema/wallet.ts'
 import { makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
 import { credit, debit } from '../../../src/features/wallet/balance-move.ts'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-writer.ts'
 import { seedLedger } from '../../audit/seed-ledger.ts'
 import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
@@ -97,6 +98,7 @@ test('while the index is more than 5,000 events behind, the list ends earlier an
   const { ledger, user, database } = await createTestApp(t)
   await seedLedger(t, database)
   await runRandomCommands(ledger, 200)
+  await addIdleEvents(database, BLOCK_EVENTS - ((await positionsOf(database)).head % BLOCK_EVENTS))
   await indexUpTo(database, (await positionsOf(database)).head)
   await addIdleEvents(database, 4_900)
   await runRandomCommands(ledger, 300)
@@ -106,9 +108,9 @@ test('while the index is more than 5,000 events behind, the list ends earlier an
   const page = await read(t, user(1), PATH)
   const pages = await readAll(t, user(1), '', 40)
   // The index moves on while a client reads page after page.
-  const whileIndexed = await readAll(t, user(1), '', 30, async () =>
-    indexUpTo(database, (await positionsOf(database)).indexed + 100),
-  )
+  const whileIndexed = await readAll(t, user(1), '', 30, async () => {
+    await indexUpTo(database, (await positionsOf(database)).indexed + BLOCK_EVENTS)
+  })
   await indexUpTo(database, head - 5_000)
   const whole = await readAll(t, user(1), '', 200)
   const expected = whole.filter(({ id }) => Number(id.split('-')[0]) <= end)
@@ -128,8 +130,8 @@ test('pages have every movement once, wherever the index ends and whatever arriv
   const whole = await readAll(t, user(1), '', 200)
   t.ok(whole.length > 200)
   t.equal(new Set(whole.map(({ id }) => id)).size, whole.length)
-  for (const indexed of [0, 300, 501, head]) {
-    await indexUpTo(database, indexed)
+  for (const upTo of [0, 300, 520, head]) {
+    const indexed = await indexUpTo(database, upTo)
     const page = await read(t, user(1), PATH)
     t.equal(page.meta.indexed_up_to, indexed)
     t.equal(page.data.length, 50)

@@ -1,14 +1,17 @@
 import { connect } from '../../../src/db/connect.ts'
+import { openPool } from '../../../src/db/pool.ts'
 import { makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit, debit } from '../../../src/features/wallet/balance-move.ts'
-import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, INDEX_EVENTS_SQL } from '../../../src/ledger/indexes/index-rows.ts'
+import { BLOCK_EVENTS, INDEX_CURSOR, IndexWriter } from '../../../src/ledger/indexes/index-writer.ts'
 import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
-import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
+import { eventColumns, eventsAfter, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
+import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { openTestPool } from '../../harness/postgres/connections.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
@@ -19,8 +22,14 @@ import { until } from '../../harness/until.ts'
 export function startIndexer(t: Scope, { serviceUrl }: TestDatabase) {
   const failures: unknown[] = []
   const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
-  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, pollMs: 5 })
-  t.teardown(() => indexer.stop())
+  const pool = openTestPool(t, serviceUrl, 4)
+  const tail = new Tail({ url: serviceUrl, pool, failureLog, pollMs: 5 })
+  const indexer = new LedgerIndexer({ url: serviceUrl, tail, failureLog })
+  t.teardown(async () => {
+    await tail.stop()
+    await indexer.stop()
+  })
+  tail.start()
   indexer.start()
   return { indexer, failures }
 }
@@ -36,7 +45,7 @@ export async function positionsOf(database: TestDatabase): Promise<{ indexed: nu
 export const untilIndexed = (database: TestDatabase): Promise<void> =>
   until(async () => {
     const { indexed, head } = await positionsOf(database)
-    return indexed === head
+    return indexed === head - (head % BLOCK_EVENTS)
   })
 
 /** Moves the cursor alone. Before the first position there is nothing to be indexed. */
@@ -63,19 +72,19 @@ export async function addIdleEvents(database: TestDatabase, count: number): Prom
   )
 }
 
-/** Indexes up to a position, in steps of at most `step` events, as the service's role. */
-export async function indexUpTo(database: TestDatabase, position: number, step = BLOCK_EVENTS): Promise<void> {
+/** Indexes the whole blocks up to a position, as the service's role. Answers where the index ends. */
+export async function indexUpTo(database: TestDatabase, position: number): Promise<number> {
   const client = await connect(database.serviceUrl, 'test')
+  const pool = openPool(database.serviceUrl, { max: 1, application_name: 'test' })
   try {
-    await client.query(`insert into ledger_cursors values ('${INDEX_CURSOR}', 0) on conflict do nothing`)
-    let { indexed } = await positionsOf(database)
-    while (indexed < position) {
-      const upTo = Math.min(position, baseOf(indexed + 1) + BLOCK_EVENTS, indexed + step)
-      const { rows } = await client.query(INDEX_EVENTS_SQL, [indexed, upTo])
-      if (rows.length === 0) throw new Error('the cursor was moved')
-      indexed = upTo
+    const writer = await IndexWriter.open(client)
+    while (writer.indexed + BLOCK_EVENTS <= position) {
+      await writer.addBlock(await eventsAfter(pool, writer.indexed, BLOCK_EVENTS))
+      await writer.tidy()
     }
+    return writer.indexed
   } finally {
+    await pool.end()
     await client.end()
   }
 }

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { explainBalance } from '../../../src/audit/reports/explain.ts'
 import { readStatement } from '../../../src/audit/reports/statement.ts'
-import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-rows.ts'
+import { BLOCK_EVENTS } from '../../../src/ledger/indexes/index-writer.ts'
 import { type Place, readAllLatestEntries, readLatestEntries } from '../../../src/ledger/indexes/latest-entries.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
@@ -23,8 +23,8 @@ test('wherever the index ends, reads answer what all events say', async (t) => {
   const accounts = [...new Set(all.map(({ account }) => account))]
   t.ok(accounts.length > 15)
 
-  for (const indexed of [0, 1, 137, BLOCK_EVENTS, BLOCK_EVENTS + 1, 2 * BLOCK_EVENTS - 1, 2 * BLOCK_EVENTS + 3, head]) {
-    await indexUpTo(database, indexed, 300)
+  for (const upTo of [0, BLOCK_EVENTS, 2 * BLOCK_EVENTS, 3 * BLOCK_EVENTS, head]) {
+    const indexed = await indexUpTo(database, upTo)
     for (const account of [...accounts, 'user:99:coins']) {
       const own = all.filter((entry) => entry.account === account)
       const first = oneOf(head)

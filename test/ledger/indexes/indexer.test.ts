@@ -1,95 +1,106 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import * as fc from 'fast-check'
 import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
-import { BLOCK_EVENTS, baseOf } from '../../../src/ledger/indexes/index-rows.ts'
-import { indexUrgency } from '../../../src/ledger/indexes/indexer.ts'
-import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
+import { PageReader, PageWriter } from '../../../src/ledger/indexes/index-pages.ts'
+import { eventsWith, readSums } from '../../../src/ledger/indexes/index-reads.ts'
+import {
+  accountTerm,
+  factTerm,
+  isAccountTerm,
+  type Term,
+  type TermKind,
+} from '../../../src/ledger/indexes/index-terms.ts'
+import { BLOCK_EVENTS, IndexWriter } from '../../../src/ledger/indexes/index-writer.ts'
+import type { LedgerEntry, StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { isFullRun } from '../../harness/long-tests.ts'
 import { openClient } from '../../harness/postgres/connections.ts'
-import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { runs } from '../../harness/properties.ts'
 import {
   grownLedger,
   indexUpTo,
   movementsOf,
+  positionsOf,
   readLedger,
   runRandomCommands,
   startIndexer,
   untilIndexed,
 } from './index-fixture.ts'
 
-const rowsOf = async (database: TestDatabase) => ({
-  accounts: await queryRows(database, 'select * from account_index order by account, base'),
-  terms: await queryRows(database, 'select * from event_index order by base'),
-  types: await queryRows(database, `select type || ' ' || version as type from event_types order by 1`),
-})
-
-/** The rows that follow from events, by the plainest means. */
-async function expectedRows(database: TestDatabase, events: readonly LedgerEntry[]) {
-  const blocks = Map.groupBy(movementsOf(events), ({ account, position }) => `${account} ${baseOf(position)}`)
-  const accounts = [...blocks.values()].map((entries) => {
-    const [{ account, position } = { account: '', position: 0 }] = entries
-    const base = baseOf(position)
-    const offsets = `{${entries.map((entry) => entry.position - base).join(',')}}`
-    return { account, base: String(base), offsets, balance: String(entries.at(-1)?.balance) }
-  })
-  const byBlock = Map.groupBy(events, ({ position }) => baseOf(position))
-  const full = [...byBlock].filter(([, those]) => those.length === BLOCK_EVENTS)
-  const terms = await Promise.all(
-    full.map(async ([base, those]) => {
-      const texts = [...new Set(those.flatMap(termsOf))]
-      const [row] = await queryRows(
-        database,
-        `select array_agg(distinct hashtext(t) order by hashtext(t)) as terms
-         from json_array_elements_text('${JSON.stringify(texts).replaceAll("'", "''")}') as t`,
-      )
-      return { base: String(base), terms: row?.['terms'] ?? null }
-    }),
-  )
-  return {
-    accounts: accounts.toSorted((a, b) => compare(a.account, b.account) || Number(a.base) - Number(b.base)),
-    terms,
-    types: [...new Set(events.map(({ type, version }) => `${type} ${version}`))].toSorted().map((type) => ({ type })),
+/** What the index says: `term position change`, as its pages have it. */
+async function contentOf(database: TestDatabase): Promise<readonly string[]> {
+  const client = await connect(database.serviceUrl, 'test')
+  try {
+    const { rows } = await client.query<{ base: string; data: Buffer }>(
+      `select base, data from ledger_index join ledger_index_segments using (level, base)
+       where state = 'live' order by base, term, first`,
+    )
+    const found: string[] = []
+    for (const { base, data } of rows) {
+      const reader = new PageReader(data)
+      while (reader.nextTerm()) {
+        while (reader.nextPosting()) found.push(`${hex(reader.term)} ${Number(base) + reader.offset} ${reader.change}`)
+      }
+    }
+    return found.toSorted()
+  } finally {
+    await client.end()
   }
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const hex = (term: Term): string => Buffer.from(term, 'latin1').toString('hex')
 
-function termsOf({ type, actor, requestId, idempotencyKey, data, movements }: LedgerEntry): string[] {
-  const users = [
-    ...movements
-      .flatMap(({ debit, credit: to }) => [debit, to])
-      .flatMap((name) => /^user:(\d+):/.exec(name)?.[1] ?? []),
-    ...(/^user:(\d+)$/.exec(actor)?.slice(1) ?? []),
-    ...[...data.matchAll(/(?:user|sender|receiver|creator|winner|owner|target|beneficiary)_id":(\d+)/g)].map(
-      ([, id]) => id,
-    ),
-    ...[...data.matchAll(/(?:user|receiver|player|loser)_ids":\[([\d,]+)\]/g)].flatMap(([, ids = '']) =>
-      ids.split(','),
-    ),
+/** The same, of the whole blocks of events, by the plainest means. */
+function expectedContent(events: readonly LedgerEntry[]): readonly string[] {
+  const indexed = events.slice(0, events.length - (events.length % BLOCK_EVENTS))
+  const changes = new Map<string, bigint>()
+  for (const { account, position, amount } of movementsOf(indexed)) {
+    const entry = `${hex(accountTerm(account))} ${position}`
+    changes.set(entry, (changes.get(entry) ?? 0n) + BigInt(amount))
+  }
+  const facts = indexed.flatMap((event) => factsOf(event).map((term) => `${hex(term)} ${event.position} 0`))
+  return [...[...changes].map(([entry, change]) => `${entry} ${change}`), ...new Set(facts)].toSorted()
+}
+
+function factsOf({ type, actor, requestId, idempotencyKey, data }: LedgerEntry): Term[] {
+  const ids = (pattern: string, kind: TermKind): Term[] =>
+    [...data.matchAll(new RegExp(`"(?:[a-z_]*_)?(?:${pattern})_ids?":\\[?([\\d,]+)`, 'g'))]
+      .flatMap(([, list = '']) => list.split(',').filter((id) => id !== ''))
+      .map((id) => factTerm(kind, Number(id)))
+  const people = [
+    ...ids('sender', 'sender'),
+    ...ids('receiver', 'receiver'),
+    ...ids('user|creator|winner|loser|player|owner|target|beneficiary', 'user'),
   ]
+  const own = /^user:(\d+)$/.exec(actor)?.[1]
+  const isNamed = (['user', 'sender', 'receiver'] as const).some((kind) => people.includes(factTerm(kind, Number(own))))
   return [
-    `type ${type}`,
-    `actor ${actor}`,
-    `request ${requestId}`,
-    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
-    ...users.map((id) => `user ${id}`),
+    factTerm('type', type),
+    ...(own === undefined ? [factTerm('actor', actor)] : isNamed ? [] : [factTerm('user', Number(own))]),
+    factTerm('request', requestId),
+    ...(idempotencyKey === null ? [] : [factTerm('key', idempotencyKey)]),
+    ...people,
+    ...ids('room', 'room'),
   ]
 }
 
-test('the rows follow from the events, in whatever steps they were written', async (t) => {
+test('the index follows from the events, from wherever it was', async (t) => {
   const database = await grownLedger()
   const events = await readLedger(database)
-
-  await indexUpTo(database, 700, 37)
-  t.same(await rowsOf(database), await expectedRows(database, events.slice(0, 700)), 'in small steps')
+  t.equal(await indexUpTo(database, 700), 2 * BLOCK_EVENTS)
+  t.same(await contentOf(database), expectedContent(events.slice(0, 2 * BLOCK_EVENTS)), 'whole blocks')
   const { failures } = startIndexer(t, database)
   await untilIndexed(database)
-  t.same(await rowsOf(database), await expectedRows(database, events), 'from where it was')
+  t.same(await contentOf(database), expectedContent(events), 'from where it was')
   t.same(failures, [])
 })
 
-test('two subscribers that are killed again and again while commands run write every row once', async (t) => {
+test('two subscribers that are killed again and again while commands run write every block once', async (t) => {
   const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)
@@ -108,36 +119,174 @@ test('two subscribers that are killed again and again while commands run write e
   await killing
   t.ok(kills > 0)
   await untilIndexed(database)
-  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
+  t.same(await contentOf(database), expectedContent(await readLedger(database)))
 })
 
-test('a cursor that another has moved is read again, and nothing is written twice', async (t) => {
-  const database = await seededLedger()
+test('an index that another has replaced is read again, and nothing is written twice', async (t) => {
+  const database = await grownLedger()
   const { failures } = startIndexer(t, database)
   await untilIndexed(database)
   // As a rebuild does.
   await queryRows(
     database,
-    `begin; truncate account_index; update ledger_cursors set position = 0 where name = 'indexes'; commit`,
+    `begin; truncate ledger_index, ledger_index_segments; update ledger_cursors set position = 0 where name = 'indexes'; commit`,
   )
-  await createTestExecutor(t, database.serviceUrl).runOk(credit, {
-    user_id: 1,
-    currency: 'coins',
-    amount: 1,
-    reason: 'more',
-  })
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  const { head } = await positionsOf(database)
+  while ((await positionsOf(database)).head < head + BLOCK_EVENTS) await runRandomCommands(ledger, 100)
+  await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'more' })
   await untilIndexed(database)
-  t.same(await rowsOf(database), await expectedRows(database, await readLedger(database)))
+  t.same(await contentOf(database), expectedContent(await readLedger(database)))
   t.same(failures, [])
 })
 
-test('the indexer rests the less the further it is behind, and not at all half way to what reads can search', async (t) => {
-  const cases: [left: number, urgency: number][] = [
-    [0, 0],
-    [250, 0.1],
-    [1_250, 0.5],
-    [2_500, 1],
-    [1_000_000, 1],
-  ]
-  for (const [left, urgency] of cases) t.equal(indexUrgency(left), urgency, `${left} events`)
+test('pages hold what was written, in order, whatever terms and amounts there are', (t) => {
+  const term = fc.oneof(
+    fc.integer({ min: 1, max: 3_000 }).map((id) => accountTerm(`user:${id}:coins`)),
+    fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => factTerm('room', id)),
+    fc.string({ unit: 'binary', maxLength: 300 }).map((name) => factTerm('actor', name)),
+    fc.constant(accountTerm('house:gifts:diamonds')),
+  )
+  const change = fc.oneof(fc.bigInt(-(2n ** 80n), 2n ** 80n), fc.maxSafeInteger())
+  const narrow = (value: number | bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
+  const lists = fc.array(fc.tuple(term, fc.uniqueArray(fc.integer({ min: 1, max: 1e9 }), { maxLength: 400 }), change))
+  fc.assert(
+    fc.property(lists, (found) => {
+      const written = [...new Map(found.map(([name, offsets, amount]) => [name, { offsets, amount }]))]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([name, { offsets, amount }]) =>
+          offsets
+            .toSorted((a, b) => a - b)
+            .map((offset) => ({ term: name, offset, change: isAccountTerm(name) ? narrow(amount) : 0 })),
+        )
+      const read: unknown[] = []
+      const sums = new Map<Term, bigint>()
+      const writer = new PageWriter(({ term: first, first: offset, data }) => {
+        const reader = new PageReader(data)
+        for (let isFirst = true; reader.nextTerm(); ) {
+          if (isFirst && (reader.term !== first || BigInt(reader.before) !== (sums.get(first) ?? 0n)))
+            throw new Error('a page begins elsewhere')
+          while (reader.nextPosting()) {
+            if (isFirst && reader.offset !== offset) throw new Error('a page begins with another event')
+            isFirst = false
+            sums.set(reader.term, (sums.get(reader.term) ?? 0n) + BigInt(reader.change))
+            read.push({ term: reader.term, offset: reader.offset, change: reader.change })
+          }
+        }
+      })
+      for (const { term: name, offset, change: amount } of written) writer.add(name, offset, amount)
+      writer.finish()
+      if (JSON.stringify(read, printed) !== JSON.stringify(written, printed)) throw new Error('read something else')
+    }),
+    runs(100),
+  )
+  t.end()
+})
+
+const printed = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
+
+test('accounts of one holder have terms that stand together, and every account its own', (t) => {
+  const names = ['user:7:coins', 'user:7:diamonds', 'user:8:coins', 'user:70:coins', 'user:1799:coins', 'room:7:target']
+  names.push(
+    'house:gifts:coins',
+    'house:gift:coins',
+    'issuance:gifts:coins',
+    'user:07:coins',
+    'user:x:coins',
+    'user::coins',
+  )
+  names.push('x', '', 'user:7:gold', `user:${Number.MAX_SAFE_INTEGER}:coins`, 'house:b:coins')
+  t.equal(new Set(names.map(accountTerm)).size, names.length)
+  const [coins = '', diamonds = '', other = ''] = names.map(accountTerm)
+  t.ok(coins < diamonds && diamonds < other)
+  t.end()
+})
+
+/** Events of gifts without a ledger: `position` gives everything else. */
+const giftAt = (position: number): StoredEvent => {
+  const sender = (position % 97) + 1
+  const movements = [{ debit: `user:${sender}:diamonds`, credit: 'house:gifts:diamonds', amount: (position % 5) + 1 }]
+  const event = {
+    type: 'room-joined' as const,
+    data: { room_id: (position % 11) + 1, user_id: sender },
+    movements,
+    position,
+    at: position,
+  }
+  const entry = {
+    ...event,
+    version: 1,
+    data: '',
+    actor: `user:${sender}`,
+    requestId: `r${position}`,
+    idempotencyKey: null,
+  }
+  return { ...event, entry: { ...entry, replyHash: null, hash: '' } }
+}
+
+test('segments are merged level by level, and reads find the same before, while and after', async (t) => {
+  const database = await testDatabase()
+  const client = await openClient(t, database.serviceUrl)
+  const db = readDb(t, database)
+  const blocks = isFullRun ? 32 * 33 : 70
+  let writer = await IndexWriter.open(client)
+  const account = 'user:9:diamonds'
+  const house = 'house:gifts:diamonds'
+  const check = async (): Promise<void> => {
+    const end = writer.indexed
+    const own = Array.from({ length: end }, (_, i) => i + 1).filter((position) => position % 97 === 8)
+    for (const direction of ['newest', 'oldest'] as const) {
+      const first = Math.floor(end / 3)
+      const last = Math.floor((2 * end) / 3)
+      const found: number[] = []
+      for await (const { events } of eventsWith(db, [accountTerm(account)], { first, last }, direction))
+        found.push(...events.map(({ position }) => position))
+      const expected = own.filter((position) => position >= first && position <= last)
+      t.same(found, direction === 'newest' ? expected.toReversed() : expected, `${direction} of ${end}`)
+    }
+    const wanted = [1, 255, 256, 257, Math.floor(end / 2), end - 1, end].filter((position) => position <= end)
+    const sums = await readSums(db, [account, house], wanted)
+    for (const position of wanted) {
+      const sumOf = (positions: readonly number[]): bigint =>
+        positions.reduce((sum, one) => (one <= position ? sum + BigInt((one % 5) + 1) : sum), 0n)
+      t.equal(sums(account, position).balance, -sumOf(own), `of the user up to ${position} of ${end}`)
+      t.equal(
+        sums(house, position).balance,
+        sumOf(Array.from({ length: end }, (_, i) => i + 1)),
+        `of the house up to ${position}`,
+      )
+    }
+  }
+  for (let block = 0; block < blocks; block += 1) {
+    await writer.addBlock(Array.from({ length: BLOCK_EVENTS }, (_, i) => giftAt(block * BLOCK_EVENTS + i + 1)))
+    // One that is killed in the middle of a merge begins it again.
+    if (block % 41 === 33) writer = await IndexWriter.open(client)
+    await writer.tidy()
+    if (block % 23 === 0) await check()
+  }
+  while (!writer.isTidy) await writer.tidy()
+  await check()
+  const segments = await queryRows(
+    database,
+    'select level, count(*) as count from ledger_index_segments group by 1 order by 1',
+  )
+  t.same(
+    segments,
+    isFullRun
+      ? [
+          { level: '1', count: '1' },
+          { level: '2', count: '1' },
+        ]
+      : [
+          { level: '0', count: '6' },
+          { level: '1', count: '2' },
+        ],
+  )
+  t.same(
+    await queryRows(
+      database,
+      'select distinct level, base from ledger_index except select level, base from ledger_index_segments',
+    ),
+    [],
+  )
 })

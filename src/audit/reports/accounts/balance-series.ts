@@ -4,11 +4,13 @@ import type { Tables } from '../../../db/tables.ts'
 import {
   entriesAt,
   entriesBetween,
+  eventsWith,
   IndexLagExceeded,
-  indexedSql,
   MAX_UNINDEXED_EVENTS,
+  readIndexed,
+  readSums,
 } from '../../../ledger/indexes/index-reads.ts'
-import { baseOf } from '../../../ledger/indexes/index-rows.ts'
+import { accountTerm } from '../../../ledger/indexes/index-terms.ts'
 import { readLatestEntries } from '../../../ledger/indexes/latest-entries.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { Period } from '../period.ts'
@@ -68,56 +70,37 @@ export function seriesOf(opening: bigint, movements: readonly BalancePoint[]): B
   return { opening, points: choosePoints(points, MAX_POINTS), isComplete: false }
 }
 
-interface Block {
-  readonly indexed: number
-  /** Null where the account has none in the period. */
-  readonly base: number | null
-  /** Null where there are too many movements. */
-  readonly offsets: readonly number[] | null
-}
-
 /** The positions of the account's movements in a period up to where the index is; null when there are too many. */
-async function readPositionsOf(db: Kysely<Tables>, account: string, { first, last }: Period) {
-  const { rows } = await sql<Block>`
-    select c.indexed, i.base, case when i.total <= ${MAX_MOVEMENTS} then i.offsets end as offsets
-    from (select ${indexedSql} as indexed) c
-    left join (
-      select base, offsets, sum(cardinality(offsets)) over () as total
-      from (
-        select base, offsets from account_index
-        where account = ${account} and base between ${baseOf(first)} and ${baseOf(last)}
-        order by base limit ${MAX_POINTS + 1}
-      ) blocks
-    ) i on true`.execute(db)
-  const indexed = rows[0]?.indexed ?? 0
+async function readPositionsOf(db: Kysely<Tables>, account: string, period: Period) {
+  const indexed = await readIndexed(db)
   const positions: number[] = []
-  for (const { base, offsets } of rows) {
-    if (base === null) continue
-    if (offsets === null || rows.length > MAX_POINTS) return { indexed, positions: null }
-    positions.push(...offsets.map((offset) => base + offset))
+  const within = { ...period, last: Math.min(period.last, indexed) }
+  for await (const { events } of eventsWith(db, [accountTerm(account)], within, 'oldest')) {
+    positions.push(...events.map(({ position }) => position))
+    if (positions.length > MAX_MOVEMENTS) return { indexed, positions: null }
   }
-  return { indexed, positions: positions.filter((position) => position >= first && position <= last) }
+  return { indexed, positions }
 }
 
-/** The balances at the ends of blocks, which are stored. */
+/** The balances after the last movements before positions that are evenly spread. */
 async function readSamples(db: Kysely<Tables>, account: string, { first, last }: Period): Promise<BalancePoint[]> {
   const length = last - first + 1
-  const ends = Array.from({ length: MAX_POINTS - 1 }, (_, i) =>
-    baseOf(first + Math.floor((length * (i + 1)) / (MAX_POINTS - 1))),
+  const ends = Array.from(
+    { length: MAX_POINTS - 1 },
+    (_, i) => first - 1 + Math.floor((length * (i + 1)) / (MAX_POINTS - 1)),
   )
-  const { rows } = await sql<{ position: number; at: Micros; balance: string }>`
-    select i.position, ${micros('e.at')} as at, i.balance
-    from (
-      select distinct on (b.base) b.base + b.offsets[cardinality(b.offsets)] as position, b.balance
-      from unnest(${[...new Set(ends)]}::bigint[]) as s (base)
-      cross join lateral (
-        select * from account_index where account = ${account} and base < s.base order by base desc limit 1
-      ) b
-      order by b.base
-    ) i join ledger_events e on e.position = i.position
-    where i.position >= ${first}
-    order by i.position`.execute(db)
-  return rows.map(({ balance, ...row }) => ({ ...row, balance: BigInt(balance) }))
+  const sums = await readSums(db, [account], ends)
+  const balances = new Map(
+    ends.map((end) => {
+      const sum = sums(account, end)
+      return [sum.last, sum.balance]
+    }),
+  )
+  const positions = [...balances.keys()].filter((position) => position >= first)
+  const { rows } = await sql<{ position: number; at: Micros }>`
+    select position, ${micros('at')} as at from ledger_events where position = any (${positions}::bigint[])
+    order by position`.execute(db)
+  return rows.map(({ position, at }) => ({ position, at, balance: balances.get(position) ?? 0n }))
 }
 
 /**

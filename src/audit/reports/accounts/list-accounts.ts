@@ -1,7 +1,12 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS } from '../../../ledger/indexes/index-reads.ts'
-import { accountRowsSql } from '../../../ledger/indexes/index-rows.ts'
+import {
+  entriesBetween,
+  IndexLagExceeded,
+  indexedSql,
+  MAX_UNINDEXED_EVENTS,
+  readSums,
+} from '../../../ledger/indexes/index-reads.ts'
 import { type Currency, currencies, type Holder, holders, isSystem } from '../../../ledger/rules/account.ts'
 import { readBalancesAt, readHoldsAt } from './balances-at.ts'
 
@@ -42,8 +47,6 @@ export interface AccountList {
 
 /** Accounts that are looked at for one page, by name. */
 const MAX_STEPS = 2_000
-/** Events after the list's position whose changes are taken back; a list of an older position takes longer. */
-const MAX_UNDONE_EVENTS = 20_000
 /** After every account whose name begins with what is before it. */
 const LAST = '\u{10ffff}'
 /** Before every other text that comes after this one. */
@@ -60,7 +63,7 @@ export async function listAccounts(db: Kysely<Tables>, query: AccountListQuery):
   const prefixes = prefixesOf(query)
   const { names, next } =
     sort === 'account'
-      ? await namesInOrder(db, query, prefixes)
+      ? await namesInOrder(db, query, prefixes, { head, indexed })
       : await namesByBalance(db, query, prefixes, { head, indexed })
   const [balances, holds] = await Promise.all([readBalancesAt(db, names, upTo), readHoldsAt(db, names, upTo)])
   const held = Map.groupBy(holds, ({ account }) => account)
@@ -103,11 +106,11 @@ interface Names {
   readonly next: AccountCursor | null
 }
 
-/** Steps from name to name through the index of accounts. */
 async function namesInOrder(
   db: Kysely<Tables>,
   { currency, cursor, limit, upTo }: AccountListQuery,
   prefixes: readonly string[],
+  ends: Ends,
 ): Promise<Names> {
   const names: string[] = []
   let steps = 0
@@ -117,105 +120,95 @@ async function namesInOrder(
     while (from < end) {
       // An account has one currency, and its holder mostly accounts in some others.
       const most = (limit - names.length) * (currency === undefined ? 1 : currencies.length)
-      const rows = await stepFrom(db, from, end, most, upTo)
-      for (const { account, is_there } of rows) {
-        if (is_there && (currency === undefined || account.endsWith(`:${currency}`))) names.push(account)
+      const rows = await accountsFrom(db, from, end, most)
+      const isThere = await existence(db, rows, upTo, ends)
+      for (const account of rows) {
+        if (isThere(account) && (currency === undefined || account.endsWith(`:${currency}`))) names.push(account)
         if (names.length === limit) return { names, next: { account, balance: '0' } }
       }
       steps += rows.length
       const last = rows.at(-1)
       if (last === undefined || rows.length < most) break
-      if (steps >= MAX_STEPS) return { names, next: { account: last.account, balance: '0' } }
-      from = after(last.account)
+      if (steps >= MAX_STEPS) return { names, next: { account: last, balance: '0' } }
+      from = after(last)
     }
   }
   return { names, next: null }
 }
 
-/** The next names between two, and whether they had movements by a position; at most so many. */
-async function stepFrom(db: Kysely<Tables>, from: string, end: string, most: number, upTo: number) {
-  const { rows } = await sql<{ account: string; is_there: boolean }>`
-    with recursive steps as (
-      (select account, base + offsets[1] <= ${upTo} as is_there, 1 as step from account_index
-       where account >= ${from} and account < ${end} order by account, base limit 1)
-      union all
-      select i.account, i.is_there, s.step + 1
-      from steps s cross join lateral (
-        select account, base + offsets[1] <= ${upTo} as is_there from account_index
-        where account > s.account and account < ${end} order by account, base limit 1
-      ) i
-      where s.step < ${most}
-    ), unindexed as (
-      select unnest(debit || credit) collate "C" as account from ledger_events
-      where position > ${indexedSql} and position <= ${upTo}
-    )
-    select account, bool_or(is_there) as is_there
-    from (
-      select account, is_there from steps
-      union all select account, true from unindexed where account >= ${from} and account < ${end}
-    ) found
-    group by account order by account limit ${most}`.execute(db)
-  return rows
+/** The next accounts between two names, at most so many. */
+async function accountsFrom(db: Kysely<Tables>, from: string, end: string, most: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ account: string }>`
+    select account from balances where account >= ${from} and account < ${end}
+    order by account limit ${most}`.execute(db)
+  return rows.map(({ account }) => account)
 }
 
-/** Sorts all accounts by their balances as of the position: milliseconds for ten thousands of them. */
+/** Which of these accounts, which have moved by now, had moved by a position. */
+async function existence(
+  db: Kysely<Tables>,
+  accounts: readonly string[],
+  upTo: number,
+  { head, indexed }: Ends,
+): Promise<(account: string) => boolean> {
+  let unsure = new Set(accounts)
+  if (head - upTo <= MAX_UNINDEXED_EVENTS)
+    unsure = new Set((await entriesBetween(db, accounts, upTo, head)).map(({ account }) => account))
+  if (unsure.size === 0) return () => true
+  const known = Math.min(upTo, indexed)
+  const sums = await readSums(db, [...unsure], [known])
+  const later = new Set((await entriesBetween(db, [...unsure], known, upTo)).map(({ account }) => account))
+  return (account) => !unsure.has(account) || sums(account, known).last > 0 || later.has(account)
+}
+
+/**
+ * Sorts all accounts by their balances as of the position: from the table with the movements after it taken back, or from the
+ * movements up to it, whichever are fewer.
+ */
 async function namesByBalance(
   db: Kysely<Tables>,
   { currency, sort, cursor, limit, upTo }: AccountListQuery,
   prefixes: readonly string[],
-  { head, indexed }: Ends,
+  ends: Ends,
 ): Promise<Names> {
   const isBefore = sort === 'largest' ? sql`<` : sql`>`
   const order = sort === 'largest' ? sql`desc` : sql`asc`
-  const isRecent = head - upTo <= MAX_UNDONE_EVENTS
   const patterns = prefixes.map((prefix) => `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`)
   const isNamed =
     prefixes.length === holders.length && prefixes.every((prefix) => holders.some((kind) => prefix === `${kind}:`))
       ? sql`true`
-      : sql`b.account collate "C" like any (${patterns}::text[])`
-  const balance = isRecent ? sql`b.balance - coalesce(c.change, 0)` : balanceAt(upTo)
-  const { rows } = await sql<{ account: string; total: string }>`
-    with bounds as materialized (
-      select ${upTo}::bigint as up_to, case when ${isRecent} then position else ${upTo} end as later from ledger_head
-    ), changes as materialized (
-      select account, sum(change) as change
-      from (${sql.raw(accountRowsSql('(select up_to from bounds)', '(select later from bounds)'))}) later
-      group by account
-    ), unindexed as materialized (
-      select distinct unnest(debit || credit) as account from ledger_events
-      where position > ${indexed} and position <= ${upTo}
-    ), pinned as (
-      select b.account, ${balance} as balance
-      from balances b left join changes c on c.account = b.account collate "C"
-      where ${isNamed}
-        and (${currency ?? null}::text is null or right(b.account, ${(currency ?? '').length + 1}) = ${`:${currency ?? ''}`})
-        -- What had no movement by then had nothing.
-        and (c.account is null or b.balance <> c.change or b.account in (select account from unindexed) or exists (
-          select from account_index i where i.account = c.account and i.base + i.offsets[1] <= ${upTo}
-        ))
-    )
-    select account, balance::text as total from pinned
-    where balance is not null and (${cursor === undefined} or balance ${isBefore} ${cursor?.balance ?? '0'}::numeric
-      or balance = ${cursor?.balance ?? '0'}::numeric and account collate "C" > ${cursor?.account ?? ''})
-    order by balance ${order}, account collate "C" limit ${limit + 1}`.execute(db)
+      : sql`account like any (${patterns}::text[])`
+  const all =
+    ends.head - upTo > upTo
+      ? sql`select account, change as balance, false as is_new from (${changes(sql`0`, sql`${upTo}::bigint`)}) c`
+      : sql`
+        select b.account, b.balance - coalesce(c.change, 0) as balance, coalesce(c.change = b.balance, false) as is_new
+        from balances b left join (${changes(sql`${upTo}::bigint`, sql`(select position from ledger_head)`)}) c using (account)`
+  const { rows } = await sql<{ account: string; total: string; is_new: boolean }>`
+    select account, balance::text as total, is_new from (${all}) pinned
+    where ${isNamed}
+      and (${currency ?? null}::text is null or right(account, ${(currency ?? '').length + 1}) = ${`:${currency ?? ''}`})
+      and (${cursor === undefined} or balance ${isBefore} ${cursor?.balance ?? '0'}::numeric
+        or balance = ${cursor?.balance ?? '0'}::numeric and account > ${cursor?.account ?? ''})
+    order by balance ${order}, account limit ${limit + 1}`.execute(db)
   const page = rows.slice(0, limit)
   const last = page.at(-1)
+  // What had nothing, and has moved since, may have begun since.
+  const unsure = page.filter(({ is_new }) => is_new).map(({ account }) => account)
+  const isThere = await existence(db, unsure, upTo, ends)
   return {
-    names: page.map(({ account }) => account),
+    names: page.map(({ account }) => account).filter((account) => !unsure.includes(account) || isThere(account)),
     next: rows.length > limit && last !== undefined ? { account: last.account, balance: last.total } : null,
   }
 }
 
-/** As of a position in the past: null before an account's first movement. */
-const balanceAt = (upTo: number) => sql<string | null>`(
-  select i.balance - coalesce((
-    select sum(case when e.credit[n] = b.account then e.amount[n] else -e.amount[n] end)
-    from (select distinct o from unnest(i.offsets) as o) as o (o)
-    join ledger_events e on e.position = i.base + o
-    cross join lateral generate_subscripts(e.amount, 1) as n
-    where i.base + o > ${upTo} and b.account in (e.credit[n], e.debit[n])
-  ), 0)
-  from account_index i
-  where i.account = b.account collate "C" and i.base < ${upTo} and i.base + i.offsets[1] <= ${upTo}
-  order by i.base desc limit 1
-)`
+/** `account, change`: the sums of movements after one position and up to another. */
+const changes = (after: RawBuilder<number>, upTo: RawBuilder<number>) => sql`
+  select account collate "C" as account, sum(change) as change
+  from (
+    select unnest(debit || credit) as account,
+           unnest(amount || amount)
+             * unnest(array_fill(-1, array[cardinality(amount)]) || array_fill(1, array[cardinality(amount)])) as change
+    from ledger_events where position > ${after} and position <= ${upTo}
+  ) legs
+  group by 1`

@@ -1,12 +1,45 @@
 import { type RawBuilder, sql } from 'kysely'
-import { account, type Currency, currencies } from '../../../ledger/rules/account.ts'
+import { accountTerm, factTerm, type Term } from '../../../ledger/indexes/index-terms.ts'
+import { account, currencies } from '../../../ledger/rules/account.ts'
 
 /** Fields of event data with one user's id, and with a list of ids. */
 const SINGLE_USER_FIELDS = '(user|sender|receiver|creator|winner|owner|target|beneficiary)_id":'
 const USER_LIST_FIELDS = '(user|receiver|player|loser)_ids":\\[([0-9]+,)*'
 
-export const accountsOfUser = (user: number): readonly `user:${number}:${Currency}`[] =>
-  currencies.map((currency): `user:${number}:${Currency}` => `user:${user}:${currency}`)
+/** Events that one of these terms has, of which the filter picks: those of the rarest fact that it names. */
+export function termsOf({
+  type,
+  actor,
+  user,
+  account: name,
+  requestId,
+  idempotencyKey,
+}: FilteredFacts): readonly Term[] {
+  if (requestId !== undefined) return [factTerm('request', requestId)]
+  if (idempotencyKey !== undefined) return [factTerm('key', idempotencyKey)]
+  if (user !== undefined && user !== null) return termsOfUser(user)
+  if (name !== undefined) return [accountTerm(name)]
+  if (actor !== undefined) {
+    const id = /^user:([1-9][0-9]{0,15})$/.exec(actor)?.[1]
+    return id === undefined ? [factTerm('actor', actor)] : termsOfUser(Number(id))
+  }
+  return type === undefined || type === null ? [] : [factTerm('type', type)]
+}
+
+const termsOfUser = (user: number): readonly Term[] => [
+  ...(['user', 'sender', 'receiver'] as const).map((kind) => factTerm(kind, user)),
+  ...currencies.map((currency) => accountTerm(account('user', user, currency))),
+]
+
+/** What is absent or null matches all. */
+interface FilteredFacts {
+  readonly type?: string | null | undefined
+  readonly actor?: string | undefined
+  readonly user?: number | null | undefined
+  readonly account?: string | undefined
+  readonly requestId?: string | undefined
+  readonly idempotencyKey?: string | undefined
+}
 
 /** Whether an event was caused by this user, moves this user's value or names this user. */
 export function concernsUser(user: number): RawBuilder<boolean> {
@@ -16,7 +49,7 @@ export function concernsUser(user: number): RawBuilder<boolean> {
 }
 
 /** Whether the data of an event names this user. */
-export function namesUser(user: number): RawBuilder<boolean> {
+function namesUser(user: number): RawBuilder<boolean> {
   // Each rules out most of what is left, and takes a fraction of the time of the next; without `case` the planner would
   // choose the order.
   const patterns = [`%:${user},%`, `%:${user}}%`, `%[${user}%`, `%,${user},%`, `%,${user}]%`]

@@ -1,21 +1,18 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
 import { plainActor } from '../../../http/auth/caller.ts'
-import { newestBlocksWith, readIndexed, readSearchable, type Term } from '../../../ledger/indexes/index-reads.ts'
-import { BLOCK_EVENTS, baseOf } from '../../../ledger/indexes/index-rows.ts'
+import { eventsWith, readIndexed } from '../../../ledger/indexes/index-reads.ts'
+import type { Term } from '../../../ledger/indexes/index-terms.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
-import { accountsOfUser, concernsUser, namesUser } from './concerns-user.ts'
+import { concernsUser, termsOf } from './concerns-user.ts'
 
 /** Events that one page searches unless it says otherwise; what is left is for the next page. */
 const MAX_SEARCHED_EVENTS = 30_000
 /** Events after the end of the index that one statement searches. */
 const EVENTS_PER_QUERY = 2_000
-/** Blocks of the first statement, of which the newest may be enough, and of any. */
-const FIRST_BLOCKS = 2
-const MAX_BLOCKS = 20
-/** Positions of an account's movements that one statement looks at. */
+/** Events that the index names, of which one statement looks at so many. */
 const MAX_POSITIONS = 1_000
 
 /** What events have to have; what is absent matches all. */
@@ -89,69 +86,16 @@ async function* candidatesOf(
   end: number,
 ): AsyncGenerator<Candidates, void> {
   if (first > end) return
-  const terms = termsOf(search)
-  const isRare = search.requestId !== undefined || search.idempotencyKey !== undefined
-  if (search.account !== undefined && !isRare) {
-    yield* movementsOf(db, search.account, search, first, end)
-  } else if (terms.length > 0) {
-    yield* blocksOf(db, terms, search, first, end)
-  } else {
-    yield { ...range(first, end), matches: matchesFilter(search) }
-  }
+  const { actor, ...facts } = search
+  const terms = termsOf({ ...facts, actor: actor && plainActor(actor) })
+  if (terms.length > 0) yield* eventsOf(db, terms, search, first, end)
+  else yield { ...range(first, end), matches: matchesFilter(search) }
 }
 
-function termsOf({ type, actor, user, requestId, idempotencyKey }: EventFilter): readonly Term[] {
-  const values = {
-    type,
-    actor: actor && plainActor(actor),
-    user: user?.toString(),
-    request: requestId,
-    key: idempotencyKey,
-  }
-  const kinds = ['type', 'actor', 'user', 'request', 'key'] as const
-  return kinds.flatMap((kind): Term[] => {
-    const value = values[kind]
-    return value === undefined ? [] : [{ kind, value }]
-  })
-}
-
-/** No more than the page searches in all. */
-const maxBlocks = ({ maxSearched = MAX_SEARCHED_EVENTS }: EventSearch): number =>
-  Math.min(MAX_BLOCKS, Math.ceil(maxSearched / BLOCK_EVENTS))
-
-/** What the index of terms does not have, then the blocks that it names. */
-async function* blocksOf(
+/** What the index does not have, then the events that it names. */
+async function* eventsOf(
   db: Kysely<Tables>,
   terms: readonly Term[],
-  filter: EventSearch,
-  first: number,
-  end: number,
-): AsyncGenerator<Candidates, void> {
-  const searchable = await readSearchable(db)
-  yield* rangesOf(filter, Math.max(first, searchable + 1), end)
-  let last = Math.min(end, searchable)
-  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, maxBlocks(filter))) {
-    const bases = await newestBlocksWith(db, terms, first, last, limit)
-    const oldest = bases.at(-1)
-    if (oldest === undefined) return
-    yield {
-      source: sql`unnest(${[...bases]}::bigint[]) as b (base) cross join lateral (
-        select * from ledger_events
-        where position between greatest(b.base + 1, ${first}) and least(b.base + ${BLOCK_EVENTS}, ${last})
-        offset 0
-      ) e`,
-      matches: matchesFilter(filter, bases),
-      downTo: oldest + 1,
-      events: bases.length * BLOCK_EVENTS,
-    }
-    last = oldest
-  }
-}
-
-/** What the index of accounts does not have, then the events that it names. */
-async function* movementsOf(
-  db: Kysely<Tables>,
-  account: string,
   filter: EventSearch,
   first: number,
   end: number,
@@ -159,27 +103,17 @@ async function* movementsOf(
   const indexed = await readIndexed(db)
   yield* rangesOf(filter, Math.max(first, indexed + 1), end)
   const matches = matchesFilter(filter)
-  let last = Math.min(end, indexed)
-  for (let limit = FIRST_BLOCKS; first <= last; limit = Math.min(3 * limit, maxBlocks(filter))) {
-    const { rows } = await sql<{ base: number; offsets: readonly number[] }>`
-      select base, offsets from account_index
-      where account = ${account} and base between ${baseOf(first)} and ${baseOf(last)}
-      order by base desc limit ${limit}`.execute(db)
-    const found = rows.flatMap(({ base, offsets }) => offsets.map((offset) => base + offset))
-    const positions = [...new Set(found)].filter((position) => position >= first && position <= last)
-    positions.sort((a, b) => b - a)
+  for await (const { events, searched } of eventsWith(db, terms, { first, last: Math.min(end, indexed) }, 'newest')) {
+    const positions = [...new Set(events.map(({ position }) => position))]
     for (let i = 0; i < positions.length; i += MAX_POSITIONS) {
       const part = positions.slice(i, i + MAX_POSITIONS)
       yield {
         source: sql`(select * from ledger_events where position = any (${part}::bigint[])) e`,
         matches,
-        downTo: part.at(-1) ?? first,
+        downTo: i + MAX_POSITIONS < positions.length ? (part.at(-1) ?? first) : searched,
         events: part.length,
       }
     }
-    const oldest = rows.at(-1)
-    if (oldest === undefined || rows.length < limit) return
-    last = oldest.base
   }
 }
 
@@ -196,8 +130,7 @@ const range = (first: number, last: number): Omit<Candidates, 'matches'> => ({
   events: last - first + 1,
 })
 
-/** `bases`: of blocks that the index of accounts covers, where movements need not be compared one by one. */
-function matchesFilter(filter: EventFilter, bases?: readonly number[]): RawBuilder<boolean> {
+function matchesFilter(filter: EventFilter): RawBuilder<boolean> {
   const { type, actor, user, account, requestId, idempotencyKey } = filter
   const conditions: RawBuilder<boolean>[] = [sql`true`]
   if (type !== undefined) conditions.push(sql`e.type = ${type}`)
@@ -205,14 +138,6 @@ function matchesFilter(filter: EventFilter, bases?: readonly number[]): RawBuild
   if (requestId !== undefined) conditions.push(sql`e.request_id = ${requestId}`)
   if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = ${idempotencyKey}`)
   if (account !== undefined) conditions.push(sql`(e.debit @> ${[account]} or e.credit @> ${[account]})`)
-  if (user !== undefined) conditions.push(bases === undefined ? concernsUser(user) : concernsUserWithin(user, bases))
+  if (user !== undefined) conditions.push(concernsUser(user))
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
-
-const concernsUserWithin = (user: number, bases: readonly number[]): RawBuilder<boolean> => sql<boolean>`(
-  e.actor = ${`user:${user}`}
-  or e.position in (
-    select i.base + o from account_index i, unnest(i.offsets) as o
-    where i.account = any (${[...accountsOfUser(user)]}::text[]) and i.base = any (${[...bases]}::bigint[])
-  )
-  or ${namesUser(user)})`

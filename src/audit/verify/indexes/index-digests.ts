@@ -1,146 +1,123 @@
 import { getRandomValues } from 'node:crypto'
-import { baseOf } from '../../../ledger/indexes/index-rows.ts'
+import { PageReader } from '../../../ledger/indexes/index-pages.ts'
+import { type Term, visitTerms } from '../../../ledger/indexes/index-terms.ts'
+import { baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
+import { exactSum } from '../../../ledger/rules/money.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
+import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
-import type { BalanceChecks } from '../balance-checks.ts'
-import { userTerm, visitTerms } from './event-terms.ts'
-import { IndexRowReader, type IndexTable } from './index-row-reader.ts'
+import { parseData } from '../../reports/events/parse-data.ts'
+import { IndexRowReader } from './index-row-reader.ts'
 
-/** The sums of the digests of a block's rows: of those that follow from the events, less those that are stored. */
+/** The sums of the digests of a block's entries: of those that follow from the events, less those that are stored. */
 interface BlockDifference {
   a: number
   b: number
 }
 
-type Row = KeyedDigest & { base: number; count: number }
-
-/** What a row begins with, so that none of one table has the digest of one of the other. */
-const tableWords: Readonly<Record<IndexTable, number>> = { account_index: 1, event_index: 2 }
-/** What is added instead of what the service does not write. */
-const NOT_WRITTEN_BY_SERVICE = -2
+/** Where the reader of stored pages is: pages of a segment come in the order of terms and events. */
+interface Place {
+  readonly segment: string
+  readonly term: Term
+  readonly offset: number
+  /** What the term changed in the segment so far. */
+  readonly sum: number | bigint
+}
 
 /**
- * Compares the stored rows of the ledger's indexes with those that follow from the events, block by block: both as sums
- * of digests, so that neither has to wait for the other. Where they differ, `IndexChecks` finds out how.
+ * Compares what the index says of the events with what follows from them, block by block: both as sums of digests, so that
+ * neither has to wait for the other.
  */
 export class IndexDigests {
-  readonly #balances: BalanceChecks
   readonly #differences = new Map<number, BlockDifference>()
-  /** The block of the last event. */
-  #base = 0
-  #offset = 0
-  /** By account: its row of the last block with a movement of it. */
-  readonly #rows: Row[] = []
-  /** By account: the term of its user, null for nobody. */
-  readonly #userTerms: (number | null)[] = []
-  /** What the current block has: accounts, and terms that may be there more than once. */
-  #accounts: number[] = []
-  #terms: number[] = []
+  readonly #unreadable = new Set<number>()
+  readonly #changes = new Map<Term, number | bigint>()
+  #place: Place = { segment: '', term: '', offset: 0, sum: 0 }
 
-  constructor(balances: BalanceChecks) {
-    this.#balances = balances
-  }
-
-  /** Call it before the balances are given the movements of the event at this position. */
-  startEvent(position: number): void {
-    const base = baseOf(position)
-    if (base !== this.#base) {
-      this.#finishBlock()
-      this.#base = base
-    }
-    this.#offset = position - base
-  }
-
-  /** Adds the event, whose movements the balances were given. */
   addEvent(rows: EventRowReader): void {
-    this.#balances.forEachChange(this.#addChange)
-    visitTerms(rows, this.#addTerm)
+    const { position } = rows
+    let entry: LedgerEntry
+    try {
+      ;({ entry } = rows)
+    } catch {
+      // A finding already, and what the index says of it cannot be compared.
+      this.#unreadable.add(baseOf(position))
+      return
+    }
+    const data = parseData(entry.data)
+    this.#changes.clear()
+    visitTerms({ ...entry, data: data ?? {}, entry }, this.#addChange)
+    for (const [term, change] of this.#changes) this.#add(term, position, change, 1)
   }
 
-  /** Adds stored rows of blocks that are complete. */
-  addStored(table: IndexTable, page: Page): void {
-    for (const rows = new IndexRowReader(table, page); rows.next(); ) {
-      const digest = new KeyedDigest()
-      const { base } = rows
-      digest.add(tableWords[table])
-      if (table === 'account_index') digest.add(this.#balances.idOf(rows.account))
-      digest.addInteger(base)
-      let count = 0
-      const isList = rows.forEachItem((item) => {
-        digest.add(item)
-        count += 1
-      })
-      digest.add(isList ? count : NOT_WRITTEN_BY_SERVICE)
-      if (table === 'account_index') {
-        const { balance } = rows
-        if (balance === undefined) digest.add(NOT_WRITTEN_BY_SERVICE)
-        else digest.addInteger(balance)
+  readonly #addChange = (term: Term, change: number): void => {
+    this.#changes.set(term, exactSum(this.#changes.get(term) ?? 0, change))
+  }
+
+  /** Adds stored pages of one segment after another: what they say of the events after one position. */
+  addStored(page: Page, after: number): void {
+    for (const row = new IndexRowReader(page); row.next(); ) {
+      const { base } = row
+      try {
+        this.#addPage(row, after)
+      } catch {
+        // What cannot be read is not what the service wrote, wherever it says that it belongs.
+        this.#add('', base + 1, Number.NaN, -1)
       }
-      this.#add(baseOf(base + 1), digest, -1)
     }
   }
 
-  /** The complete blocks before a position whose stored rows are not those that follow from the events, in order. */
+  #addPage(row: IndexRowReader, after: number): void {
+    const { base, first, term: firstTerm } = row
+    const segment = `${row.level}:${base}`
+    let { term, offset, sum } = this.#place.segment === segment ? this.#place : { term: '', offset: 0, sum: 0 }
+    const events = segmentEvents(row.level)
+    const reader = new PageReader(row.data)
+    let terms = 0
+    for (; reader.nextTerm(); terms += 1) {
+      const isFirst = terms === 0
+      if (reader.term !== term) {
+        if (reader.term < term) throw new Error('terms are not in order')
+        ;({ term } = reader)
+        offset = 0
+        sum = 0
+      } else if (!isFirst) throw new Error('a term comes twice')
+      if (isFirst && (term !== firstTerm || BigInt(reader.before) !== BigInt(sum)))
+        throw new Error('not what its row says')
+      let found = 0
+      for (; reader.nextPosting(); found += 1) {
+        if (reader.offset <= offset || (isFirst && found === 0 && reader.offset !== first) || reader.offset > events)
+          throw new Error('events are not in order')
+        ;({ offset } = reader)
+        sum = exactSum(sum, reader.change)
+        if (base + offset > after) this.#add(term, base + offset, reader.change, -1)
+      }
+      if (found === 0) throw new Error('a term has no event')
+    }
+    if (terms === 0) throw new Error('a page is empty')
+    this.#place = { segment, term, offset, sum }
+  }
+
+  /** The blocks before a position of which the index says something else than what follows from their events, in order. */
   differingBlocks(before: number): readonly number[] {
-    this.#finishBlock()
     return [...this.#differences]
-      .filter(([base, { a, b }]) => base < before && (a !== 0 || b !== 0))
+      .filter(([base, { a, b }]) => base < before && (a !== 0 || b !== 0) && !this.#unreadable.has(base))
       .map(([base]) => base)
       .toSorted((a, b) => a - b)
   }
 
-  readonly #addChange = (account: number): void => {
-    let row = this.#rows[account]
-    if (row === undefined) {
-      row = Object.assign(new KeyedDigest(), { base: Number.NaN, count: 0 })
-      this.#rows[account] = row
-      this.#userTerms[account] = userTerm(this.#balances.nameOf(account)) ?? null
-    }
-    if (row.base !== this.#base) {
-      row.base = this.#base
-      row.count = 0
-      row.restart()
-      row.add(tableWords.account_index)
-      row.add(account)
-      row.addInteger(this.#base)
-      this.#accounts.push(account)
-    }
-    row.add(this.#offset)
-    row.count += 1
-  }
-
-  readonly #addTerm = (term: number): void => void this.#terms.push(term)
-
-  #finishBlock(): void {
-    for (const account of this.#accounts) {
-      const row = this.#rows[account]
-      const term = this.#userTerms[account] ?? null
-      if (term !== null) this.#terms.push(term)
-      if (row === undefined) continue
-      row.add(row.count)
-      row.addInteger(this.#balances.balanceOf(account))
-      this.#add(this.#base, row, 1)
-    }
-    if (this.#terms.length > 0) {
-      const digest = new KeyedDigest()
-      digest.add(tableWords.event_index)
-      digest.addInteger(this.#base)
-      const terms = new Set(Int32Array.from(this.#terms).sort())
-      for (const term of terms) digest.add(term)
-      digest.add(terms.size)
-      this.#add(this.#base, digest, 1)
-    }
-    this.#accounts = []
-    this.#terms = []
-  }
-
-  #add(base: number, digest: KeyedDigest, sign: 1 | -1): void {
-    digest.finish()
-    const { a, b } = digest
+  #add(term: Term, position: number, change: number | bigint, sign: 1 | -1): void {
+    const base = baseOf(position)
     let difference = this.#differences.get(base)
     if (difference === undefined) this.#differences.set(base, (difference = { a: 0, b: 0 }))
-    difference.a = (difference.a + sign * a) | 0
-    difference.b = (difference.b + sign * b) | 0
+    digest.restart()
+    for (let i = 0; i < term.length; i += 1) digest.add(term.charCodeAt(i))
+    digest.add(-term.length)
+    digest.addInteger(position)
+    digest.addInteger(change)
+    digest.finish()
+    difference.a = (difference.a + sign * digest.a) | 0
+    difference.b = (difference.b + sign * digest.b) | 0
   }
 }
 
@@ -193,3 +170,5 @@ function mixBits(word: number): number {
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return mixed ^ (mixed >>> 16)
 }
+
+const digest = new KeyedDigest()

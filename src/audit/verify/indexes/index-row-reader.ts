@@ -1,36 +1,25 @@
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
 
-export type IndexTable = 'account_index' | 'event_index'
+/** SQL: the pages of a live segment in order, for `IndexRowReader`. */
+export const pagesOf = (level: number, base: number): string => `
+  select p.level, p.base, p.term, p.first, p.data from ledger_index p join ledger_index_segments s using (level, base)
+  where s.state = 'live' and p.level = ${level} and p.base = ${base} order by p.term, p.first`
 
-/** In this order. */
-const columns = { account_index: 'base, account, offsets, balance', event_index: 'base, terms' } as const
-/** SQL: the rows of blocks from one position to another, for `IndexRowReader`; from 0 also those of any before it. */
-export const rowsBefore = (table: IndexTable, from: number, to: number): string =>
-  `select ${columns[table]} from ${table} where base < ${to}${from > 0 ? ` and base >= ${from}` : ''}`
+const LEVEL = 0
+const BASE = 1
+const TERM = 2
+const FIRST = 3
+const DATA = 4
 
-const BASE = 0
-const ACCOUNT = 1
-const BALANCE = 3
-const listColumns = { account_index: 2, event_index: 1 } as const
-
-/** A list's header, of 4 bytes each: dimensions, whether there are nulls, element type, length, lower bound. */
-const LIST_HEADER_BYTES = 20
-/** A numeric's header, of 2 bytes each: digits, weight of the first digit, sign, scale. Digits have 2 bytes each. */
-const NUMERIC_HEADER_BYTES = 8
-const DIGIT_BASE = 10_000
-const NEGATIVE = 0x4000
-
-/** Reads rows of the ledger's indexes from binary pages, one after the other. */
+/** Reads pages of the index from binary rows, one after the other. */
 export class IndexRowReader {
-  readonly #table: IndexTable
   readonly #bytes: Page
   readonly #view: DataView
   #next = 0
   readonly #starts: number[] = []
   readonly #lengths: number[] = []
 
-  constructor(table: IndexTable, bytes: Page) {
-    this.#table = table
+  constructor(bytes: Page) {
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   }
@@ -50,51 +39,28 @@ export class IndexRowReader {
     return true
   }
 
+  get level(): number {
+    return this.#view.getInt16(this.#starts[LEVEL] ?? 0)
+  }
+
   get base(): number {
-    return Number(this.#view.getBigInt64(this.#start(BASE)))
+    return Number(this.#view.getBigInt64(this.#starts[BASE] ?? 0))
   }
 
-  get account(): string {
-    const start = this.#start(ACCOUNT)
-    return this.#bytes.toString('utf8', start, start + (this.#lengths[ACCOUNT] ?? 0))
+  get term(): string {
+    return this.#bytesOf(TERM).toString('latin1')
   }
 
-  /** Undefined for one that no sum of amounts has, such as one with a fraction. */
-  get balance(): number | bigint | undefined {
-    const start = this.#start(BALANCE)
-    const digits = this.#view.getInt16(start)
-    const weight = this.#view.getInt16(start + 2)
-    const sign = this.#view.getUint16(start + 4)
-    if ((sign !== 0 && sign !== NEGATIVE) || this.#view.getInt16(start + 6) !== 0 || digits > weight + 1)
-      return undefined
-    let sum = 0
-    for (let i = 0; i < digits; i += 1)
-      sum = sum * DIGIT_BASE + this.#view.getInt16(start + NUMERIC_HEADER_BYTES + 2 * i)
-    sum *= DIGIT_BASE ** (weight + 1 - digits)
-    if (Number.isSafeInteger(sum)) return sign === NEGATIVE ? -sum : sum
-    let large = 0n
-    for (let i = 0; i <= weight; i += 1)
-      large =
-        large * BigInt(DIGIT_BASE) + BigInt(i < digits ? this.#view.getInt16(start + NUMERIC_HEADER_BYTES + 2 * i) : 0)
-    return sign === NEGATIVE ? -large : large
+  get first(): number {
+    return Number(this.#view.getBigInt64(this.#starts[FIRST] ?? 0))
   }
 
-  /** Visits the offsets or the terms. False for a list that the service does not write, such as one with nulls. */
-  forEachItem(visit: (item: number) => void): boolean {
-    const view = this.#view
-    const start = this.#start(listColumns[this.#table])
-    if (view.getInt32(start) !== 1 || view.getInt32(start + 4) !== 0 || view.getInt32(start + 16) !== 1) return false
-    const count = view.getInt32(start + 12)
-    let at = start + LIST_HEADER_BYTES
-    for (let i = 0; i < count; i += 1) {
-      const length = view.getInt32(at)
-      visit(length === 2 ? view.getInt16(at + 4) : view.getInt32(at + 4))
-      at += 4 + length
-    }
-    return true
+  get data(): Buffer {
+    return this.#bytesOf(DATA)
   }
 
-  #start(column: number): number {
-    return this.#starts[column] ?? 0
+  #bytesOf(column: number): Buffer {
+    const start = this.#starts[column] ?? 0
+    return this.#bytes.subarray(start, start + (this.#lengths[column] ?? 0))
   }
 }

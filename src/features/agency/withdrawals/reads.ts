@@ -81,6 +81,7 @@ interface WithdrawalRow extends NameColumns<'owner' | 'target' | 'beneficiary'>,
   readonly note: string | null
   readonly created_at: number
   readonly changed_at: number
+  readonly approved: number | null
   readonly changed: number
   readonly country_name: string | null
   readonly country_name_ar: string | null
@@ -98,7 +99,7 @@ const withdrawalPages = (name: string, user: 'user_id' | 'target_id') =>
      cross join lateral (
        select w.withdrawal_id, w.type, w.status, w.user_id, w.target_id, w.beneficiary_id, w.country_id, w.wallet,
               w.amount, w.diamonds_per_dollar, w.details, w.note, ${microsOf('w.created_at')} as created_at,
-              ${microsOf('w.changed_at')} as changed_at, w.changed
+              ${microsOf('w.changed_at')} as changed_at, w.approved, w.changed
        from withdrawals w
        where w.${user} = requested.user_id and w.withdrawal_id < requested.before
          and (requested.type is null or w.type = requested.type)

@@ -42,6 +42,8 @@ export const withdrawals = projection('withdrawals', {
   changed_at: micros(),
   /** Position of the event that made or last changed it. */
   changed: integer(),
+  /** Position of the event that approved it; null where none did. */
+  approved: nullable(integer()),
 })
 
 export type Withdrawal = RowOf<typeof withdrawals>
@@ -78,6 +80,7 @@ export const evolveWithdrawals: Evolver = {
       note: null,
       created_at: at,
       changed_at: at,
+      approved: null,
       changed: position,
     })
   },
@@ -92,7 +95,9 @@ export const evolveWithdrawals: Evolver = {
     if (from === 'pending') hold(state, walletAccount(user_id, wallet), -amount)
     if (from === 'approved' || to === 'approved')
       assertAccountHolds(state, withdrawal_id, to === 'approved' ? amount : 0)
-    state.set(withdrawals, String(withdrawal_id), { ...before, status: to, note, changed_at: at, changed: position })
+    const approved = to === 'approved' ? position : before.approved
+    const after = { ...before, status: to, note, changed_at: at, approved, changed: position }
+    state.set(withdrawals, String(withdrawal_id), after)
   },
 }
 

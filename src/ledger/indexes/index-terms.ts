@@ -1,0 +1,150 @@
+import { currencies, holders, type Movement } from '../rules/account.ts'
+import { fnv1a, OFFSET_BASIS } from '../rules/hash.ts'
+import type { LedgerEntry } from '../storage/event-hash.ts'
+
+/**
+ * What events are found by: an account that they move, or a fact about them. A string of bytes, one character each, in
+ * which terms compare as their bytes do; those of all accounts of one holder stand together.
+ */
+export type Term = string
+
+/**
+ * Ids of users and rooms are those in the data of events; `user` are users who neither send nor receive a gift there.
+ * Request ids and idempotency keys are hashed: what is found by them may have others.
+ */
+export type TermKind = 'type' | 'actor' | 'user' | 'sender' | 'receiver' | 'room' | 'request' | 'key'
+
+const FIRST_HOLDER = 0x10
+/** Accounts that no rule allows, which only a ledger that was tampered with has. */
+const NO_ACCOUNT = 0x7f
+const KINDS: Readonly<Record<TermKind, number>> = {
+  type: 0x80,
+  actor: 0x81,
+  user: 0x82,
+  sender: 0x83,
+  receiver: 0x84,
+  room: 0x85,
+  request: 0x86,
+  key: 0x87,
+}
+/** Longer names are hashed. */
+const MAX_NAME = 80
+const HASHED = 0x60
+
+const character = (code: number): string => String.fromCharCode(code)
+
+/** The number of its bytes, then these, the highest first: in order of the numbers. */
+function idBytes(id: number): string {
+  let bytes = ''
+  for (let rest = id; rest > 0; rest = Math.floor(rest / 256)) bytes = character(rest % 256) + bytes
+  return character(bytes.length) + bytes
+}
+
+/** No id has as many bytes as this begins with. */
+function nameBytes(name: string): string {
+  const bytes = Buffer.from(name).toString('latin1')
+  return bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
+}
+
+/** 48 bits of two hashes. */
+function hashBytes(text: string): string {
+  let a = OFFSET_BASIS
+  let b = ~OFFSET_BASIS
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    a = fnv1a(a, code & 0xff)
+    b = fnv1a(b, code ^ (code >> 8) ^ (i & 0xff))
+  }
+  return String.fromCharCode(
+    (a >>> 24) & 0xff,
+    (a >>> 16) & 0xff,
+    (a ^ (a >>> 8)) & 0xff,
+    (b >>> 24) & 0xff,
+    (b >>> 16) & 0xff,
+    (b ^ (b >>> 8)) & 0xff,
+  )
+}
+
+const placeOf = (names: readonly string[], name: string): number => names.indexOf(name)
+
+const isId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0
+
+/** The term of an account, such as `user:7:diamonds`. */
+export function accountTerm(name: string): Term {
+  const from = name.indexOf(':')
+  const to = name.lastIndexOf(':')
+  const holder = placeOf(holders, name.slice(0, from))
+  const currency = placeOf(currencies, name.slice(to + 1))
+  const own = name.slice(from + 1, to)
+  if (holder === -1 || currency === -1 || to <= from) return character(NO_ACCOUNT) + nameBytes(name)
+  const id = Number(own)
+  const holderBytes = isId(id) && String(id) === own ? idBytes(id) : nameBytes(own)
+  return character(FIRST_HOLDER + holder) + holderBytes + character(currency)
+}
+
+/** Whether events have amounts under this term. */
+export const isAccountTerm = (term: Term): boolean => term.charCodeAt(0) < KINDS.type
+
+export function factTerm(kind: TermKind, value: string | number): Term {
+  const head = character(KINDS[kind])
+  if (kind === 'request' || kind === 'key') return head + hashBytes(String(value))
+  return head + (typeof value === 'number' ? idBytes(value) : nameBytes(value))
+}
+
+/** How an id of a user or a room, or a list of them, is named in the data of events; other words may come before. */
+const idField = /(?:^|_)(?:(sender)|(receiver)|(room)|user|creator|winner|loser|player|owner|target|beneficiary)_ids?$/
+
+const fieldKinds = new Map<string, TermKind | null>()
+
+function kindOfField(name: string): TermKind | null {
+  let kind = fieldKinds.get(name)
+  if (kind === undefined) {
+    const [found, sender, receiver, room] = idField.exec(name) ?? []
+    kind = found === undefined ? null : sender ? 'sender' : receiver ? 'receiver' : room ? 'room' : 'user'
+    fieldKinds.set(name, kind)
+  }
+  return kind
+}
+
+function visitIds(value: object, visit: (kind: TermKind, id: number) => void): void {
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner === 'object' ? inner === null : typeof inner !== 'number') continue
+    const kind = Array.isArray(value) ? null : kindOfField(name)
+    if (kind === null) {
+      if (typeof inner === 'object') visitIds(inner, visit)
+    } else if (isId(inner)) visit(kind, inner)
+    else if (Array.isArray(inner)) for (const id of inner) if (isId(id)) visit(kind, id)
+  }
+}
+
+/** What its terms follow from. */
+export interface IndexedEvent {
+  readonly type: string
+  readonly data: object
+  readonly movements: readonly Movement[]
+  readonly entry: Pick<LedgerEntry, 'type' | 'version' | 'actor' | 'requestId' | 'idempotencyKey'>
+}
+
+/** Visits the terms of an event, some perhaps more than once; accounts with each amount that enters or, negative, leaves. */
+export function visitTerms(
+  { type, data, movements, entry: { actor, requestId, idempotencyKey } }: IndexedEvent,
+  visit: (term: Term, amount: number) => void,
+): void {
+  for (const { debit, credit, amount } of movements) {
+    // Only a ledger that was tampered with has others.
+    if (!Number.isInteger(amount)) continue
+    visit(accountTerm(debit), -amount)
+    visit(accountTerm(credit), amount)
+  }
+  visit(factTerm('type', type), 0)
+  const user = /^user:([1-9][0-9]{0,15})$/.exec(actor)?.[1]
+  if (user === undefined) visit(factTerm('actor', actor), 0)
+  let hasActor = false
+  visitIds(data, (kind, id) => {
+    hasActor ||= kind !== 'room' && String(id) === user
+    visit(factTerm(kind, id), 0)
+  })
+  if (user !== undefined && !hasActor) visit(factTerm('user', Number(user)), 0)
+  visit(factTerm('request', requestId), 0)
+  if (idempotencyKey !== null) visit(factTerm('key', idempotencyKey), 0)
+}
