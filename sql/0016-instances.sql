@@ -38,7 +38,7 @@ comment on table ledger_writer is
   'contest for the head. Not part of the ledger.';
 
 create table live_announcements (
-  -- room:<id>, user:<id> or global
+  -- user:<id> or global
   channel  text not null,
   position bigint not null,
   -- The position that was announced on the channel before this one; null for its first.
@@ -48,15 +48,15 @@ create table live_announcements (
 );
 create index live_announcements_by_age on live_announcements (at);
 comment on table live_announcements is
-  'Which event was announced on which channel in the last minutes, for clients that reconnect to any instance. A '
-  'subscriber writes it after the commit. Not part of the ledger.';
+  'Which event was announced to a user or everybody in the last minutes, for clients that reconnect to any instance. A '
+  'subscriber writes it after the commit; what rooms were told is found by the index of the ledger. Not part of the ledger.';
 
 create table live_channels (
   channel text primary key,
   last    bigint not null
 ) with (fillfactor = 70); -- room on each page for the next version of its rows
 comment on table live_channels is
-  'The last position that was announced on each channel, however long ago. Not part of the ledger.';
+  'The last position that was announced to each user and to everybody, however long ago. Not part of the ledger.';
 
 create table passed_time (
   only_row boolean primary key default true check (only_row),

@@ -92,7 +92,7 @@ export async function startRealtime(
   )
   const onLookupError = (err: unknown): void => log.error({ err }, 'name for a frame could not be looked up; left out')
   const profiles = new ProfileCache(db, parts.lookups, onLookupError)
-  const index = new ChannelIndex(subscriberPool)
+  const index = new ChannelIndex(subscriberPool, mapEvent)
   const timeSlice = new TimeSlice(SLICE_MS)
   const backlogs = new BacklogReader(subscriberPool, index, mapEvent, profiles, timeSlice)
   const position = await headOf(db)
@@ -173,7 +173,7 @@ export async function startRealtime(
       await hub.onEvents(events)
       for (const statePusher of statePushers) statePusher.onEvents(events)
     })
-    tail.subscribeDurable(INDEX_CURSOR, index.subscriber(mapEvent))
+    tail.subscribeDurable(INDEX_CURSOR, index.subscriber())
     registry = connections
     return connections
   }

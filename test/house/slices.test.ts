@@ -1,5 +1,8 @@
 import { test } from 'tap'
+import { eventTypes } from '../../schema/events.ts'
 import { type Model, sharedRefusals } from '../../src/features/model.ts'
+import { roomKindOf } from '../../src/ledger/indexes/index-terms.ts'
+import { slices as faces } from '../../src/slices.ts'
 import { readDocument } from '../harness/documents/documents.ts'
 import { filesIn, slices } from './sources.ts'
 
@@ -74,4 +77,16 @@ test("the gifts' model lists all files that fold or show their events", async (t
   t.ok(using.includes('../rooms/room.ts') && using.includes('send.ts'))
   const listed = [...comment.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path)
   t.same(listed.toSorted(), using.toSorted())
+})
+
+test('every event that names a room has a frame for it, but for memberships: the last one tells what a room was told', async (t) => {
+  const framed = faces.flatMap(({ frameMapper = {} }) => Object.keys(frameMapper))
+  const naming = Object.entries(eventTypes)
+    .filter(([type, { data }]) => 'room_id' in data.properties && roomKindOf(type) === 'room')
+    .map(([type]) => type)
+  t.ok(naming.includes('gift-sent') && naming.includes('roulette-left'))
+  t.same(
+    naming.filter((type) => !framed.includes(type)),
+    [],
+  )
 })

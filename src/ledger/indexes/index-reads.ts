@@ -29,7 +29,7 @@ export async function readIndexed(db: Kysely<Tables>): Promise<number> {
 }
 
 /** An event under a term. */
-interface FoundEvent {
+export interface FoundEvent {
   readonly term: Term
   readonly position: number
   /** What it changed, where the term is an account. */
@@ -38,7 +38,7 @@ interface FoundEvent {
 
 /** Events under some terms; all others of the part of the ledger that is searched come after them. */
 export interface FoundEvents {
-  readonly events: readonly FoundEvent[]
+  readonly events: FoundEvent[]
   /** The last position that was searched. */
   readonly searched: number
 }
@@ -210,6 +210,40 @@ async function trySums(db: Kysely<Tables>, terms: readonly Term[], positions: re
       .filter((position) => position > segment.base && position <= segment.end)
       .map((position): Probe => ({ ...segment, position })),
   )
+  const parts = await readProbes(db, terms, probes)
+  if (parts === null) return null
+  return new Map(
+    terms.map((term) => {
+      const own = parts.flatMap(({ probe, sums }) => {
+        const sum = sums.get(term)
+        return sum === undefined ? [] : [{ ...probe, ...sum }]
+      })
+      const sumAt = (position: number): AccountSum => {
+        let balance = 0n
+        let last = 0
+        for (const part of own) {
+          if (part.end <= position ? part.position !== part.end : part.position !== position) continue
+          balance += part.balance
+          last = Math.max(last, part.last)
+        }
+        return { balance, last }
+      }
+      return [term, sumAt]
+    }),
+  )
+}
+
+interface ProbedPart {
+  readonly probe: Probe
+  readonly sums: ReadonlyMap<Term, AccountSum>
+}
+
+/** What segments say of terms up to the position of each probe. Null where one of them was merged meanwhile. */
+async function readProbes(
+  db: Kysely<Tables>,
+  terms: readonly Term[],
+  probes: readonly Probe[],
+): Promise<readonly ProbedPart[] | null> {
   // Neighbours are on one page, which is read once.
   const { rows } = await sql<{ probe: number; term: Buffer | null; first: number; data: Buffer }>`
     select p.probe::int, page.term, page.first, page.data
@@ -230,29 +264,37 @@ async function trySums(db: Kysely<Tables>, terms: readonly Term[], positions: re
   const pages = Map.groupBy(rows, ({ probe }) => probe)
   if (pages.size < probes.length) return null
   const wanted = new Set(terms)
-  const parts = [...pages].flatMap(([number, found]) => {
+  return [...pages].flatMap(([number, found]) => {
     const probe = probes[number - 1]
     return probe === undefined ? [] : [{ probe, sums: sumsOfPages(found, wanted, probe) }]
   })
-  return new Map(
-    terms.map((term) => {
-      const own = parts.flatMap(({ probe, sums }) => {
-        const sum = sums.get(term)
-        return sum === undefined ? [] : [{ ...probe, ...sum }]
-      })
-      const sumAt = (position: number): AccountSum => {
-        let balance = 0n
-        let last = 0
-        for (const part of own) {
-          if (part.end <= position ? part.position !== part.end : part.position !== position) continue
-          balance += part.balance
-          last = Math.max(last, part.last)
-        }
-        return { balance, last }
-      }
-      return [term, sumAt]
-    }),
-  )
+}
+
+/** The last event of each of these terms up to a position, as far as the index reaches; terms without one are missing. */
+export async function readLast(
+  db: Kysely<Tables>,
+  terms: readonly Term[],
+  upTo: number,
+): Promise<ReadonlyMap<Term, number>> {
+  const found = new Map<Term, number>()
+  let last = Math.min(upTo, await readIndexed(db))
+  let rest = terms
+  for (let limit = FIRST_SEGMENTS; rest.length > 0 && last > 0; limit = MORE_SEGMENTS) {
+    const { rows: segments } = await sql<Pick<Probe, 'level' | 'base' | 'end'>>`
+      select level, base, base + ${segmentSql} as end from ledger_index_segments
+      where state = 'live' and base < ${last} order by base desc limit ${limit}`.execute(db)
+    const oldest = segments.at(-1)
+    if (oldest === undefined) break
+    const end = last
+    const probes = segments.map((segment) => ({ ...segment, position: Math.min(end, segment.end) }))
+    const parts = await readProbes(db, rest, probes)
+    if (parts === null) continue
+    for (const { sums } of parts)
+      for (const [term, { last: position }] of sums) if (position > (found.get(term) ?? 0)) found.set(term, position)
+    rest = rest.filter((term) => !found.has(term))
+    last = oldest.base
+  }
+  return found
 }
 
 /** What accounts changed in a segment up to a position, by the pages on which each of them has the last of it. */

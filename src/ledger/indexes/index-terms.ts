@@ -12,7 +12,7 @@ export type Term = string
  * Ids of users and rooms are those in the data of events; `user` are users who neither send nor receive a gift there.
  * Request ids and idempotency keys are hashed: what is found by them may have others.
  */
-export type TermKind = 'type' | 'actor' | 'user' | 'sender' | 'receiver' | 'room' | 'request' | 'key'
+export type TermKind = 'type' | 'actor' | 'user' | 'sender' | 'receiver' | 'room' | 'membership' | 'request' | 'key'
 
 const FIRST_HOLDER = 0x10
 /** Accounts that no rule allows, which only a ledger that was tampered with has. */
@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<TermKind, number>> = {
   room: 0x85,
   request: 0x86,
   key: 0x87,
+  membership: 0x88,
 }
 /** Longer names are hashed. */
 const MAX_NAME = 80
@@ -125,6 +126,9 @@ export interface IndexedEvent {
   readonly entry: Pick<LedgerEntry, 'type' | 'version' | 'actor' | 'requestId' | 'idempotencyKey'>
 }
 
+/** What happens in a room, and who belongs to it, are found apart. */
+export const roomKindOf = (type: string): 'room' | 'membership' => (type.startsWith('room-') ? 'membership' : 'room')
+
 /** Visits the terms of an event, some perhaps more than once; accounts with each amount that enters or, negative, leaves. */
 export function visitTerms(
   { type, data, movements, entry: { actor, requestId, idempotencyKey } }: IndexedEvent,
@@ -142,7 +146,7 @@ export function visitTerms(
   let hasActor = false
   visitIds(data, (kind, id) => {
     hasActor ||= kind !== 'room' && String(id) === user
-    visit(factTerm(kind, id), 0)
+    visit(factTerm(kind === 'room' ? roomKindOf(type) : kind, id), 0)
   })
   if (user !== undefined && !hasActor) visit(factTerm('user', Number(user)), 0)
   visit(factTerm('request', requestId), 0)

@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { PageReader, PageWriter } from '../../../src/ledger/indexes/index-pages.ts'
-import { eventsWith, readSums } from '../../../src/ledger/indexes/index-reads.ts'
+import { eventsWith, readLast, readSums } from '../../../src/ledger/indexes/index-reads.ts'
 import {
   accountTerm,
   factTerm,
@@ -85,7 +85,7 @@ function factsOf({ type, actor, requestId, idempotencyKey, data }: LedgerEntry):
     factTerm('request', requestId),
     ...(idempotencyKey === null ? [] : [factTerm('key', idempotencyKey)]),
     ...people,
-    ...ids('room', 'room'),
+    ...ids('room', type.startsWith('room-') ? 'membership' : 'room'),
   ]
 }
 
@@ -224,6 +224,65 @@ const giftAt = (position: number): StoredEvent => {
   return { ...event, entry: { ...entry, replyHash: null, hash: '' } }
 }
 
+/** Blocks of gifts from one position on. */
+const blockAt = (base: number): StoredEvent[] => Array.from({ length: BLOCK_EVENTS }, (_, i) => giftAt(base + i + 1))
+
+/** As `giftAt`, to many receivers, which takes many more pages than a block of others. */
+const manyReceivers = (event: StoredEvent): StoredEvent => ({
+  ...event,
+  movements: Array.from({ length: 100 }, (_, i) => ({
+    debit: 'issuance:gifts:target',
+    credit: `user:${(event.position * 7_919 + i * 104_729) % 900_000}:target`,
+    amount: 1,
+  })),
+})
+
+test('merges and deletions keep up with the blocks, however much these have', async (t) => {
+  const database = await testDatabase()
+  const writer = await IndexWriter.open(await openClient(t, database.serviceUrl))
+  for (let block = 0; block < 130; block += 1) {
+    await writer.addBlock(blockAt(block * BLOCK_EVENTS).map(block < 96 ? manyReceivers : (event) => event))
+    await writer.tidy()
+    if (block % 32 < 31) continue
+    const [counts] = await queryRows(
+      database,
+      `select count(*) filter (where state = 'live') as live, count(*) filter (where state = 'dead') as dead
+       from ledger_index_segments where level = 0`,
+    )
+    t.ok(Number(counts?.['live']) <= 64, `${counts?.['live']} segments to look into after block ${block}`)
+    t.ok(Number(counts?.['dead']) <= 64, `${counts?.['dead']} segments to delete after block ${block}`)
+  }
+})
+
+test('a writer notices that a rebuild has put another index in its place, also one that is as far', async (t) => {
+  // While a merge is under way, and while what it has replaced is being deleted.
+  for (const blocks of [36, 44]) {
+    const database = await testDatabase()
+    const writer = await IndexWriter.open(await openClient(t, database.serviceUrl))
+    for (let block = 0; block < blocks; block += 1) {
+      await writer.addBlock(blockAt(block * BLOCK_EVENTS))
+      if (block >= 32) await writer.tidy()
+    }
+    await queryRows(
+      database,
+      `begin;
+     create table copy as select * from ledger_index_segments;
+     alter table ledger_index_segments rename to former;
+     create table ledger_index_segments (like former including all);
+     insert into ledger_index_segments select level, base, 'live' from copy where level = 0;
+     grant all on ledger_index_segments to public;
+     commit`,
+    )
+    await t.rejects(writer.addBlock(blockAt(blocks * BLOCK_EVENTS)), { message: /another one/ })
+    const live = "select count(*) as count from ledger_index_segments where state = 'live'"
+    const before = await queryRows(database, live)
+    const pages = await queryRows(database, 'select count(*) as count from ledger_index')
+    await writer.tidy().catch(() => {})
+    t.same(await queryRows(database, live), before, 'nor does it delete any of its segments')
+    t.same(await queryRows(database, 'select count(*) as count from ledger_index'), pages, 'nor their pages')
+  }
+})
+
 test('segments are merged level by level, and reads find the same before, while and after', async (t) => {
   const database = await testDatabase()
   const client = await openClient(t, database.serviceUrl)
@@ -246,7 +305,18 @@ test('segments are merged level by level, and reads find the same before, while 
     }
     const wanted = [1, 255, 256, 257, Math.floor(end / 2), end - 1, end].filter((position) => position <= end)
     const sums = await readSums(db, [account, house], wanted)
+    const rooms = Array.from({ length: 12 }, (_, i) => factTerm('membership', i + 1))
     for (const position of wanted) {
+      // The twelfth has none.
+      const lasts = rooms
+        .map((_, i) => position - ((((position - i) % 11) + 11) % 11))
+        .map((last, i) => (i < 11 && last > 0 ? last : undefined))
+      const found = await readLast(db, rooms, position)
+      t.same(
+        rooms.map((room) => found.get(room)),
+        lasts,
+        `last events up to ${position}`,
+      )
       const sumOf = (positions: readonly number[]): bigint =>
         positions.reduce((sum, one) => (one <= position ? sum + BigInt((one % 5) + 1) : sum), 0n)
       t.equal(sums(account, position).balance, -sumOf(own), `of the user up to ${position} of ${end}`)

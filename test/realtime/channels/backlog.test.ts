@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg'
 import { type Test, test } from 'tap'
-import { BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
+import { type Backlog, BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
 import { ResumeBudget, unlimited } from '../../../src/realtime/channels/resume-budget.ts'
@@ -12,6 +12,7 @@ import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { indexUpTo } from '../../ledger/indexes/index-fixture.ts'
 import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
 
 const MIB = 1024 * 1024
@@ -22,7 +23,7 @@ async function openReader(t: Test, rooms: number) {
   const database = await testDatabase()
   await createRooms(database, rooms, 1)
   const pool = openTestPool(t, database.serviceUrl, 2)
-  const index = new ChannelIndex(pool)
+  const index = new ChannelIndex(pool, mapEvent)
   const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
   let turns = 0
   const timeSlice = {
@@ -56,8 +57,15 @@ async function readAll<Value>(
   return { found, counts }
 }
 
+const withoutTimes = (backlogs: ReadonlyMap<ChannelKey, Backlog>) =>
+  [...backlogs].map(([channel, { from, messages }]) => [
+    channel,
+    from,
+    messages.map(({ at: _at, ...message }) => message),
+  ])
+
 test('a backlog is read in pages and bounded in messages and bytes, however far the index lags', async (t) => {
-  const { pool, backlogs, speaker, turns } = await openReader(t, 6)
+  const { database, pool, backlogs, speaker, turns } = await openReader(t, 6)
   const query = pool.query.bind(pool)
   let maxEvents = 0
   Reflect.set(pool, 'query', async (config: QueryConfig) => {
@@ -87,6 +95,10 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   t.equal(found.get('room:3')?.from, ofThird.at(-kept.length - 1))
   t.same(found.get('room:9'), { from: 0, messages: [] })
 
+  // The same by the index, whose last block is not whole.
+  await indexUpTo(database, end)
+  t.same(withoutTimes(await backlogs.read(channels, end)), withoutTimes(found))
+
   const turnsOfRead = turns()
   t.ok(turnsOfRead > 80, 'requests are served between two pages')
   const lastPositions = await backlogs.lastBefore(channels, end + 1)
@@ -109,24 +121,25 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
 
 test('as many channels are read together as have 16,000 entries, each of them whole', async (t) => {
   const { database, index } = await openReader(t, 1)
-  // Rooms 1 and 50 have more than a backlog, room 2 nothing, room 3 few.
+  const users = upTo(50).map((user): ChannelKey => `user:${user}`)
+  // Users 1 and 50 have more than a backlog, user 2 nothing, user 3 few.
   await queryRows(
     database,
     `insert into live_announcements
-     select 'room:' || r, n, nullif(n - 1, 0), now()
+     select 'user:' || r, n, nullif(n - 1, 0), now()
      from generate_series(1, 50) r, generate_series(1, 1200) n
      where n <= case r when 1 then 1200 when 2 then 0 when 3 then 7 when 50 then 1200 else 1000 end`,
   )
-  const { found, counts } = await readAll(keys(50), (channels) => index.newestEntries(channels, 10_000, 0))
+  const { found, counts } = await readAll(users, (channels) => index.newestEntries(channels, 10_000, 0))
   // 15 full ones and those two.
   t.same(counts, [17, 15, 15, 3])
-  const last: Readonly<Record<string, number>> = { [key(1)]: 1_200, [key(2)]: 0, [key(3)]: 7, [key(50)]: 1_200 }
-  const expected = keys(50).map((channel) => {
+  const last: Readonly<Record<string, number>> = { ['user:1']: 1_200, ['user:2']: 0, ['user:3']: 7, ['user:50']: 1_200 }
+  const expected = users.map((channel) => {
     const end = last[channel] ?? 1_000
     return [channel, upTo(end, end > 1_000 ? 201 : 1)]
   })
   t.same(
-    keys(50).map((channel) => [channel, found.get(channel)?.map(({ position }) => position)]),
+    users.map((channel) => [channel, found.get(channel)?.map(({ position }) => position)]),
     expected,
   )
 })
