@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { eventsWith, isAt } from '../../ledger/indexes/index-reads.ts'
+import { isAt } from '../../ledger/indexes/account-entries.ts'
+import { eventsWith } from '../../ledger/indexes/index-reads.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'

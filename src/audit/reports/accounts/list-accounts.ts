@@ -1,12 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import {
-  entriesBetween,
-  IndexLagExceeded,
-  indexedSql,
-  MAX_UNINDEXED_EVENTS,
-  readSums,
-} from '../../../ledger/indexes/index-reads.ts'
+import { entriesBetween } from '../../../ledger/indexes/account-entries.ts'
+import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS, readSums } from '../../../ledger/indexes/index-reads.ts'
 import { type Currency, currencies, type Holder, holders, isSystem } from '../../../ledger/rules/account.ts'
 import { readBalancesAt, readHoldsAt } from './balances-at.ts'
 
