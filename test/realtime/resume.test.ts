@@ -44,7 +44,7 @@ async function historyOf(database: TestDatabase, room: number) {
   const rows = await queryRows(
     database,
     `select e.position::text, e.data::json ->> 'owner_id' as n, lag(e.position) over (order by e.position)::text as prev
-     from ledger_events e where e.type = 'room-defined' and e.data::json ->> 'room_id' = '${room}' order by e.position`,
+     from ledger e where e.type = 'room-defined' and e.data::json ->> 'room_id' = '${room}' order by e.position`,
   )
   return rows.map(({ position, n, prev }) => ({ position, prev, n: Number(n) }))
 }

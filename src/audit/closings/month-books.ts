@@ -41,7 +41,7 @@ export async function readMonthBooks(db: Kysely<Tables>, month: string): Promise
   const previous = closing === null ? (newest[0] ?? null) : await closingBefore(db, closing)
   const first = (previous?.position ?? 0) + 1
   const last = closing?.position ?? Math.max(first - 1, await lastPositionUntil(db, monthEnds(month), head))
-  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', last).executeTakeFirst()
+  const event = await db.selectFrom('ledger').select('hash').where('position', '=', last).executeTakeFirst()
   const code = monthRefusal(month, { closed: closing !== null, last: newest[0] ?? null, now, position: last })
   return {
     month,

@@ -1,6 +1,6 @@
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
-import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
 
 /** Accounts and, in the same order, their balances. */
@@ -13,9 +13,8 @@ export interface BalanceSnapshot {
 const UNKNOWN_CURRENCY = -1
 
 /**
- * Checks both sides of every movement, and that balances stay within their limits. Reads only the movements, from the bytes
- * of the rows. The movements of an event that fails here are not counted; those of an event that fails only the semantic
- * checks are.
+ * Checks both sides of every movement, and that balances stay within their limits. The movements of an
+ * event that fails here are not counted; those of an event that fails only the semantic checks are.
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
@@ -26,8 +25,6 @@ export class BalanceChecks {
   /** The balances: numbers as long as those are exact. Undefined without a movement. */
   readonly #sums: (number | bigint | undefined)[] = []
   #keepsBalances = true
-  /** The page that is checked. */
-  #bytes: Buffer = Buffer.alloc(0)
   /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
   #isValid = true
   #changeCount = 0
@@ -42,10 +39,9 @@ export class BalanceChecks {
 
   /** Throws when the movements cannot be read. */
   check(rows: EventRowReader): void {
-    this.#bytes = rows.bytes
     this.#isValid = true
     this.#changeCount = 0
-    rows.forEachMovement(this.#addMovement)
+    for (const movement of rows.movements) this.#addMovement(movement)
     if (!this.#isValid) {
       this.#changeCount = 0
       return
@@ -77,14 +73,14 @@ export class BalanceChecks {
     return { accounts, balances }
   }
 
-  readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
-    const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
+  #addMovement(movement: Movement): void {
+    const { amount } = movement
+    const debit = this.#idOf(movement.debit)
+    const credit = this.#idOf(movement.credit)
     const currency = this.#currencies[debit]
     const isSameCurrency = currency === this.#currencies[credit]
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isValid = false
-      const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }

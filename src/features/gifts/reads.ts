@@ -10,6 +10,7 @@ import { listOf, PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { unpackData } from '../../ledger/storage/packed-columns.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import { type LuckyProgress, publishedChains } from '../fairness/lucky-chains.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
@@ -222,7 +223,8 @@ async function findDraw(db: Kysely<Tables>, position: number): Promise<Published
 }
 
 function positionedDraw(row: Omit<DrawRow, 'place' | 'next'>): PositionedDraw {
-  const event = parseEvent({ ...row, type: 'gift-drawn', movements: [] })
+  const data = unpackData('gift-drawn', row.version, row.data)
+  const event = parseEvent({ ...row, type: 'gift-drawn', data, movements: [] })
   if (event.type !== 'gift-drawn') throw new Error(`the event at ${row.position} is no draw`)
   const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, price, quantity, draws } =
     event.data

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { micros } from '../../db/queries/expressions.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../rules/time.ts'
+import { patternOf } from '../storage/packed-columns.ts'
 
 /** One movement from the view of one of its accounts. */
 export interface AccountEntry {
@@ -38,8 +39,7 @@ export const isAt = (positions: readonly number[]): RawBuilder<boolean> =>
 
 /** Whether an event is in this range and moves one of these accounts. */
 export const isFoundBetween = (accounts: readonly string[], after: number, upTo: number): RawBuilder<boolean> =>
-  sql<boolean>`(e.position > ${after} and e.position <= ${upTo}
-    and (e.debit && ${[...accounts]}::text[] or e.credit && ${[...accounts]}::text[]))`
+  sql<boolean>`(e.position > ${after} and e.position <= ${upTo} and e.movements ~ ${patternOf(accounts)})`
 
 /** The movements of some accounts in the events that the condition names. */
 export async function selectEntries(
@@ -48,12 +48,11 @@ export async function selectEntries(
   condition: RawBuilder<boolean>,
 ): Promise<readonly AccountEntry[]> {
   const { rows } = await sql<AccountEntry>`
-    select s.account, e.position, s.leg, ${micros('e.at')} as at, e.type, s.counter, s.amount
-    from ledger_events e,
-         unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, number),
-         lateral (values (2 * m.number - 2, m.debit, m.credit, -m.amount), (2 * m.number - 1, m.credit, m.debit, m.amount))
+    select s.account, m.position, s.leg, ${micros('m.at')} as at, m.type, s.counter, s.amount
+    from ledger_movements m,
+         lateral (values (2 * m.leg - 2, m.debit, m.credit, -m.amount), (2 * m.leg - 1, m.credit, m.debit, m.amount))
            as s (leg, account, counter, amount)
-    where ${condition} and s.account = any (${[...accounts]}::text[])
-    order by e.position, s.leg`.execute(db)
+    where m.position in (select position from ledger_events e where ${condition}) and s.account = any (${[...accounts]}::text[])
+    order by m.position, s.leg`.execute(db)
   return rows
 }

@@ -46,9 +46,6 @@ export class IndexWriter {
   readonly #dead: Segment[]
   /** Of the last block. */
   #blockPages = 0
-  /** Types and versions of the events so far. */
-  readonly #types = new Set<string>()
-
   /** PostgreSQL's number of the table: a rebuild puts another one in its place. */
   readonly #table: string
 
@@ -99,11 +96,10 @@ export class IndexWriter {
     if (events.length !== BLOCK_EVENTS || events.some(({ position }, i) => position !== base + i + 1))
       throw new Error(`the events after ${base} are not a block`)
     const pages = pagesOf(base, events)
-    const types = newTypes(events, this.#types)
     const { rowCount } = await this.#client.query({
       name: 'add index block',
       text: `with moved as (
-               update ledger_cursors set position = $1::bigint + ${BLOCK_EVENTS} where name = '${INDEX_CURSOR}' and position = $1::bigint and to_regclass('ledger_index_segments')::oid = $7::oid
+               update ledger_cursors set position = $1::bigint + ${BLOCK_EVENTS} where name = '${INDEX_CURSOR}' and position = $1::bigint and to_regclass('ledger_index_segments')::oid = $5::oid
                returning position
              ), pages as (
                insert into ledger_index (level, base, term, first, data)
@@ -111,24 +107,13 @@ export class IndexWriter {
                from moved, unnest($2::bytea[], $3::bigint[], $4::bytea[]) as page (term, first, data)
              ), segment as (
                insert into ledger_index_segments (level, base, state) select 0, $1::bigint, 'live' from moved
-             ), types as (
-               insert into event_types (type, version)
-               select type, version from moved, unnest($5::text[], $6::smallint[]) as found (type, version)
-               on conflict do nothing
              )
              select from moved`,
-      values: [
-        base,
-        ...columnsOf(pages),
-        [...types.values()].map(({ type }) => type),
-        [...types.values()].map(({ version }) => version),
-        this.#table,
-      ],
+      values: [base, ...columnsOf(pages), this.#table],
     })
     if (rowCount !== 1) throw new IndexMoved('the index is another one, or its cursor elsewhere')
     this.#indexed += BLOCK_EVENTS
     this.#blockPages = pages.length
-    for (const name of types.keys()) this.#types.add(name)
     this.#completed({ level: 0, base })
   }
 
@@ -247,17 +232,6 @@ export class IndexWriter {
     ])
     this.#dead.splice(this.#dead.indexOf(segment), 1)
   }
-}
-
-/** The types and versions of these events that are not known yet. */
-function newTypes(
-  events: readonly PlacedEvent[],
-  known: ReadonlySet<string>,
-): ReadonlyMap<string, PlacedEvent['entry']> {
-  const found = new Map<string, PlacedEvent['entry']>()
-  for (const { entry } of events) found.set(`${entry.type} ${entry.version}`, entry)
-  for (const name of known) found.delete(name)
-  return found
 }
 
 const columnsOf = (pages: readonly IndexPage[]): unknown[] => [

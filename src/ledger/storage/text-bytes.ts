@@ -1,9 +1,3 @@
-/** Whether the buffer has this ASCII name at `start`. */
-export function equalsAt(name: string, bytes: Buffer, start: number): boolean {
-  for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
-  return true
-}
-
 /** How the names of dollar accounts, of either wallet, end, and how those of games begin. */
 const DOLLAR_SUFFIX = 'dollars'
 const GAME_PREFIX = 'game:'
@@ -13,11 +7,6 @@ const GAME_PREFIX = 'game:'
  * replay may keep all other balances outside its state, where they are cheaper.
  */
 export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)
-
-/** As `isReadByEvolvers`, for a name in a buffer. */
-export const isReadByEvolversAt = (bytes: Buffer, start: number, length: number): boolean =>
-  (length >= DOLLAR_SUFFIX.length && equalsAt(DOLLAR_SUFFIX, bytes, start + length - DOLLAR_SUFFIX.length)) ||
-  (length >= GAME_PREFIX.length && equalsAt(GAME_PREFIX, bytes, start))
 
 /** Up to this length a loop is faster than a native copy. */
 const MAX_LOOP_BYTES = 28

@@ -11,7 +11,7 @@ test('the last event until a time is found, also between events, at ties and bey
   const db = readDb(t, database)
   const rows = await queryRows(
     database,
-    `select position, (extract(epoch from at) * 1000000)::bigint as at from ledger_events order by position`,
+    `select position, (extract(epoch from at) * 1000000)::bigint as at from ledger order by position`,
   )
   const events = rows.map(({ position, at }) => ({ position: Number(position), at: Number(at) }))
   t.ok(new Set(events.map(({ at }) => at)).size < events.length, 'events of one transaction have one time')

@@ -138,7 +138,7 @@ test('acts of staff are listed newest first with their reasons, and found by an 
   t.same((await listStaffActs(db, { sub: 'bob', limit: 5, upTo })).acts, [])
   const plan = await queryRows(
     database,
-    `set enable_seqscan = off; explain select from ledger_events where actor like 'staff:%' order by position desc limit 5`,
+    `set enable_seqscan = off; explain select from ledger where actor like 'staff:%' order by position desc limit 5`,
   ).catch(() => [])
   t.notMatch(JSON.stringify(plan), /Seq Scan/)
 })

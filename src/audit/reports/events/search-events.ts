@@ -4,9 +4,10 @@ import { plainActor } from '../../../http/auth/caller.ts'
 import { eventsWith, readIndexed } from '../../../ledger/indexes/index-reads.ts'
 import type { Term } from '../../../ledger/indexes/index-terms.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import { packId, patternOf } from '../../../ledger/storage/packed-columns.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
-import { concernsUser, termsOf } from './concerns-user.ts'
+import { concernsUser, mayConcernUser, termsOf } from './concerns-user.ts'
 
 /** Events that one page searches unless it says otherwise; what is left is for the next page. */
 const MAX_SEARCHED_EVENTS = 30_000
@@ -67,12 +68,19 @@ export async function searchEvents(db: Kysely<Tables>, search: EventSearch): Pro
   let searched = 0
   for await (const candidates of candidatesOf(db, search, first, end)) {
     const { source, matches, downTo } = candidates
-    const { rows } = await sql<TextRow>`
-      select ${sql.raw(eventColumns)} from ${source} where ${matches}
-      order by e.position desc limit ${limit - events.length}`.execute(db)
-    events.push(...rows.map(parseEntry))
-    const oldest = events.at(-1)
-    if (oldest !== undefined && events.length >= limit) return { events, next: nextBefore(oldest.position) }
+    let entries: readonly LedgerEntry[]
+    let below = upTo + 1
+    do {
+      const { rows } = await sql<TextRow>`
+        select ${sql.raw(eventColumns)} from ${source} where ${matches} and e.position < ${below}
+        order by e.position desc limit ${limit}`.execute(db)
+      entries = rows.map(parseEntry)
+      for (const entry of entries) {
+        if (search.user === undefined || concernsUser(search.user, entry)) events.push(entry)
+        if (events.length === limit) return { events, next: nextBefore(entry.position) }
+      }
+      below = entries.at(-1)?.position ?? 0
+    } while (entries.length === limit)
     searched += candidates.events
     if (searched >= maxSearched) return { events, next: nextBefore(downTo) }
   }
@@ -135,9 +143,9 @@ function matchesFilter(filter: EventFilter): RawBuilder<boolean> {
   const conditions: RawBuilder<boolean>[] = [sql`true`]
   if (type !== undefined) conditions.push(sql`e.type = ${type}`)
   if (actor !== undefined) conditions.push(sql`e.actor = ${plainActor(actor)}`)
-  if (requestId !== undefined) conditions.push(sql`e.request_id = ${requestId}`)
-  if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = ${idempotencyKey}`)
-  if (account !== undefined) conditions.push(sql`(e.debit @> ${[account]} or e.credit @> ${[account]})`)
-  if (user !== undefined) conditions.push(concernsUser(user))
+  if (requestId !== undefined) conditions.push(sql`e.request_id = decode(${packId(requestId)}, 'hex')`)
+  if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = decode(${packId(idempotencyKey)}, 'hex')`)
+  if (account !== undefined) conditions.push(sql`e.movements ~ ${patternOf([account])}`)
+  if (user !== undefined) conditions.push(mayConcernUser(user))
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

@@ -5,7 +5,7 @@ import { rowForNumber, totalWeight } from '../../../features/gifts/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type DrawObserver, drawColumns, LuckyChecks, SpinChecks } from './draw-checks.ts'
+import { type DrawObserver, LuckyChecks, SpinChecks } from './draw-checks.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 
 interface DrawFault {
@@ -79,8 +79,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   for await (const page of pages) {
     for (const entry of page) {
       const event = parseStoredEvent(entry)
-      const columns = drawColumns(entry)
-      for (const check of checks) check.check(event, columns, replay.state)
+      for (const check of checks) check.check(event, entry, replay.state)
       replay.fold(event, event.movements)
       events += 1
     }
