@@ -1,6 +1,7 @@
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import { accountOf } from '../../ledger/storage/packed-columns.ts'
 import type { Check } from './finding.ts'
 
 /** Accounts and, in the same order, their balances. */
@@ -18,7 +19,7 @@ const UNKNOWN_CURRENCY = -1
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
-  /** Accounts are numbered in the order of their first movement. */
+  /** By their codes: accounts are numbered in the order of their first movement. */
   readonly #ids = new Map<string, number>()
   readonly #names: string[] = []
   readonly #currencies: number[] = []
@@ -41,7 +42,7 @@ export class BalanceChecks {
   check(rows: EventRowReader): void {
     this.#isValid = true
     this.#changeCount = 0
-    for (const movement of rows.movements) this.#addMovement(movement)
+    rows.visitMovements(this.#addMovement)
     if (!this.#isValid) {
       this.#changeCount = 0
       return
@@ -73,14 +74,14 @@ export class BalanceChecks {
     return { accounts, balances }
   }
 
-  #addMovement(movement: Movement): void {
-    const { amount } = movement
-    const debit = this.#idOf(movement.debit)
-    const credit = this.#idOf(movement.credit)
+  readonly #addMovement = (debitCode: string, creditCode: string, amount: number): void => {
+    const debit = this.#idOf(debitCode)
+    const credit = this.#idOf(creditCode)
     const currency = this.#currencies[debit]
     const isSameCurrency = currency === this.#currencies[credit]
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isValid = false
+      const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }
@@ -106,11 +107,12 @@ export class BalanceChecks {
   }
 
   /** The number of an account, which may have no movement yet. */
-  #idOf(account: string): number {
-    let id = this.#ids.get(account)
+  #idOf(code: string): number {
+    let id = this.#ids.get(code)
     if (id === undefined) {
+      const account = accountOf(code)
       id = this.#sums.push(undefined) - 1
-      this.#ids.set(account, id)
+      this.#ids.set(code, id)
       this.#names.push(account)
       this.#currencies.push(currencyIndex(account))
     }

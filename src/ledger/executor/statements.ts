@@ -109,7 +109,7 @@ export const insertEventTypes = (types: readonly EventType[]): Statement => ({
   values: [
     plainArray(types),
     plainArray(types.map((type) => eventTypes[type].version)),
-    textArray(types.map((type) => fieldsOf(type, eventTypes[type].version)?.join() ?? '')),
+    textArray(types.map((type) => fieldsOf(type, eventTypes[type].version).join())),
   ],
 })
 

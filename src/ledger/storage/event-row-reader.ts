@@ -2,7 +2,7 @@ import type { Movement } from '../rules/account.ts'
 import { missingColumn, UnreadableEvent } from '../rules/event.ts'
 import { isoMicros } from '../rules/time.ts'
 import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
-import { appendData, fieldsOf, isPacked, packId, packMovements, unpackId, unpackMovements } from './packed-columns.ts'
+import { appendData, appendId, appendMovements, unpackId, unpackMovements, visitPacked } from './packed-columns.ts'
 import { Utf8Builder } from './text-bytes.ts'
 
 const columns = 'position,type,version,data,movements,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
@@ -27,8 +27,6 @@ const POSTGRES_EPOCH_MICROS = 946_684_800_000_000
 const MIN_TIME_MICROS = -62_135_596_800_000_000
 const MAX_TIME_MICROS = 253_402_300_800_000_000
 
-const SPACE = 32
-const SEMICOLON = 59
 const text = new Utf8Builder()
 
 /**
@@ -43,8 +41,8 @@ export class EventRowReader {
   /** Each column's start and length; the length is -1 for null. */
   readonly #starts = new Int32Array(columns.length)
   readonly #lengths = new Int32Array(columns.length)
-  /** Those of this row, once they were read. */
-  #movements: readonly Movement[] | undefined
+  /** That of this row, once it was read. */
+  #type: string | undefined
 
   /** A page from `copyBinaryRows`. */
   constructor(bytes: Buffer) {
@@ -66,7 +64,7 @@ export class EventRowReader {
       if (length > 0) at += length
     }
     this.#next = at
-    this.#movements = undefined
+    this.#type = undefined
     return true
   }
 
@@ -76,7 +74,7 @@ export class EventRowReader {
   }
 
   get type(): string {
-    return this.#text(TYPE)
+    return (this.#type ??= this.#text(TYPE))
   }
 
   get version(): number {
@@ -90,12 +88,21 @@ export class EventRowReader {
     return text.bytes.toString()
   }
 
+  /** For `parsePacked`. */
+  get packedData(): string {
+    return this.#text(DATA)
+  }
+
   get actor(): string {
     return this.#text(ACTOR)
   }
 
   get requestId(): string {
     return this.#id(REQUEST_ID) ?? missingColumn(this.position, 'request_id')
+  }
+
+  get idempotencyKey(): string | null {
+    return this.#id(IDEMPOTENCY_KEY)
   }
 
   /** Microseconds. */
@@ -110,13 +117,18 @@ export class EventRowReader {
     return this.#hex(HASH)
   }
 
-  get movements(): readonly Movement[] {
-    return (this.#movements ??= unpackMovements(this.#text(MOVEMENTS)))
+  get movements(): Movement[] {
+    return unpackMovements(this.#ascii(MOVEMENTS))
   }
 
   /** The movements from or to an account whose balance evolvers may read. */
-  get movementsReadByEvolvers(): readonly Movement[] {
-    return unpackMovements(this.#text(MOVEMENTS), 'read by evolvers')
+  get movementsReadByEvolvers(): Movement[] {
+    return unpackMovements(this.#ascii(MOVEMENTS), 'read by evolvers')
+  }
+
+  /** As `visitPacked`, for all movements. */
+  visitMovements(visit: (debit: string, credit: string, amount: number) => void): void {
+    visitPacked(this.#ascii(MOVEMENTS), visit)
   }
 
   /**
@@ -125,7 +137,7 @@ export class EventRowReader {
    * slower.
    */
   canonicalBytes(previous: string): Buffer {
-    this.#assertPacked()
+    const bytes = this.#bytes
     text.clear()
     text.appendAscii(previous)
     text.appendByte(LINE_BREAK)
@@ -139,22 +151,17 @@ export class EventRowReader {
     text.appendByte(LINE_BREAK)
     this.#write(ACTOR)
     text.appendByte(LINE_BREAK)
-    text.appendAscii(this.requestId)
+    let isPacked = appendId(text, bytes, this.#start(REQUEST_ID), this.#length(REQUEST_ID))
     text.appendByte(LINE_BREAK)
-    this.#writeOptional(IDEMPOTENCY_KEY, this.#id(IDEMPOTENCY_KEY))
+    if (this.#hasText(IDEMPOTENCY_KEY))
+      isPacked = appendId(text, bytes, this.#start(IDEMPOTENCY_KEY), this.#length(IDEMPOTENCY_KEY)) && isPacked
     text.appendByte(LINE_BREAK)
-    this.#writeOptional(REPLY_HASH, this.#hex(REPLY_HASH))
+    if (this.#hasText(REPLY_HASH)) text.appendHex(bytes, this.#start(REPLY_HASH), this.#length(REPLY_HASH))
     text.appendByte(LINE_BREAK)
-    for (const { debit, credit, amount } of this.movements) {
-      text.appendAscii(debit)
-      text.appendByte(SPACE)
-      text.appendAscii(credit)
-      text.appendByte(SPACE)
-      text.appendNumber(amount)
-      text.appendByte(SEMICOLON)
-    }
+    isPacked = appendMovements(text, bytes, this.#start(MOVEMENTS), this.#length(MOVEMENTS)) && isPacked
     text.appendByte(LINE_BREAK)
-    this.#writeData()
+    isPacked = this.#writeData() && isPacked
+    if (!isPacked) throw new UnreadableEvent(`event ${this.position} is not packed as events are`)
     return text.bytes
   }
 
@@ -169,36 +176,25 @@ export class EventRowReader {
       actor: this.actor,
       at: this.at,
       requestId: this.requestId,
-      idempotencyKey: this.#id(IDEMPOTENCY_KEY),
+      idempotencyKey: this.idempotencyKey,
       replyHash: this.#hex(REPLY_HASH),
       hash: this.hash ?? missingColumn(this.position, 'hash'),
     }
   }
 
-  /** Throws where columns are not packed as the service packs them: the hash is one of what they mean. */
-  #assertPacked(): void {
-    const ids = [this.#bytesOf(REQUEST_ID), ...(this.#has(IDEMPOTENCY_KEY) ? [this.#bytesOf(IDEMPOTENCY_KEY)] : [])]
-    if (
-      packMovements(this.movements) !== this.#text(MOVEMENTS) ||
-      ids.some((id) => packId(unpackId(id)).length !== id.length * 2) ||
-      !isPacked(this.type, this.version, this.#text(DATA))
-    )
-      throw new UnreadableEvent(`event ${this.position} is not packed as events are`)
-  }
-
   #write(column: number): void {
-    text.appendBytes(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+    text.appendBytes(this.#bytes, this.#start(column), this.#length(column))
   }
 
   /** Null is written as nothing; an empty text would have the same bytes, so it is refused. */
-  #writeOptional(column: number, value: string | null): void {
-    if (value === '') throw new UnreadableEvent(`event ${this.position} has an empty ${columns[column]}`)
-    if (value !== null) text.appendAscii(value)
+  #hasText(column: number): boolean {
+    if (this.#lengths[column] === 0) throw new UnreadableEvent(`event ${this.position} has an empty ${columns[column]}`)
+    return this.#has(column)
   }
 
-  #writeData(): void {
-    const fields = fieldsOf(this.type, this.version)
-    appendData(text, this.#bytes, this.#start(DATA), this.#lengths[DATA] ?? 0, fields)
+  /** As `appendData`. */
+  #writeData(): boolean {
+    return appendData(text, this.#bytes, this.#start(DATA), this.#length(DATA), this.type, this.version)
   }
 
   #id(column: number): string | null {
@@ -211,11 +207,15 @@ export class EventRowReader {
 
   #bytesOf(column: number): Buffer {
     const start = this.#start(column)
-    return this.#bytes.subarray(start, start + (this.#lengths[column] ?? 0))
+    return this.#bytes.subarray(start, start + this.#length(column))
   }
 
   #has(column: number): boolean {
     return (this.#lengths[column] ?? -1) >= 0
+  }
+
+  #length(column: number): number {
+    return this.#lengths[column] ?? 0
   }
 
   #start(column: number): number {
@@ -225,7 +225,13 @@ export class EventRowReader {
 
   #text(column: number): string {
     const start = this.#start(column)
-    return this.#bytes.toString('utf8', start, start + (this.#lengths[column] ?? 0))
+    return this.#bytes.toString('utf8', start, start + this.#length(column))
+  }
+
+  /** What has other characters is packed by nobody, and does not have to be read as they are. */
+  #ascii(column: number): string {
+    const start = this.#start(column)
+    return this.#bytes.toString('latin1', start, start + this.#length(column))
   }
 }
 

@@ -66,18 +66,26 @@ function parseMicros(text: string): number {
 }
 
 /** The columns that make the event. */
-export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'movements' | 'at'>
 
 /** The event of a row, with the row. Throws as `parseEvent`. */
-export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
+export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({
+  ...parseEvent(entry, () => JSON.parse(entry.data)),
+  entry,
+})
 
-/** The event of a row. Throws `UnreadableEvent` instead of skipping what this version does not understand. */
-export function parseEvent(fields: EventFields): PositionedEvent {
-  const { position, type, version, data: text, movements, at } = fields
+/**
+ * The event of a row, with the data that `parse` answers. Throws `UnreadableEvent` instead of skipping what this version does
+ * not understand.
+ */
+export function parseEvent(
+  { position, type, version, movements, at }: EventFields,
+  parse: () => unknown,
+): PositionedEvent {
   if (!isKnown(type, version)) {
     throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
   }
-  const data: unknown = JSON.parse(text)
+  const data = parse()
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.

@@ -1,12 +1,12 @@
 import { getRandomValues } from 'node:crypto'
 import { PageReader } from '../../../ledger/indexes/index-pages.ts'
-import { type Term, visitTerms } from '../../../ledger/indexes/index-terms.ts'
+import { type IndexedEvent, type Term, visitTerms } from '../../../ledger/indexes/index-terms.ts'
 import { baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
+import { missingColumn } from '../../../ledger/rules/event.ts'
 import { exactSum } from '../../../ledger/rules/money.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
-import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
-import { parseData } from '../../reports/events/parse-data.ts'
+import { parsePacked } from '../../../ledger/storage/packed-columns.ts'
 import { IndexRowReader } from './index-row-reader.ts'
 
 /** The sums of the digests of a block's entries: of those that follow from the events, less those that are stored. */
@@ -36,17 +36,16 @@ export class IndexDigests {
 
   addEvent(rows: EventRowReader): void {
     const { position } = rows
-    let entry: LedgerEntry
+    let event: IndexedEvent
     try {
-      ;({ entry } = rows)
+      event = indexedEvent(rows)
     } catch {
       // A finding already, and what the index says of it cannot be compared.
       this.#unreadable.add(baseOf(position))
       return
     }
-    const data = parseData(entry.data)
     this.#changes.clear()
-    visitTerms({ ...entry, data: data ?? {}, entry }, this.#addChange)
+    visitTerms(event, this.#addChange)
     for (const [term, change] of this.#changes) this.#add(term, position, change, 1)
   }
 
@@ -118,6 +117,23 @@ export class IndexDigests {
     digest.finish()
     difference.a = (difference.a + sign * digest.a) | 0
     difference.b = (difference.b + sign * digest.b) | 0
+  }
+}
+
+/** Throws where an event cannot be read, and therefore could not be indexed. */
+function indexedEvent(rows: EventRowReader): IndexedEvent {
+  const { position, type, version, movements, actor, requestId, idempotencyKey, at, hash } = rows
+  if (hash === null) missingColumn(position, `hash at ${at}`)
+  return { type, data: dataOf(rows), movements, entry: { type, version, actor, requestId, idempotencyKey } }
+}
+
+/** None where it is no JSON object. */
+function dataOf({ type, version, packedData }: EventRowReader): object {
+  try {
+    const data = parsePacked(type, version, packedData)
+    return typeof data === 'object' && data !== null ? data : {}
+  } catch {
+    return {}
   }
 }
 
