@@ -126,8 +126,8 @@ export interface IndexedEvent {
   readonly entry: Pick<LedgerEntry, 'type' | 'version' | 'actor' | 'requestId' | 'idempotencyKey'>
 }
 
-/** What happens in a room, and who belongs to it, are found apart. */
-export const roomKindOf = (type: string): 'room' | 'membership' => (type.startsWith('room-') ? 'membership' : 'room')
+/** What happens in a room, of which its members are told, is found apart from who belongs to it. */
+const roomKindOf = (type: string): 'room' | 'membership' => (type.startsWith('room-') ? 'membership' : 'room')
 
 /** Visits the terms of an event, some perhaps more than once; accounts with each amount that enters or, negative, leaves. */
 export function visitTerms(

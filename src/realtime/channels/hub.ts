@@ -7,6 +7,7 @@ import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel } from './channel.ts'
 import { channelMessage } from './channel-message.ts'
 import { type FanOut, type FanOutMember, FlushScheduler } from './fan-out.ts'
+import { RecentMessages } from './recent-messages.ts'
 import type { Reservation } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */
@@ -63,16 +64,18 @@ export class Hub {
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   /** Resumes that wait until the hub reaches a position. */
   readonly #waiters = new Set<{ readonly position: number; readonly resolve: () => void }>()
+  readonly #recent: RecentMessages
   #position: number
 
   /** `position` is where to start. */
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
+    this.#recent = new RecentMessages(position)
     this.#flushScheduler = new FlushScheduler(parts.onSent, parts.onFlushed)
     const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
-      const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
+      const backlogs = await parts.backlogs.read([...new Set(channels)], upTo, this.#recent)
       return channels.map((channel) => {
         const backlog = backlogs.get(channel)
         return backlog === undefined ? DEFERRED : { ...backlog, upTo }
@@ -120,6 +123,7 @@ export class Hub {
     const changed = new Set<FanOut>()
     for (const [event, byChannel] of framesOf) {
       const { position, at } = event
+      if (byChannel.length > 0) this.#recent.add({ position, channels: byChannel.map(([key]) => key) })
       for (const [key, templates] of byChannel) {
         const channel = this.#channels.get(key)
         if (channel === undefined) continue
@@ -152,7 +156,7 @@ export class Hub {
 
   async #loadLastPositions(channels: readonly ChannelKey[]): Promise<void> {
     if (channels.length === 0) return
-    const lastPositions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1)
+    const lastPositions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1, this.#recent)
     for (const [key, position] of lastPositions) {
       const channel = this.#channels.get(key)
       if (channel !== undefined) channel.lastPosition ??= position
