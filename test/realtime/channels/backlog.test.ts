@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { type Test, test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
 import { BLOCK_EVENTS, IndexWriter } from '../../../src/ledger/indexes/index-writer.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { type Backlog, BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
 import { RecentMessages } from '../../../src/realtime/channels/recent-messages.ts'
 import { ResumeBudget, unlimited } from '../../../src/realtime/channels/resume-budget.ts'
-import type { ChannelKey } from '../../../src/realtime/frames/frame-mapper.ts'
+import type { ChannelKey, RequiredIds } from '../../../src/realtime/frames/frame-mapper.ts'
 import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
 import { createRooms, giftToRoom, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { noLookups } from '../../harness/app/realtime-instance.ts'
@@ -16,7 +18,16 @@ import { createTestExecutor, queryRows } from '../../harness/ledger/test-executo
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { indexUpTo } from '../../ledger/indexes/index-fixture.ts'
-import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
+import {
+  forEach,
+  mapEvent,
+  NO_PROFILES,
+  openClient,
+  openHub,
+  readNothing,
+  roomEvent,
+  upTo,
+} from '../subscriptions/hub-fixtures.ts'
 
 const MIB = 1024 * 1024
 const key = (room: number): ChannelKey => `room:${room}`
@@ -218,6 +229,59 @@ async function hubWith(read: (call: number) => Promise<readonly { readonly posit
   await hub.onEvents([roomEvent(10)])
   return { hub, reads: () => reads }
 }
+
+test('a channel that is opened again while its last position is read does not take it for its own', async (t) => {
+  const reading = Promise.withResolvers<void>()
+  const told = { position: 11, prev: 5, at: Date.now(), bodies: [] }
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels, position) => {
+        if (position === 11) await reading.promise
+        return forEach(() => (position === 11 ? 5 : 11))(channels)
+      },
+      read: forEach(() => ({ from: 5, messages: [told] })),
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const before = hub.acquire('room:2')
+  const loaded = hub.loadLastPosition(before)
+  await nextTurn()
+  hub.release(before)
+  // Nobody listens.
+  await hub.onEvents([roomEvent(11, 1, 2)])
+  const channel = hub.acquire('room:2')
+  reading.resolve()
+  await loaded
+  await hub.load(channel, 7, unlimited())
+  t.match(channel.messagesAfter(7), [{ position: 11 }])
+})
+
+test('a channel that is opened while the names of others are read gets its own names', async (t) => {
+  const reading = Promise.withResolvers<void>()
+  const reads: (readonly RequiredIds[])[] = []
+  const { hub } = openHub({
+    profiles: {
+      get: async (required) => {
+        reads.push(required)
+        await reading.promise
+        return NO_PROFILES
+      },
+    },
+  })
+  const received = (position: number, user_id: number): PositionedEvent => ({
+    type: 'bag-items-added',
+    data: { user_id, decoration_id: 1, quantity: 1, reason: 'message' },
+    movements: [],
+    position,
+    at: Date.now() * 1000,
+  })
+  hub.acquire('user:1')
+  const delivered = hub.onEvents([received(1, 1), received(2, 2)])
+  await hub.loadLastPosition(hub.acquire('user:2'))
+  reading.resolve()
+  await delivered
+  t.same(reads, [[{ users: [1] }], [{ users: [1] }, { users: [2] }]])
+})
 
 test('a backlog outlives its last listener for some seconds', async (t) => {
   const { hub, reads } = await hubWith(async () => [{ position: 5 }])

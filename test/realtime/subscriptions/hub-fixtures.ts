@@ -39,7 +39,7 @@ export const forEach =
 /** Reads backlogs without messages. */
 export const readNothing = forEach(() => ({ from: 0, messages: [] }))
 
-interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft'>> {
+interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft' | 'profiles'>> {
   readonly backlogs?: Partial<HubParts['backlogs']>
 }
 
