@@ -9,7 +9,7 @@ import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
-import type { ChannelPosition, RecentMessages } from './recent-messages.ts'
+import { MAX_RECENT_MESSAGES, type RecentMessage, type RecentMessages } from './recent-messages.ts'
 
 /** Characters of one backlog: as much as may be unsent of a backlog. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
@@ -26,8 +26,8 @@ export interface Backlog {
 }
 
 /**
- * Reads the messages of channels by the index. What is not indexed yet the hub remembers, but for events from before it
- * began, which are searched one by one.
+ * Reads the messages of channels by the index. What is not indexed yet the hub remembers; events from before it began are
+ * searched one by one, and remembered from then on.
  */
 export class BacklogReader {
   readonly #pool: Pool
@@ -156,26 +156,33 @@ export class BacklogReader {
     }))
   }
 
-  /** The messages in (`after`, `upTo`] on these channels, in order: of events that are not remembered, page by page. */
+  /** The messages in (`after`, `upTo`] on these channels, in order: those that are not known are searched, page by page. */
   async *#messagesBetween(
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
     recent: RecentMessages,
     timeSlice: Pick<TimeSlice, 'turn'> | null,
-  ): AsyncGenerator<ChannelPosition> {
-    // Both at once: meanwhile more are forgotten.
+  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly position: number }> {
+    // Both at once: meanwhile some may be forgotten.
     const end = Math.min(recent.from, upTo)
-    const remembered = recent.between(Math.max(after, end), upTo, channels)
+    const known = recent.after(Math.max(after, end))
+    const found: RecentMessage[] = []
+    const isRemembered = end - after <= MAX_RECENT_MESSAGES
     for (let at = after; at < end; ) {
       const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, end - at))
       await timeSlice?.turn()
       for (const event of events) {
-        const { position } = event
-        for (const channel of this.#mapEvent(event).keys()) if (channels.has(channel)) yield { channel, position }
+        const message = { position: event.position, channels: [...this.#mapEvent(event).keys()] }
+        if (isRemembered && message.channels.length > 0) found.push(message)
+        yield* placesIn(message, channels)
       }
       at = events.at(-1)?.position ?? end
     }
-    yield* remembered
+    if (isRemembered && after < end) recent.extend(after, end, found)
+    for (const message of known) if (message.position <= upTo) yield* placesIn(message, channels)
   }
 }
+
+const placesIn = ({ position, channels }: RecentMessage, wanted: ReadonlySet<ChannelKey>) =>
+  channels.filter((channel) => wanted.has(channel)).map((channel) => ({ channel, position }))

@@ -1,20 +1,15 @@
 import type { ChannelKey } from '../frames/frame-mapper.ts'
 
 /** More than the indexes are behind while they are written, and a megabyte of memory. */
-const MAX_MESSAGES = 5_000
+export const MAX_RECENT_MESSAGES = 5_000
 
-/** A message's place. */
-export interface ChannelPosition {
-  readonly channel: ChannelKey
-  readonly position: number
-}
-
-interface RecentMessage {
+/** An event that is a message of some channels. */
+export interface RecentMessage {
   readonly position: number
   readonly channels: readonly ChannelKey[]
 }
 
-/** Which of the events that an instance has delivered are messages of which channels: the indexes tell this of earlier ones. */
+/** Which of the newest events are messages of which channels: those that an instance has delivered, and some from before it. */
 export class RecentMessages {
   /** All messages after `#from` up to what was delivered last, in order. */
   #messages: RecentMessage[] = []
@@ -32,19 +27,20 @@ export class RecentMessages {
 
   add(message: RecentMessage): void {
     this.#messages.push(message)
-    if (this.#messages.length < 2 * MAX_MESSAGES) return
-    const forgotten = this.#messages.splice(0, MAX_MESSAGES)
+    if (this.#messages.length < 2 * MAX_RECENT_MESSAGES) return
+    const forgotten = this.#messages.splice(0, MAX_RECENT_MESSAGES)
     this.#from = forgotten.at(-1)?.position ?? this.#from
   }
 
-  /** The messages of these channels after a position and up to another, in order, as far back as they are remembered. */
-  between(after: number, upTo: number, channels: ReadonlySet<ChannelKey>): readonly ChannelPosition[] {
-    const first = this.#messages.findLastIndex(({ position }) => position <= after) + 1
-    return this.#messages
-      .slice(first)
-      .filter(({ position }) => position <= upTo)
-      .flatMap(({ position, channels: named }) =>
-        named.filter((channel) => channels.has(channel)).map((channel) => ({ channel, position })),
-      )
+  /** Takes all messages after a position up to another, unless others were taken or forgotten meanwhile. */
+  extend(after: number, upTo: number, messages: readonly RecentMessage[]): void {
+    if (upTo !== this.#from) return
+    this.#messages = [...messages, ...this.#messages]
+    this.#from = after
+  }
+
+  /** The messages after a position, in order, as far back as they are known. */
+  after(position: number): readonly RecentMessage[] {
+    return this.#messages.slice(this.#messages.findLastIndex((message) => message.position <= position) + 1)
   }
 }
