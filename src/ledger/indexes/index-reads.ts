@@ -14,7 +14,7 @@ export async function readIndexed(db: Kysely<Tables>): Promise<number> {
 }
 
 /** An event under a term. */
-export interface FoundEvent {
+interface FoundEvent {
   readonly term: Term
   readonly position: number
   /** What it changed, where the term is an account. */
