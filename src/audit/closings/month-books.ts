@@ -7,8 +7,9 @@ import type { Tables } from '../../db/tables.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import { monthEnds, monthRefusal } from '../../features/closings/closing.ts'
 import { findClosing, newestClosings } from '../../features/closings/reads.ts'
+import { lastPositionUntil } from '../../ledger/indexes/last-position-until.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { lastPositionUntil, readEventTime } from '../reports/period.ts'
+import { readEventTime } from '../reports/period.ts'
 
 /** The events that the closing of a month covers, and whether it can be closed. */
 export interface MonthBooks {

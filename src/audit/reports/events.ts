@@ -5,7 +5,7 @@ import { eventsWith } from '../../ledger/indexes/index-reads.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'
-import { concernsUser, mayConcernUser, termsOf } from './events/concerns-user.ts'
+import { concernsUser, factsOf, mayConcernUser } from './events/concerns-user.ts'
 
 /** Events that one statement searches when there is a filter. */
 const EVENTS_PER_QUERY = 5_000
@@ -34,7 +34,7 @@ export async function readEventsAfter(
   let next = after + 1
   for await (const { events, searched } of eventsWith(
     db,
-    termsOf({ type, user }),
+    factsOf({ type, user })[0] ?? [],
     { first: next, last: head },
     'oldest',
   )) {

@@ -14,7 +14,7 @@ export async function readIndexed(db: Kysely<Tables>): Promise<number> {
 }
 
 /** An event under a term. */
-export interface FoundEvent {
+interface FoundEvent {
   readonly term: Term
   readonly position: number
   /** What it changed, where the term is an account. */
@@ -262,6 +262,7 @@ export async function readLast(
   upTo: number,
 ): Promise<ReadonlyMap<Term, number>> {
   const found = new Map<Term, number>()
+  if (terms.length === 0) return found
   let last = Math.min(upTo, await readIndexed(db))
   let rest = terms
   for (let limit = FIRST_SEGMENTS; rest.length > 0 && last > 0; limit = MORE_SEGMENTS) {

@@ -1,29 +1,25 @@
 import { eventTypes } from '../../../schema/events.ts'
-import { type Currency, currencies, holders, type Movement } from '../rules/account.ts'
+import { currencies, holders, type Movement } from '../rules/account.ts'
 import { Utf8Builder } from './text-bytes.ts'
 
 // The columns of ledger_events that are stored otherwise than they are hashed. Functions of sql/0001-ledger.sql unpack them,
 // too. What nobody can have packed so is taken as it stands: its hash shows that it was changed.
 
-/** `u7d` is `user:7:diamonds`: kinds of accounts by their first letter, currencies by these. */
-const currencyLetters: Readonly<Record<Currency, string>> = {
-  coins: 'c',
-  diamonds: 'd',
-  target: 't',
-  dollars: '$',
-  agent_dollars: 'a',
-}
-const letterOf = new Map<string, string>(Object.entries(currencyLetters))
+/** `u7d` is `user:7:diamonds`: a letter for each kind of account and each currency, in their order. */
+export const holderLetters = holders.map((holder) => holder.charAt(0)).join('')
+export const currencyLetters = 'cdt$a'
 /** What the letters at the beginning and the end of a code stand for, by their bytes. */
 const beginnings: (string | undefined)[] = []
 const endings: (string | undefined)[] = []
 for (const holder of holders) beginnings[holder.charCodeAt(0)] = `${holder}:`
-for (const currency of currencies) endings[currencyLetters[currency].charCodeAt(0)] = `:${currency}`
+for (const [i, currency] of currencies.entries()) endings[currencyLetters.charCodeAt(i)] = `:${currency}`
+const letterOf = new Map<string, string>(currencies.map((currency, i) => [currency, currencyLetters.charAt(i)]))
 
 /** Where the names of accounts that evolvers may read differ from others: games, and dollars of either wallet. */
 const isCodeReadByEvolvers = (code: string): boolean => code.startsWith('g') || code.endsWith('$') || code.endsWith('a')
 
-function codeOf(account: string): string {
+/** The code of an account; a name that is none as it stands. */
+export function codeOf(account: string): string {
   const from = account.indexOf(':')
   const to = account.lastIndexOf(':')
   const currency = letterOf.get(account.slice(to + 1))

@@ -4,24 +4,29 @@ import { account, currencies } from '../../../ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseData } from './parse-data.ts'
 
-/** Events that one of these terms has, of which the filter picks: those of the rarest fact that it names. */
-export function termsOf({
+/**
+ * For each fact that a filter names, the rarest kind first: an event that the filter picks has one of its terms, and others
+ * may have one, too.
+ */
+export function factsOf({
   type,
   actor,
   user,
   account: name,
   requestId,
   idempotencyKey,
-}: FilteredFacts): readonly Term[] {
-  if (requestId !== undefined) return [factTerm('request', requestId)]
-  if (idempotencyKey !== undefined) return [factTerm('key', idempotencyKey)]
-  if (user !== undefined && user !== null) return termsOfUser(user)
-  if (name !== undefined) return [accountTerm(name)]
+}: FilteredFacts): readonly (readonly Term[])[] {
+  const facts: (readonly Term[])[] = []
+  if (requestId !== undefined) facts.push([factTerm('request', requestId)])
+  if (idempotencyKey !== undefined) facts.push([factTerm('key', idempotencyKey)])
+  if (user !== undefined && user !== null) facts.push(termsOfUser(user))
+  if (name !== undefined) facts.push([accountTerm(name)])
   if (actor !== undefined) {
     const id = /^user:([1-9][0-9]{0,15})$/.exec(actor)?.[1]
-    return id === undefined ? [factTerm('actor', actor)] : termsOfUser(Number(id))
+    facts.push(id === undefined ? [factTerm('actor', actor)] : termsOfUser(Number(id)))
   }
-  return type === undefined || type === null ? [] : [factTerm('type', type)]
+  if (type !== undefined && type !== null) facts.push([factTerm('type', type)])
+  return facts
 }
 
 const termsOfUser = (user: number): readonly Term[] => [

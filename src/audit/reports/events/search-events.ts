@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { packId, patternOf } from '../../../ledger/storage/packed-columns.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
-import { concernsUser, mayConcernUser, termsOf } from './concerns-user.ts'
+import { concernsUser, factsOf, mayConcernUser } from './concerns-user.ts'
 
 /** Events that one page searches unless it says otherwise; what is left is for the next page. */
 const MAX_SEARCHED_EVENTS = 30_000
@@ -15,6 +15,10 @@ const MAX_SEARCHED_EVENTS = 30_000
 const EVENTS_PER_QUERY = 2_000
 /** Events that the index names, of which one statement looks at so many. */
 const MAX_POSITIONS = 1_000
+/** From so many on they are compared with those that the index has of another fact. */
+const MIN_INTERSECTED = 100
+/** Events that are left out so count as one that is searched. */
+const LEFT_OUT_PER_SEARCHED = 20
 
 /** What events have to have; what is absent matches all. */
 export interface EventFilter {
@@ -95,8 +99,8 @@ async function* candidatesOf(
 ): AsyncGenerator<Candidates, void> {
   if (first > end) return
   const { actor, ...facts } = search
-  const terms = termsOf({ ...facts, actor: actor && plainActor(actor) })
-  if (terms.length > 0) yield* eventsOf(db, terms, search, first, end)
+  const [rarest, ...others] = factsOf({ ...facts, actor: actor && plainActor(actor) })
+  if (rarest !== undefined) yield* eventsOf(db, rarest, others, search, first, end)
   else yield { ...range(first, end), matches: matchesFilter(search) }
 }
 
@@ -104,6 +108,7 @@ async function* candidatesOf(
 async function* eventsOf(
   db: Kysely<Tables>,
   terms: readonly Term[],
+  otherFacts: readonly (readonly Term[])[],
   filter: EventSearch,
   first: number,
   end: number,
@@ -112,17 +117,37 @@ async function* eventsOf(
   yield* rangesOf(filter, Math.max(first, indexed + 1), end)
   const matches = matchesFilter(filter)
   for await (const { events, searched } of eventsWith(db, terms, { first, last: Math.min(end, indexed) }, 'newest')) {
-    const positions = [...new Set(events.map(({ position }) => position))]
-    for (let i = 0; i < positions.length; i += MAX_POSITIONS) {
+    const named = [...new Set(events.map(({ position }) => position))]
+    let positions: readonly number[] = named
+    for (const other of otherFacts) positions = await intersect(db, positions, other)
+    for (let i = 0; i === 0 || i < positions.length; i += MAX_POSITIONS) {
       const part = positions.slice(i, i + MAX_POSITIONS)
       yield {
         source: sql`(select * from ledger_events where position = any (${part}::bigint[])) e`,
         matches,
         downTo: i + MAX_POSITIONS < positions.length ? (part.at(-1) ?? first) : searched,
-        events: part.length,
+        events: part.length + (i === 0 ? (named.length - positions.length) / LEFT_OUT_PER_SEARCHED : 0),
       }
     }
   }
+}
+
+/**
+ * Leaves out positions of events that have none of these terms, as far as one read of the index reaches. Where there are few
+ * it is cheaper to look at the events.
+ */
+async function intersect(
+  db: Kysely<Tables>,
+  positions: readonly number[],
+  terms: readonly Term[],
+): Promise<readonly number[]> {
+  const [last] = positions
+  const first = positions.at(-1)
+  if (first === undefined || last === undefined || positions.length < MIN_INTERSECTED) return positions
+  const { value } = await eventsWith(db, terms, { first, last }, 'newest').next()
+  if (value === undefined) return positions
+  const found = new Set(value.events.map(({ position }) => position))
+  return positions.filter((position) => position < value.searched || found.has(position))
 }
 
 function* rangesOf(filter: EventFilter, first: number, last: number): Generator<Candidates, void> {

@@ -1,6 +1,12 @@
 import { getRandomValues } from 'node:crypto'
 import { PageReader } from '../../../ledger/indexes/index-pages.ts'
-import { type IndexedEvent, type Term, visitTerms } from '../../../ledger/indexes/index-terms.ts'
+import {
+  type IndexedEvent,
+  type Term,
+  termOfCode,
+  visitFacts,
+  visitMovement,
+} from '../../../ledger/indexes/index-terms.ts'
 import { baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
 import { missingColumn } from '../../../ledger/rules/event.ts'
 import { exactSum } from '../../../ledger/rules/money.ts'
@@ -36,18 +42,22 @@ export class IndexDigests {
 
   addEvent(rows: EventRowReader): void {
     const { position } = rows
-    let event: IndexedEvent
+    let facts: Omit<IndexedEvent, 'movements'>
     try {
-      event = indexedEvent(rows)
+      facts = factsOf(rows)
     } catch {
       // A finding already, and what the index says of it cannot be compared.
       this.#unreadable.add(baseOf(position))
       return
     }
     this.#changes.clear()
-    visitTerms(event, this.#addChange)
+    rows.visitMovements(this.#addMovement)
+    visitFacts(facts, this.#addChange)
     for (const [term, change] of this.#changes) this.#add(term, position, change, 1)
   }
+
+  readonly #addMovement = (debit: string, credit: string, amount: number): void =>
+    visitMovement(termOfCode(debit), termOfCode(credit), amount, this.#addChange)
 
   readonly #addChange = (term: Term, change: number): void => {
     this.#changes.set(term, exactSum(this.#changes.get(term) ?? 0, change))
@@ -121,10 +131,10 @@ export class IndexDigests {
 }
 
 /** Throws where an event cannot be read, and therefore could not be indexed. */
-function indexedEvent(rows: EventRowReader): IndexedEvent {
-  const { position, type, version, movements, actor, requestId, idempotencyKey, at, hash } = rows
+function factsOf(rows: EventRowReader): Omit<IndexedEvent, 'movements'> {
+  const { position, type, version, actor, requestId, idempotencyKey, at, hash } = rows
   if (hash === null) missingColumn(position, `hash at ${at}`)
-  return { type, data: dataOf(rows), movements, entry: { type, version, actor, requestId, idempotencyKey } }
+  return { type, data: dataOf(rows), entry: { type, version, actor, requestId, idempotencyKey } }
 }
 
 /** None where it is no JSON object. */
