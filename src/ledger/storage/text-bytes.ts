@@ -11,7 +11,7 @@ export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_
 /** Up to this length a loop is faster than a native copy. */
 const MAX_LOOP_BYTES = 28
 const ZERO = '0'.charCodeAt(0)
-const HEX = Buffer.from('0123456789abcdef')
+const HEX = new TextEncoder().encode('0123456789abcdef')
 
 /** Builds UTF-8 text piece by piece in a buffer that is used again for the next text. */
 export class Utf8Builder {
