@@ -147,7 +147,7 @@ export interface DrawPage {
  * megabyte, which would block other requests. Bytes are used because PostgreSQL knows the length of an event without
  * reading it, while counting orders would cost more than making the page.
  */
-const SMALL_SEND_BYTES = 1_024
+const SMALL_SEND_BYTES = 680
 const MAX_EXCESS_BYTES = 24 * 1_024
 
 interface DrawRow extends Pick<LedgerEntry, 'position' | 'version' | 'data' | 'at'> {
