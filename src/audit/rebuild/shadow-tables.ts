@@ -116,8 +116,8 @@ export class ShadowTables {
     for (const table of this.#tables) {
       const lines = async function* (): AsyncGenerator<string, void> {
         let chunk: string[] = []
-        for (const id of rows.ids(table.projection)) {
-          chunk.push(table.copyLine(rows.get(table.projection, id)))
+        for (const [, row] of rows.rows(table.projection)) {
+          chunk.push(table.copyLine(row))
           if (chunk.length < CHUNK_ROWS) continue
           count += chunk.length
           yield chunk.join('')

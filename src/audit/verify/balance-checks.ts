@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
+import { RowFile } from '../../ledger/replay/row-file.ts'
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
 
-/** Accounts and, in the same order, their balances. */
-export interface BalanceSnapshot {
-  readonly accounts: readonly string[]
-  readonly balances: readonly (number | bigint)[]
-}
+/** With more accounts in memory than this, all are written to a temporary file. */
+const MAX_ACCOUNTS = 500_000
 
 /** Instead of the index of a currency, for a name that is no account's. */
 const UNKNOWN_CURRENCY = -1
@@ -26,6 +28,9 @@ export class BalanceChecks {
   /** The balances: numbers as long as those are exact. Undefined without a movement. */
   readonly #sums: (number | bigint | undefined)[] = []
   #keepsBalances = true
+  readonly #maxAccounts: number
+  /** The balances of accounts that are not in memory; those in memory replace the same ones here. */
+  #file: RowFile | undefined
   /** The page that is checked. */
   #bytes: Buffer = Buffer.alloc(0)
   /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
@@ -36,12 +41,14 @@ export class BalanceChecks {
   readonly #sumsBefore: (number | bigint | undefined)[] = []
 
   /** `addFinding` gets the findings of the event that is checked. */
-  constructor(addFinding: (check: Check, message: string) => void) {
+  constructor(addFinding: (check: Check, message: string) => void, maxAccounts = MAX_ACCOUNTS) {
     this.#addFinding = addFinding
+    this.#maxAccounts = maxAccounts
   }
 
   /** Throws when the movements cannot be read. */
   check(rows: EventRowReader): void {
+    if (this.#names.length > this.#maxAccounts) this.#spill()
     this.#bytes = rows.bytes
     this.#isValid = true
     this.#changeCount = 0
@@ -64,17 +71,37 @@ export class BalanceChecks {
   }
 
   /** Hands over all balances. From then on only both sides of movements are checked. */
-  takeBalances(): BalanceSnapshot {
+  takeBalances(): KeptBalances {
     this.#keepsBalances = false
+    const file = this.#file === undefined ? null : join(tmpdir(), `balances-${randomUUID()}`)
+    if (file !== null) this.#spill()
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
-    for (let id = 0; id < this.#names.length; id += 1) {
-      const balance = this.#sums[id]
-      if (balance === undefined) continue
-      accounts.push(this.#nameOf(id))
+    for (const [account, balance] of this.#inMemory()) {
+      accounts.push(account)
       balances.push(balance)
     }
-    return { accounts, balances }
+    if (file !== null) this.#file?.moveTo(file)
+    this.#file = undefined
+    return { accounts, balances, file }
+  }
+
+  /** The accounts in memory that had a movement. */
+  *#inMemory(): Generator<readonly [account: string, balance: number | bigint], void> {
+    for (const [id, balance] of this.#sums.entries()) if (balance !== undefined) yield [this.#nameOf(id), balance]
+  }
+
+  /** Forgets all accounts, once their balances are in the file. */
+  #spill(): void {
+    if (this.#keepsBalances || this.#file !== undefined) {
+      this.#file ??= new RowFile()
+      const sorted = [...this.#inMemory()].sort(([a], [b]) => (a < b ? -1 : 1))
+      this.#file.write(sorted.map(([account, balance]) => [account, balanceLine(account, balance)]))
+    }
+    this.#ids.clear()
+    this.#names.length = 0
+    this.#currencies.length = 0
+    this.#sums.length = 0
   }
 
   readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
@@ -113,7 +140,7 @@ export class BalanceChecks {
   #idOf(account: string): number {
     let id = this.#ids.get(account)
     if (id === undefined) {
-      id = this.#sums.push(undefined) - 1
+      id = this.#sums.push(balanceIn(this.#file?.get(account))) - 1
       this.#ids.set(account, id)
       this.#names.push(account)
       this.#currencies.push(currencyIndex(account))
@@ -124,6 +151,14 @@ export class BalanceChecks {
   #nameOf(id: number): string {
     return this.#names[id] ?? ''
   }
+}
+
+/** As `RowTable.line` of a balance. */
+const balanceLine = (account: string, balance: number | bigint): string => `${account}\t${balance}`
+
+/** Of a line of `balanceLine`. */
+function balanceIn(line: string | undefined): number | bigint | undefined {
+  return line === undefined ? undefined : exactSum(0, BigInt(line.slice(line.indexOf('\t') + 1)))
 }
 
 const currencyIndex = (name: string): number =>

@@ -1,10 +1,11 @@
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/event.ts'
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
+import { BalanceChecks } from './balance-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
 
@@ -57,7 +58,7 @@ export class IntegrityChecks {
   }
 
   /** All balances, which are from then on not kept here. */
-  takeBalances(): BalanceSnapshot {
+  takeBalances(): KeptBalances {
     return this.#balances.takeBalances()
   }
 

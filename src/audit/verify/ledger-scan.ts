@@ -78,6 +78,7 @@ export class LedgerScan {
 
   async close(): Promise<void> {
     await this.#rowVerifier.close()
+    this.rows[Symbol.dispose]()
   }
 
   /** Keeps what the ledger's index should say. Call it before the first scan. */

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { lowerThreadPriority } from '../jobs/thread-priority.ts'
-import type { BalanceSnapshot } from './balance-checks.ts'
 import { addIndexPages, checkPage, IntegrityChecks, type PageResult } from './integrity-checks.ts'
 
 // The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
@@ -15,7 +15,7 @@ export type RowVerifierTask =
 export type RowVerifierMessage =
   | { readonly type: 'page-result'; readonly result: PageResult }
   | { readonly type: 'differing-blocks'; readonly bases: readonly number[] }
-  | { readonly type: 'balances'; readonly balances: BalanceSnapshot }
+  | { readonly type: 'balances'; readonly balances: KeptBalances }
 
 /** Nice levels below the main thread, which has more to do. */
 const NICE_OFFSET = 5

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
-import type { BalanceSnapshot } from './balance-checks.ts'
 import { addIndexPages, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
@@ -21,7 +21,7 @@ export interface RowVerifier {
   /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
   differingBlocks(before: number): Promise<readonly number[]>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
-  takeBalances(): Promise<BalanceSnapshot>
+  takeBalances(): Promise<KeptBalances>
   /** The last event of the pages checked so far. */
   readonly last: LastEvent
   close(): Promise<void>
@@ -57,7 +57,7 @@ export class InlineRowVerifier implements RowVerifier {
     return this.#checks.differingBlocks(before)
   }
 
-  async takeBalances(): Promise<BalanceSnapshot> {
+  async takeBalances(): Promise<KeptBalances> {
     return this.#checks.takeBalances()
   }
 
@@ -78,7 +78,7 @@ export class WorkerRowVerifier implements RowVerifier {
   readonly #signal: AbortSignal
   #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
-  #balances: BalanceSnapshot | undefined
+  #balances: KeptBalances | undefined
   #differingBlocks: readonly number[] | undefined
   #failure: Error | undefined
   /** Resumes the caller that waits for progress or failure of the worker. */
@@ -132,7 +132,7 @@ export class WorkerRowVerifier implements RowVerifier {
     return this.#untilAnswered(() => this.#differingBlocks)
   }
 
-  async takeBalances(): Promise<BalanceSnapshot> {
+  async takeBalances(): Promise<KeptBalances> {
     this.#post({ type: 'take-balances' })
     return this.#untilAnswered(() => this.#balances)
   }

@@ -1,11 +1,11 @@
 import { evolveWithMovements } from '../../domain.ts'
-import { NotLoaded, Replay } from '../../ledger/replay/replay.ts'
+import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import { isReadByEvolvers } from '../../ledger/storage/text-bytes.ts'
-import { type BalanceSnapshot, movementError } from './balance-checks.ts'
+import { movementError } from './balance-checks.ts'
 import type { Restore } from './check-checkpoint.ts'
-import { LuckyChecks, SpinChecks } from './draws/draw-checks.ts'
+import { LuckyChecks, replayedTables, SpinChecks } from './draws/draw-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { ProposalChecks } from './proposal-checks.ts'
 
@@ -16,7 +16,7 @@ import { ProposalChecks } from './proposal-checks.ts'
  */
 export class SemanticChecks {
   /** The state replayed so far. */
-  readonly replay = new Replay(evolveWithMovements, isReadByEvolvers)
+  readonly replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers })
   /** From the first one on. */
   readonly restores: Restore[] = []
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
@@ -47,8 +47,8 @@ export class SemanticChecks {
   }
 
   /** Folds all balances from now on, starting with those that `IntegrityChecks` kept so far. */
-  importBalances({ accounts, balances }: BalanceSnapshot): void {
-    this.replay.state.importBalances(accounts, balances)
+  importBalances(balances: KeptBalances): void {
+    this.replay.state.importBalances(balances)
     this.#hasAllBalances = true
   }
 

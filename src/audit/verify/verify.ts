@@ -133,9 +133,9 @@ function checkHead(last: LastEvent, head: Head, isWholeLedger: boolean, findings
 /** Every currency must sum to zero, system accounts included. */
 function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
   const sums = new Map<string, bigint>()
-  for (const account of rows.ids(balances)) {
+  for (const [account, { balance }] of rows.rows(balances)) {
     const currency = currencyOf(account)
-    sums.set(currency, (sums.get(currency) ?? 0n) + (rows.get(balances, account)?.balance ?? 0n))
+    sums.set(currency, (sums.get(currency) ?? 0n) + balance)
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue
@@ -150,7 +150,7 @@ function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
 
 /** The checkpoint that a month was closed with must have the ledger's hash at its position. */
 async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Findings): Promise<void> {
-  const closed = [...rows.ids(closings)].flatMap((month) => rows.get(closings, month) ?? [])
+  const closed = [...rows.rows(closings)].map(([, closing]) => closing)
   const hashes = await snapshot.hashesAt(closed.map(({ last_position }) => last_position))
   for (const { month, closing_id, last_position, checkpoint } of closed) {
     // What comes after the closing cannot have been in its files.
@@ -167,14 +167,14 @@ async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Fi
 /** The amount on hold of each wallet must be the sum of its pending withdrawals. */
 function checkHolds(rows: ReplayState, findings: Findings): void {
   const pending = new Map<string, bigint>()
-  for (const id of rows.ids(withdrawals)) {
-    const request = rows.get(withdrawals, id)
-    if (request?.status !== 'pending') continue
+  for (const [, request] of rows.rows(withdrawals)) {
+    if (request.status !== 'pending') continue
     const wallet = walletAccount(request.user_id, request.wallet)
     pending.set(wallet, (pending.get(wallet) ?? 0n) + BigInt(request.amount))
   }
-  for (const account of new Set([...pending.keys(), ...rows.ids(holds)])) {
-    const held = rows.get(holds, account)?.held ?? 0n
+  const holding = new Map([...rows.rows(holds)].map(([account, { held }]) => [account, held]))
+  for (const account of new Set([...pending.keys(), ...holding.keys()])) {
+    const held = holding.get(account) ?? 0n
     const expected = pending.get(account) ?? 0n
     if (held === expected) continue
     findings.add({

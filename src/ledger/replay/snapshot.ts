@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
-import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
+import { copyBinaryRows, copyLines, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/event-hash.ts'
 import { binaryColumns } from '../storage/event-row-reader.ts'
 import { asText, type TextRow } from '../storage/row-table.ts'
@@ -79,6 +79,11 @@ export class Snapshot {
   /** The rows of a query without parameters. */
   rows(query: string): AsyncGenerator<readonly Fields[], void> {
     return copyRows(this.#client, query)
+  }
+
+  /** As `rows`, a line for each row. */
+  lines(query: string): AsyncGenerator<readonly string[], void> {
+    return copyLines(this.#client, query)
   }
 
   /** As `rows`, in PostgreSQL's binary format. */

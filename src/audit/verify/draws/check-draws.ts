@@ -5,7 +5,7 @@ import { rowForNumber, totalWeight } from '../../../features/gifts/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type DrawObserver, drawColumns, LuckyChecks, SpinChecks } from './draw-checks.ts'
+import { type DrawObserver, drawColumns, LuckyChecks, replayedTables, SpinChecks } from './draw-checks.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 
 interface DrawFault {
@@ -44,7 +44,8 @@ interface OddsCounts {
 
 /** Recomputes every draw of the ledger, and compares the frequency of each outcome with the expected one. */
 export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawReport> {
-  const replay = new Replay(evolveWithMovements)
+  const replay = new Replay(evolveWithMovements, { tables: replayedTables })
+  using _ = replay.state
   const faults: DrawFault[] = []
   const tables = new Map<string, OddsCounts>()
   const spins = new Map<number, number[]>()
