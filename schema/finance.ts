@@ -211,7 +211,15 @@ const work = {
   seconds_left: nullable(Type.Integer({ minimum: 0, description: 'while it runs and its rate is known' })),
 }
 
-const jobKinds = ['verification', 'streamed-verification', 'closing', 'trial-balance', 'draws', 'rebuild'] as const
+const jobKinds = [
+  'verification',
+  'streamed-verification',
+  'closing',
+  'trial-balance',
+  'draws',
+  'rebuild',
+  'seal',
+] as const
 
 /** Something that takes long. */
 export const Job = named(

@@ -7,6 +7,7 @@ import { currencies, currencyOf, isAccount, limitViolation, type Movement } from
 import { exactSum } from '../../ledger/rules/money.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
+import { digestOfLines, type LinesDigest } from './line-digests.ts'
 
 /** With more accounts in memory than this, all are written to a temporary file. */
 const MAX_ACCOUNTS = 500_000
@@ -31,6 +32,8 @@ export class BalanceChecks {
   readonly #maxAccounts: number
   /** The balances of accounts that are not in memory; those in memory replace the same ones here. */
   #file: RowFile | undefined
+  /** Whether the file has what memory had. */
+  #hasSpilled = false
   /** The page that is checked. */
   #bytes: Buffer = Buffer.alloc(0)
   /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
@@ -44,6 +47,11 @@ export class BalanceChecks {
   constructor(addFinding: (check: Check, message: string) => void, maxAccounts = MAX_ACCOUNTS) {
     this.#addFinding = addFinding
     this.#maxAccounts = maxAccounts
+  }
+
+  /** Begins with the balances that a `RowFile` saved. */
+  begin(path: string): void {
+    this.#file = new RowFile([path])
   }
 
   /** Throws when the movements cannot be read. */
@@ -70,18 +78,28 @@ export class BalanceChecks {
     this.#addFinding('rules', fault)
   }
 
-  /** Hands over all balances. From then on only both sides of movements are checked. */
+  /** The digest of all balances, as lines of their table. */
+  digest(): LinesDigest {
+    return digestOfLines(this.#lines())
+  }
+
+  *#lines(): Generator<string, void> {
+    for (const [account, balance] of this.#inMemory()) yield balanceLine(account, balance)
+    for (const [account, line] of this.#file?.rows() ?? []) if (!this.#ids.has(account)) yield line
+  }
+
+  /** Hands over all balances, without those that it began with. From then on only both sides of movements are checked. */
   takeBalances(): KeptBalances {
     this.#keepsBalances = false
-    const file = this.#file === undefined ? null : join(tmpdir(), `balances-${randomUUID()}`)
-    if (file !== null) this.#spill()
+    const file = this.#hasSpilled ? join(tmpdir(), `balances-${randomUUID()}`) : null
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
     for (const [account, balance] of this.#inMemory()) {
       accounts.push(account)
       balances.push(balance)
     }
-    if (file !== null) this.#file?.moveTo(file)
+    if (file !== null) this.#file?.saveChanges(file)
+    this.#file?.[Symbol.dispose]()
     this.#file = undefined
     return { accounts, balances, file }
   }
@@ -93,7 +111,8 @@ export class BalanceChecks {
 
   /** Forgets all accounts, once their balances are in the file. */
   #spill(): void {
-    if (this.#keepsBalances || this.#file !== undefined) {
+    if (this.#keepsBalances) {
+      this.#hasSpilled = true
       this.#file ??= new RowFile()
       const sorted = [...this.#inMemory()].sort(([a], [b]) => (a < b ? -1 : 1))
       this.#file.write(sorted.map(([account, balance]) => [account, balanceLine(account, balance)]))

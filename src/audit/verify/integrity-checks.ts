@@ -8,6 +8,7 @@ import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { BalanceChecks } from './balance-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
+import type { LinesDigest } from './line-digests.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -35,6 +36,14 @@ export class IntegrityChecks {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
+  /** Begins after an event, with the balances as of it. */
+  begin({ position, hash, at }: LastEvent, balances: string | null): void {
+    this.#position = position
+    this.#hash = hash
+    this.#at = at
+    if (balances !== null) this.#balances.begin(balances)
+  }
+
   /** From now on digests are kept of what the index should say of the events. */
   expectIndex(): void {
     this.#index = new IndexDigests()
@@ -55,6 +64,11 @@ export class IntegrityChecks {
     const findings = this.#findings
     this.#findings = []
     return findings
+  }
+
+  /** The digest of all balances after the events so far. */
+  balancesDigest(): LinesDigest {
+    return this.#balances.digest()
   }
 
   /** All balances, which are from then on not kept here. */

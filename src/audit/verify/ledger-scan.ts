@@ -2,10 +2,14 @@ import { systemClock } from '../../db/async.ts'
 import { Pace } from '../../db/pace.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
+import { balances } from '../../ledger/rules/account.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import type { Head } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Progress } from '../jobs/job-rows.ts'
+import type { OpenedSeal } from '../seals/open-seal.ts'
+import { proveSeal } from '../seals/prove-seal.ts'
+import type { Sealed } from '../seals/read-seals.ts'
 import type { Restore } from './check-checkpoint.ts'
 import type { Finding, Findings } from './finding.ts'
 import type { LastEvent } from './integrity-checks.ts'
@@ -33,7 +37,7 @@ const MIN_WORKER_EVENTS = 30_000
 export const rangeUrgency = (events: number, before: number): number => (events > before / 2 ? 1 : 0)
 
 /**
- * Reads the ledger from its first event on, checks each event and folds it. Stored events never change, so they are read
+ * Reads the ledger from its first event or a seal on, checks each event and folds it. Stored events never change, so they are read
  * page by page without one transaction that would have to stay open for all of it.
  */
 export class LedgerScan {
@@ -44,36 +48,54 @@ export class LedgerScan {
   readonly #options: ScanOptions
   readonly #pace: Pace
   #checkedAt = systemClock.now()
-  readonly #semanticChecks = new SemanticChecks()
+  readonly #semanticChecks: SemanticChecks
   readonly #rowVerifier: RowVerifier
   /** The position after the last one that was read. */
-  #next = 1
+  #next: number
+  readonly #first: number
   #total: number
   /** Events of the range before this one. */
   #lastRangeEvents = Number.POSITIVE_INFINITY
   /** The urgency of the range that is read. */
   #rangeUrgency = 0
 
-  private constructor(snapshot: Snapshot, findings: Findings, options: ScanOptions, pace: Pace, head: Head) {
+  private constructor(
+    snapshot: Snapshot,
+    findings: Findings,
+    options: ScanOptions,
+    pace: Pace,
+    head: Head,
+    seal: OpenedSeal | null,
+  ) {
     this.#snapshot = snapshot
     this.#findings = findings
     this.#options = options
     this.#pace = pace
+    this.#first = (seal?.last.position ?? 0) + 1
+    this.#next = this.#first
     this.#total = head.position
+    this.#semanticChecks = new SemanticChecks(seal?.tables)
     const onPageResult: OnPageResult = ({ findings: found }) => findings.addAll(found)
     this.#rowVerifier =
-      head.position < MIN_WORKER_EVENTS
+      head.position - this.#first < MIN_WORKER_EVENTS
         ? new InlineRowVerifier(onPageResult)
         : new WorkerRowVerifier(onPageResult, options.signal)
+    if (seal !== null) this.#rowVerifier.begin(seal.last, seal.tables.get(balances.name) ?? null)
   }
 
-  /** The caller closes it. */
-  static async start(snapshot: Snapshot, head: Head, findings: Findings, options: ScanOptions): Promise<LedgerScan> {
+  /** Begins at a seal, if one is given. The caller closes it. */
+  static async start(
+    snapshot: Snapshot,
+    head: Head,
+    findings: Findings,
+    options: ScanOptions,
+    seal: OpenedSeal | null = null,
+  ): Promise<LedgerScan> {
     const pace = new Pace(PAGE_LIMITS)
     pace.look((await snapshot.head()).position)
     await systemClock.sleep(FIRST_CHECK_MS)
     pace.look((await snapshot.head()).position)
-    return new LedgerScan(snapshot, findings, options, pace, head)
+    return new LedgerScan(snapshot, findings, options, pace, head, seal)
   }
 
   async close(): Promise<void> {
@@ -106,15 +128,16 @@ export class LedgerScan {
    * when they are more than half as many as those of the call before, it reads them without resting.
    */
   async scanUpTo(position: number, checkRange: CheckRange = async () => []): Promise<void> {
-    this.#total = position
+    this.#total = Math.max(this.#total, position)
     const rangeEvents = position - this.#next + 1
     this.#rangeUrgency = rangeUrgency(rangeEvents, this.#lastRangeEvents)
     this.#lastRangeEvents = rangeEvents
-    await this.#scanRange(position, checkRange)
+    await this.scanPart(position, checkRange)
     this.#rangeUrgency = 0
   }
 
-  async #scanRange(position: number, checkRange: CheckRange): Promise<void> {
+  /** As `scanUpTo`, where it is known already that more events follow. */
+  async scanPart(position: number, checkRange: CheckRange): Promise<void> {
     const concurrentCheck = new ConcurrentCheck(checkRange)
     while (this.#next <= position && !this.#findings.isFull) {
       const isPaced = this.#pace.isBusy && this.#urgency < 1
@@ -150,6 +173,13 @@ export class LedgerScan {
   /** Waits until the row verifier has checked all that was read. */
   async drain(): Promise<void> {
     await this.#rowVerifier.drain()
+  }
+
+  /** Compares what seals say with the rows that were replayed so far. */
+  async proveSeal(sealed: Sealed): Promise<void> {
+    if (this.#findings.isFull) return
+    for (const finding of proveSeal(sealed, this.rows, await this.#rowVerifier.balancesDigest()))
+      this.#findings.add(finding)
   }
 
   /** Moves the balances from the row verifier to `rows`. Call it once. */
@@ -191,7 +221,7 @@ export class LedgerScan {
   /** As `onPage`, for work that rests by itself. */
   readonly onPiece = (): void => {
     this.#options.signal.throwIfAborted()
-    this.#options.progress({ events: this.count, of: Math.max(this.#total, this.count) })
+    this.#options.progress({ events: this.count, of: Math.max(this.#total - this.#first + 1, this.count) })
   }
 
   async #checkLoad(): Promise<void> {

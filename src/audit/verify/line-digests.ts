@@ -52,3 +52,20 @@ const laneOf = (digest: string, lane: number): number =>
   (digest.charCodeAt(4 * lane + 1) << 8) |
   (digest.charCodeAt(4 * lane + 2) << 16) |
   (digest.charCodeAt(4 * lane + 3) << 24)
+
+export interface LinesDigest {
+  readonly rows: number
+  /** The sums of the words of the hashes of all lines, as hex. */
+  readonly digest: string
+}
+
+export function digestOfLines(lines: Iterable<string>): LinesDigest {
+  const sums = new Uint32Array(LANES)
+  let rows = 0
+  for (const line of lines) {
+    rows += 1
+    const digest = hash('sha256', line, 'binary')
+    for (let lane = 0; lane < LANES; lane += 1) sums[lane] = (sums[lane] ?? 0) + laneOf(digest, lane)
+  }
+  return { rows, digest: Array.from(sums, (sum) => sum.toString(16).padStart(8, '0')).join('') }
+}

@@ -3,10 +3,13 @@ import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import { addIndexPages, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
+import type { LinesDigest } from './line-digests.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
 /** Runs the integrity checks page by page, inline or in a worker. */
 export interface RowVerifier {
+  /** `IntegrityChecks.begin`; call it before anything else. */
+  begin(last: LastEvent, balances: string | null): void
   /**
    * Queues a page to be checked, and waits while too many are queued. The page must not be used afterwards: its memory
    * may have been transferred to the worker. Rejects when the worker failed.
@@ -20,6 +23,8 @@ export interface RowVerifier {
   submitIndexPages(pages: Page, after: number): Promise<void>
   /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
   differingBlocks(before: number): Promise<readonly number[]>
+  /** `IntegrityChecks.balancesDigest`, once all pages are checked. */
+  balancesDigest(): Promise<LinesDigest>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
   takeBalances(): Promise<KeptBalances>
   /** The last event of the pages checked so far. */
@@ -39,6 +44,10 @@ export class InlineRowVerifier implements RowVerifier {
     this.#onPageResult = onPageResult
   }
 
+  begin(last: LastEvent, balances: string | null): void {
+    this.#checks.begin(last, balances)
+  }
+
   async submit(rows: Page): Promise<void> {
     this.#onPageResult(checkPage(this.#checks, rows))
   }
@@ -55,6 +64,10 @@ export class InlineRowVerifier implements RowVerifier {
 
   async differingBlocks(before: number): Promise<readonly number[]> {
     return this.#checks.differingBlocks(before)
+  }
+
+  async balancesDigest(): Promise<LinesDigest> {
+    return this.#checks.balancesDigest()
   }
 
   async takeBalances(): Promise<KeptBalances> {
@@ -79,6 +92,7 @@ export class WorkerRowVerifier implements RowVerifier {
   #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
   #balances: KeptBalances | undefined
+  #balancesDigest: LinesDigest | undefined
   #differingBlocks: readonly number[] | undefined
   #failure: Error | undefined
   /** Resumes the caller that waits for progress or failure of the worker. */
@@ -97,6 +111,8 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#worker.on('message', (message: RowVerifierMessage) => {
       if (message.type === 'balances') {
         this.#balances = message.balances
+      } else if (message.type === 'balances-digest') {
+        this.#balancesDigest = message.digest
       } else if (message.type === 'differing-blocks') {
         this.#differingBlocks = message.bases
       } else {
@@ -108,6 +124,11 @@ export class WorkerRowVerifier implements RowVerifier {
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#fail(new Error('the row verifier thread ended before it was done')))
+  }
+
+  begin(last: LastEvent, balances: string | null): void {
+    this.#last = last
+    this.#post({ type: 'begin', last, balances })
   }
 
   async submit(rows: Page): Promise<void> {
@@ -130,6 +151,12 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#differingBlocks = undefined
     this.#post({ type: 'find-differing-blocks', before })
     return this.#untilAnswered(() => this.#differingBlocks)
+  }
+
+  async balancesDigest(): Promise<LinesDigest> {
+    this.#balancesDigest = undefined
+    this.#post({ type: 'digest-balances' })
+    return this.#untilAnswered(() => this.#balancesDigest)
   }
 
   async takeBalances(): Promise<KeptBalances> {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { evolveWithMovements } from '../../domain.ts'
 import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
@@ -16,7 +17,7 @@ import { ProposalChecks } from './proposal-checks.ts'
  */
 export class SemanticChecks {
   /** The state replayed so far. */
-  readonly replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers })
+  readonly replay: Replay
   /** From the first one on. */
   readonly restores: Restore[] = []
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
@@ -26,7 +27,9 @@ export class SemanticChecks {
   #findings: EventFinding[] = []
   #count = 0
 
-  constructor() {
+  /** `base`: as of `ReplayOptions`. */
+  constructor(base: ReadonlyMap<string, string> = new Map()) {
+    this.replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers, base })
     const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
     this.#draws = [
       new LuckyChecks({ onFault: fault, onLuckyDraw: () => {} }),
@@ -49,6 +52,7 @@ export class SemanticChecks {
   /** Folds all balances from now on, starting with those that `IntegrityChecks` kept so far. */
   importBalances(balances: KeptBalances): void {
     this.replay.state.importBalances(balances)
+    if (balances.file !== null) rmSync(balances.file)
     this.#hasAllBalances = true
   }
 

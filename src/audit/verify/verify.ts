@@ -2,6 +2,7 @@ import { tables } from '../../domain.ts'
 import { walletAccount } from '../../features/agency/dollars.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { closings } from '../../features/closings/closing.ts'
+import { acknowledgements } from '../../features/closings/finding.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { balances, currencyOf, holds } from '../../ledger/rules/account.ts'
@@ -9,12 +10,14 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Head } from '../../ledger/storage/event-hash.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint.ts'
+import { checkSnapshot, type OpenedSeal, openFirstSeal } from '../seals/open-seal.ts'
+import { readSeals, type Sealed } from '../seals/read-seals.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkReplies } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
-import { type Finding, Findings, MAX_FINDINGS } from './finding.ts'
+import { type Finding, Findings, idOfFinding, MAX_FINDINGS } from './finding.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
 import { LedgerScan, type ScanOptions } from './ledger-scan.ts'
@@ -25,6 +28,10 @@ export interface Verification {
   readonly events: number
   /** By position; empty when the books are sound. */
   readonly findings: readonly Finding[]
+  /** The position of the seal that it began at: no event up to there was read. Left out where it began at 1. */
+  readonly seal?: number
+  /** Why it did not begin at a newer seal, in sentences. Left out where nothing is to be said. */
+  readonly notices?: readonly string[]
 }
 
 /** What is verified. */
@@ -35,15 +42,22 @@ export interface VerifyTarget {
   readonly checkpoint: CheckpointHead | null
   /** Decrypts the records of the vault; without it only missing ones are found. */
   readonly piiKey?: string | null
+  /** The folder of snapshots. Left out: begins at position 1, as with `full`, and reads none. */
+  readonly sealsFolder?: string
+  /** Begins at position 1 and checks all seals, instead of beginning at the newest seal that has a snapshot. */
+  readonly full?: boolean
 }
 
-interface VerifyOptions extends ScanOptions, VerifyTarget {}
+interface VerifyOptions extends ScanOptions, VerifyTarget {
+  /** Gets the replayed rows, which are those of the tables, where nobody has to acknowledge or correct anything. */
+  readonly whenSound?: (last: LastEvent, rows: ReplayState) => Promise<void>
+}
 
 /** Fewer events than this are left to be read in the transaction that compares the tables. */
 const MAX_FROZEN_EVENTS = 500
 
 /**
- * Replays the ledger and checks that positions have no gap, that every hash covers the one before, that times do not
+ * Replays the ledger, from a seal or its first event on, and checks that positions have no gap, that every hash covers the one before, that times do not
  * decrease, that every event can be read, balances and breaks no rule, and every draw; then that the head, the stored
  * replies and every row of the tables match the events, and that the records of the vault can be read. Throws when `asOf` is beyond the end.
  *
@@ -64,13 +78,20 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings(await readAcknowledged(snapshot))
-  const scan = await LedgerScan.start(snapshot, head, findings, options)
+  const seals = await readSeals(snapshot, asOf ?? head.position, asOf ?? head.position)
+  const { seal, notices } = await beginning(snapshot, options, seals, findings, closing)
+  const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
-  const indexChecks = new IndexChecks(scan)
+  const indexChecks = new IndexChecks(scan, scan.next - 1)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndex()
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
     checkReplies(rangeSnapshot, from, upTo)
+  for (const sealed of seals.toReversed()) {
+    if (sealed.position < scan.next) continue
+    await scan.scanPart(sealed.position, checkRange)
+    await scan.proveSeal(sealed)
+  }
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
   while (asOf === null && !findings.isFull) {
@@ -113,8 +134,40 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkCheckpoint(options.checkpoint, hashes, scan.last.position, scan.restores, findings)
   }
   for (const finding of differences) findings.add(finding)
-  const { position, events } = findings.cutoff ?? { position: scan.last.position, events: scan.count }
-  return { position, events, findings: findings.sorted() }
+  const { last, rows } = scan
+  const isOpen = (finding: Finding): boolean => rows.get(acknowledgements, idOfFinding(finding)) === undefined
+  if (!findings.sorted().some(isOpen)) await options.whenSound?.(last, rows)
+  const { position, events } = findings.cutoff ?? { position: last.position, events: scan.count }
+  return {
+    position,
+    events,
+    findings: findings.sorted(),
+    ...(seal !== null && { seal: seal.last.position }),
+    ...(notices.length > 0 && { notices }),
+  }
+}
+
+/** The seal to begin at, and what is to be said of others. With `full` all snapshots are checked. */
+async function beginning(
+  snapshot: Snapshot,
+  { sealsFolder, full = false, checkpoint }: VerifyTarget,
+  seals: readonly Sealed[],
+  findings: Findings,
+  closing: AsyncDisposableStack,
+): Promise<{ readonly seal: OpenedSeal | null; readonly notices: readonly string[] }> {
+  if (sealsFolder === undefined) return { seal: null, notices: [] }
+  if (!full) {
+    // Events after the checkpoint have to be read.
+    const usable = seals.filter(({ position }) => checkpoint === null || position <= checkpoint.position)
+    return openFirstSeal(snapshot, sealsFolder, usable, findings, closing)
+  }
+  const notices: string[] = []
+  for (const sealed of seals) {
+    const checked = await checkSnapshot(snapshot, sealsFolder, sealed)
+    if ('notice' in checked) notices.push(checked.notice)
+    else if ('check' in checked) findings.add(checked)
+  }
+  return { seal: null, notices }
 }
 
 /** The head has position and hash of the last event. Its time is that of the last batch, which may have no events. */

@@ -12,7 +12,7 @@ export interface KeptBalances {
   readonly accounts: readonly string[]
   /** In the order of `accounts`. */
   readonly balances: readonly (number | bigint)[]
-  /** Where a `RowFile` moved those of further accounts; null: there are none. */
+  /** Where a `RowFile` saved those of further accounts, which may be removed once they are imported; null: there are none. */
   readonly file: string | null
 }
 
@@ -37,12 +37,14 @@ export interface ReplayOptions {
   readonly keepsBalance?: (account: string) => boolean
   /** The tables whose rows may be written to temporary files. */
   readonly tables?: readonly RowTable[]
+  /** Where a `RowFile` saved the rows that the state begins with, by the name of their table. Default: without any. */
+  readonly base?: ReadonlyMap<string, string>
   /** With more rows in memory than this, those of the largest table are written to its file. */
   readonly maxRows?: number
 }
 
-/** Some 200 MB. */
-const MAX_ROWS = 400_000
+/** Some 120 MB. */
+const MAX_ROWS = 250_000
 
 /** In the undo log: there was no such row in memory. */
 const NOT_IN_MEMORY = Symbol('not in memory')
@@ -55,6 +57,7 @@ export class ReplayState implements WritableState, Disposable {
   readonly #tables = new Map<string, ReplayedTable>()
   /** By name. */
   readonly #rowTables: ReadonlyMap<string, RowTable>
+  readonly #base: ReadonlyMap<string, string>
   readonly #maxRows: number
   /** Rows in memory, of all tables. */
   #count = 0
@@ -72,9 +75,11 @@ export class ReplayState implements WritableState, Disposable {
   /** By projection, the ids set since `trackChanges`. */
   #changed: Map<string, Set<string>> | undefined
 
-  constructor({ keepsBalance = () => true, tables = [], maxRows = MAX_ROWS }: ReplayOptions = {}) {
+  constructor({ keepsBalance = () => true, tables = [], base = new Map(), maxRows = MAX_ROWS }: ReplayOptions = {}) {
     this.#keepsBalance = keepsBalance
     this.#rowTables = new Map(tables.map((table) => [table.projection.name, table]))
+    this.#base = base
+    for (const [name, path] of base) this.#tableOf(name).file = new RowFile([path])
     this.#maxRows = tables.length === 0 ? Number.POSITIVE_INFINITY : maxRows
   }
 
@@ -108,13 +113,14 @@ export class ReplayState implements WritableState, Disposable {
     return balance
   }
 
-  /** Replaces all balances by those kept elsewhere; from then on they are kept here. */
+  /** Replaces the balances by those kept elsewhere, which began with the same ones; from then on they are kept here. */
   importBalances({ accounts, balances: sums, file }: KeptBalances): void {
     this.#keepsBalance = () => true
     this.#lastReadTable = undefined
     const table = this.#tableOf(balances.name)
     table.file?.[Symbol.dispose]()
-    table.file = file === null ? undefined : new RowFile(file)
+    const files = [file, this.#base.get(balances.name)].filter((path) => typeof path === 'string')
+    table.file = files.length === 0 ? undefined : new RowFile(files)
     this.#count += accounts.length - table.cells.size
     table.cells = new Map()
     for (const [i, account] of accounts.entries())
@@ -142,10 +148,15 @@ export class ReplayState implements WritableState, Disposable {
     for (const [id, line] of file?.rows() ?? []) if (!cells.has(id)) yield line
   }
 
+  /** Writes all rows of a projection to a path, for another state to begin with. */
+  save({ name }: Projection<unknown>, path: string): void {
+    this.#spill(this.#tableOf(name)).saveAll(path)
+  }
+
   /** Keeps what was set so far. */
   checkpoint(): void {
     this.#undoLength = 0
-    if (this.#count > this.#maxRows) this.#spill()
+    if (this.#count > this.#maxRows) this.#spillLargest()
   }
 
   /** Undoes what was set since the last checkpoint. */
@@ -203,19 +214,22 @@ export class ReplayState implements WritableState, Disposable {
     return cell
   }
 
-  /** Moves the rows of the largest table from memory to its file. */
-  #spill(): void {
+  #spillLargest(): void {
     let largest: ReplayedTable | undefined
     for (const table of this.#tables.values())
       if (largest === undefined || table.cells.size > largest.cells.size) largest = table
-    if (largest === undefined) return
-    const rowTable = this.#rowTableOf(largest.name)
-    const changed = [...largest.cells].filter(([, { isChanged }]) => isChanged).sort(([a], [b]) => (a < b ? -1 : 1))
-    largest.file ??= new RowFile()
-    largest.file.write(changed.map(([id, { row }]) => [id, row === undefined ? undefined : rowTable.line(row)]))
-    this.#count -= largest.cells.size
-    largest.cells = new Map()
+    if (largest !== undefined) this.#spill(largest)
+  }
+
+  /** Moves the rows of a table from memory to its file. */
+  #spill(table: ReplayedTable): RowFile {
+    const rowTable = this.#rowTableOf(table.name)
+    const file = (table.file ??= new RowFile())
+    file.write(changedLines(table, rowTable))
+    this.#count -= table.cells.size
+    table.cells = new Map()
     this.#lastReadTable = undefined
+    return file
   }
 
   #tableOf(name: string): ReplayedTable {
@@ -228,6 +242,17 @@ export class ReplayState implements WritableState, Disposable {
     const table = this.#rowTables.get(name)
     if (table === undefined) throw new Error(`rows of ${name} cannot be written to a file`)
     return table
+  }
+}
+
+/** The rows in memory that differ from the file, in the order of their ids. */
+function* changedLines(
+  { cells }: ReplayedTable,
+  rowTable: RowTable,
+): Generator<readonly [id: string, line: string | null], void> {
+  for (const id of [...cells.keys()].sort()) {
+    const cell = cells.get(id)
+    if (cell?.isChanged === true) yield [id, cell.row === undefined ? null : rowTable.line(cell.row)]
   }
 }
 

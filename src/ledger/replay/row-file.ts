@@ -1,51 +1,66 @@
-import { rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
-/** Rows of one table, as text by id, in a file that is gone when it is closed or its process ends. */
+const CREATE_ROWS = 'rows (id text primary key, line text) without rowid'
+
+/**
+ * Rows of one table, as text by id, in a file that is gone when it is closed or its process ends. They may begin with those
+ * of other files, which do not change.
+ */
 export class RowFile implements Disposable {
   readonly #database: DatabaseSync
-  readonly #get: StatementSync
+  /** Its own rows first, then those of the other files. A row without a line was deleted. */
+  readonly #gets: readonly StatementSync[]
   readonly #put: StatementSync
-  readonly #remove: StatementSync
+  readonly #selectAll: string
 
-  /** Empty, or with the rows that `moveTo` wrote to a path, which it takes over. */
-  constructor(path?: string) {
+  /** `others`: paths that `saveChanges` or `saveAll` wrote, the newest first. */
+  constructor(others: readonly string[] = []) {
     // SQLite deletes a database without a name by itself.
-    this.#database = new DatabaseSync(path ?? '')
+    this.#database = new DatabaseSync('')
     this.#database.exec(`pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -32768;
-      create table if not exists rows (id text primary key, line text not null) without rowid`)
-    this.#get = this.#database.prepare('select line from rows where id = ?')
-    this.#put = this.#database.prepare('insert or replace into rows values (?, ?)')
-    this.#remove = this.#database.prepare('delete from rows where id = ?')
-    // The open file remains until it is closed.
-    if (path !== undefined) rmSync(path)
+      create table ${CREATE_ROWS}`)
+    for (const [i, path] of others.entries()) this.#database.prepare(`attach ? as other_${i}`).run(path)
+    const tables = ['main.rows', ...others.map((_, i) => `other_${i}.rows`)]
+    this.#gets = tables.map((table) => this.#database.prepare(`select line from ${table} where id = ?`))
+    this.#put = this.#database.prepare('insert or replace into main.rows values (?, ?)')
+    this.#selectAll = tables
+      .map((table, i) => {
+        const isNewest = tables.slice(0, i).map((newer) => `not exists (select 1 from ${newer} n where n.id = t.id)`)
+        return `select id, line from ${table} t where ${['line is not null', ...isNewest].join(' and ')}`
+      })
+      .join(' union all ')
   }
 
   get(id: string): string | undefined {
-    const line = this.#get.get(id)?.['line']
-    return line === undefined ? undefined : String(line)
+    for (const get of this.#gets) {
+      const found = get.get(id)
+      if (found !== undefined) return found['line'] === null ? undefined : String(found['line'])
+    }
+    return undefined
   }
 
   /** Replaces rows, or deletes those without a line; in the order of ids it is fastest. */
-  write(changes: Iterable<readonly [id: string, line: string | undefined]>): void {
+  write(changes: Iterable<readonly [id: string, line: string | null]>): void {
     this.#database.exec('begin')
-    for (const [id, line] of changes) {
-      if (line === undefined) this.#remove.run(id)
-      else this.#put.run(id, line)
-    }
+    for (const [id, line] of changes) this.#put.run(id, line)
     this.#database.exec('commit')
   }
 
-  /** All rows by id. Write nothing until the last one was read. */
+  /** All rows, in no order. Write nothing until the last one was read. */
   *rows(): Generator<readonly [id: string, line: string], void> {
-    const all = this.#database.prepare('select id, line from rows order by id')
-    for (const { id, line } of all.iterate()) yield [String(id), String(line)]
+    for (const { id, line } of this.#database.prepare(this.#selectAll).iterate()) yield [String(id), String(line)]
   }
 
-  /** Writes all rows to a path where nothing is yet, and closes this file. */
-  moveTo(path: string): void {
-    this.#database.prepare('vacuum into ?').run(path)
-    this.#database.close()
+  /** Writes what `write` changed to a path where nothing is yet. */
+  saveChanges(path: string): void {
+    this.#database.prepare('vacuum main into ?').run(path)
+  }
+
+  /** Writes all rows to a path where nothing is yet. */
+  saveAll(path: string): void {
+    this.#database.prepare('attach ? as target').run(path)
+    this.#database.exec(`pragma target.journal_mode = off; pragma target.synchronous = off;
+      create table target.${CREATE_ROWS}; insert into target.rows ${this.#selectAll} order by id; detach target`)
   }
 
   [Symbol.dispose](): void {

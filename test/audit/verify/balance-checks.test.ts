@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
 import { BalanceChecks, movementError } from '../../../src/audit/verify/balance-checks.ts'
@@ -63,7 +64,9 @@ test('balances from bytes are those of the rules, and each fault is found once',
         const { found, checks } = checked(events, maxAccounts)
         t.same(found, expected)
         using state = new ReplayState({ tables: ledgerTables })
-        state.importBalances(checks.takeBalances())
+        const kept = checks.takeBalances()
+        state.importBalances(kept)
+        if (kept.file !== null) rmSync(kept.file)
         t.same(new Map(state.rows(balances)), new Map(whole.rows(balances)))
       }
     }),

@@ -1,0 +1,35 @@
+import type { EventData } from '../../../schema/events.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { CheckpointSigner } from '../checkpoint.ts'
+import type { ScanOptions } from '../verify/ledger-scan.ts'
+import { type Verification, verify } from '../verify/verify.ts'
+import { snapshotFolder, writeSnapshot } from './snapshot-files.ts'
+
+interface SealOptions extends ScanOptions {
+  readonly sealsFolder: string
+  readonly signer: CheckpointSigner
+  readonly piiKey: string | null
+}
+
+interface Made {
+  readonly verification: Verification
+  /** What the caller records; null where the verification found something. */
+  readonly sealed: EventData<'ledger-sealed'> | null
+}
+
+/** Verifies the ledger and writes a snapshot of the replayed rows, which are those of the tables. */
+export async function makeSeal(url: string, { signer, ...options }: SealOptions): Promise<Made> {
+  let sealed: EventData<'ledger-sealed'> | null = null
+  const verification = await verify(url, {
+    ...options,
+    asOf: null,
+    checkpoint: null,
+    async whenSound({ position, hash }, rows) {
+      if (position === 0) throw new Error('The ledger has no event.')
+      const tables = await writeSnapshot(snapshotFolder(options.sealsFolder, { position, hash }), rows)
+      const checkpoint = signer.sign({ position, hash, at: isoMicros(Date.now() * 1000) })
+      sealed = { position, tables: [...tables], checkpoint }
+    },
+  })
+  return { verification, sealed }
+}
