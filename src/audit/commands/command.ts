@@ -5,6 +5,7 @@ import { type Currency, currencies, isAccount } from '../../ledger/rules/account
 import type { AuditDatabase } from '../database.ts'
 import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/period.ts'
 import { InvalidQuery, type QueryContext, withReads } from '../reports/query-context.ts'
+import { sealsFolderOf } from '../seals/seals-folder.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command gets in addition to its flags. */
@@ -73,12 +74,13 @@ function parseWholeNumber(text: string): number | null {
 
 /** Calls `work` with connections of its own, a context that draws progress and carries the command's signal, and the address. */
 export async function withQueryContext<Result>(
-  { reportUrl, terminal, signal }: CommandContext,
+  { reportUrl, env, terminal, signal }: CommandContext,
   work: (db: Kysely<Tables>, context: QueryContext, url: string) => Promise<Result>,
 ): Promise<Result> {
   const url = await reportUrl()
   try {
-    return await withReads(url, signal, terminal.progress, (db, context) => work(db, context, url))
+    const run = (db: Kysely<Tables>, context: QueryContext) => work(db, context, url)
+    return await withReads(url, signal, terminal.progress, run, sealsFolderOf(env))
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { readInputFile } from '../../config/files.ts'
 import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
-import { sealsFolderOf } from '../seals/snapshot-files.ts'
+import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
 import { type Verification, verify } from '../verify/verify.ts'
 import { type CommandContext, JSON_FLAG, parsePositionFlag, type RegisterCommand } from './command.ts'

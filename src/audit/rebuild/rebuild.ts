@@ -1,6 +1,9 @@
 import { tables } from '../../domain.ts'
 import { acknowledgements } from '../../features/closings/finding.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
+import type { Head } from '../../ledger/storage/event-hash.ts'
+import { type OpenedSeal, openFirstSeal } from '../seals/open-seal.ts'
+import { readSeals } from '../seals/read-seals.ts'
 import { readAcknowledged } from '../verify/acknowledged-findings.ts'
 import { type Finding, Findings, formatFinding, idOfFinding } from '../verify/finding.ts'
 import { LedgerScan, rangeUrgency, type ScanOptions } from '../verify/ledger-scan.ts'
@@ -14,6 +17,15 @@ export interface RebuildResult {
   readonly rows: number
   /** How long commands had to wait for the swap. */
   readonly swapMs: number
+  /** The position of the seal that it began at; null where it began at 1. */
+  readonly seal: number | null
+  /** Why it did not begin at a newer seal, in sentences. */
+  readonly notices: readonly string[]
+}
+
+interface RebuildOptions extends ScanOptions {
+  /** The folder of snapshots. Left out: begins at position 1. */
+  readonly sealsFolder?: string
 }
 
 /** Events that may be left to read when the swap makes commands wait. */
@@ -27,7 +39,7 @@ const MAX_SWAP_ATTEMPTS = 10
  * they are. Throws, with the live tables unchanged, when the ledger has findings that nobody acknowledged, or when the live tables cannot be locked
  * for the swap.
  */
-export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
+export async function rebuild(ownerUrl: string, options: RebuildOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()
   const derived = tables.filter(({ source }) => source === 'ledger')
   const shadowTables = await ShadowTables.create(ownerUrl, derived)
@@ -36,7 +48,9 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   closing.defer(() => snapshot.close())
 
   const findings = new Findings(await readAcknowledged(snapshot))
-  const scan = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
+  const head = await snapshot.head()
+  const { seal, notices } = await newestSeal(snapshot, head, options, closing)
+  const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
   const { rows } = scan
   /** Without those that were acknowledged, by the ledger itself. */
@@ -77,8 +91,24 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began
-    if (swapped)
-      return { position: scan.last.position, tables: derived.length + indexTables.length, rows: count, swapMs }
+    if (swapped) {
+      const { position } = scan.last
+      const built = derived.length + indexTables.length
+      return { position, tables: built, rows: count, swapMs, seal: seal?.last.position ?? null, notices }
+    }
   }
   throw new Error(TABLES_NOT_LOCKED)
+}
+
+/** A changed snapshot keeps no table from being built: `verify` finds it. */
+async function newestSeal(
+  snapshot: Snapshot,
+  { position }: Head,
+  { sealsFolder }: RebuildOptions,
+  closing: AsyncDisposableStack,
+): Promise<{ readonly seal: OpenedSeal | null; readonly notices: readonly string[] }> {
+  if (sealsFolder === undefined) return { seal: null, notices: [] }
+  const seals = await readSeals(snapshot.query, position, position)
+  const { seal, notices, findings } = await openFirstSeal(snapshot.query, sealsFolder, seals, closing)
+  return { seal, notices: [...notices, ...findings.map(formatFinding)] }
 }

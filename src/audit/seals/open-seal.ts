@@ -2,11 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
-import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { hashFile } from '../closings/files.ts'
-import type { Finding, Findings } from '../verify/finding.ts'
+import type { Finding } from '../verify/finding.ts'
 import type { LastEvent } from '../verify/integrity-checks.ts'
-import type { Sealed } from './read-seals.ts'
+import { entryAt, type Query, type Sealed } from './read-seals.ts'
 import { decompress, snapshotFile, snapshotFolder } from './snapshot-files.ts'
 
 /** A seal with its snapshot, decompressed. */
@@ -17,54 +16,60 @@ export interface OpenedSeal {
   readonly tables: ReadonlyMap<string, string>
 }
 
-interface Newest {
-  /** Null: no snapshot can be used. */
-  readonly seal: OpenedSeal | null
-  /** Which newer seals have no snapshot here. */
-  readonly notices: readonly string[]
+/** Why snapshots cannot be used. */
+export interface UnusableSeals {
+  /** In sentences: those that are not here. */
+  readonly notices: string[]
+  /** Those that were changed. */
+  readonly findings: Finding[]
 }
 
 /**
- * The first of these seals that has its snapshot here, unchanged. A changed one is a finding. The decompressed files are
- * removed by `closing`.
+ * The first of these seals whose snapshot is here and unchanged, and why those before it are not used. `closing` removes the
+ * decompressed files. With `only`, that table alone is looked at.
  */
 export async function openFirstSeal(
-  snapshot: Snapshot,
+  query: Query,
   sealsFolder: string,
   seals: readonly Sealed[],
-  findings: Findings,
   closing: AsyncDisposableStack,
-): Promise<Newest> {
-  const notices: string[] = []
+  only?: string,
+): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
+  const unusable: UnusableSeals = { notices: [], findings: [] }
   for (const sealed of seals) {
-    const checked = await checkSnapshot(snapshot, sealsFolder, sealed)
-    if ('notice' in checked) notices.push(checked.notice)
-    else if ('check' in checked) findings.add(checked)
-    else return { seal: await decompressSeal(sealsFolder, sealed, checked, closing), notices }
+    const wanted = { ...sealed, tables: sealed.tables.filter(({ name }) => only === undefined || name === only) }
+    const last = await checkSnapshot(query, sealsFolder, wanted, unusable)
+    if (last !== undefined) return { seal: await decompressSeal(sealsFolder, wanted, last, closing), ...unusable }
   }
-  return { seal: null, notices }
+  return { seal: null, ...unusable }
 }
 
-/** The event that was sealed, where the snapshot is there and as it was made. */
+/** The event that was sealed; undefined, with the reason in `unusable`, where the snapshot is missing or was changed. */
 export async function checkSnapshot(
-  snapshot: Snapshot,
+  query: Query,
   sealsFolder: string,
   { position, tables, checkpoint: { hash }, seal_id }: Sealed,
-): Promise<LastEvent | Finding | { readonly notice: string }> {
-  const findingOf = (message: string): Finding => ({ check: 'seal', position: seal_id, message })
-  const last = await snapshot.headAt(position)
-  if (last?.hash !== hash) return findingOf(`position ${position} was sealed with another hash, ${hash}`)
+  { notices, findings }: UnusableSeals,
+): Promise<LastEvent | undefined> {
+  const last = await entryAt(query, position)
   const folder = snapshotFolder(sealsFolder, { position, hash })
+  let fault = last?.hash === hash ? undefined : `position ${position} was sealed with another hash, ${hash}`
   for (const { name, sha256 } of tables) {
+    if (fault !== undefined) break
     const file = snapshotFile(folder, name)
     const found = await hashFile(file).catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return null
       throw error
     })
-    if (found === null) return { notice: `the snapshot of the seal at ${position} has no file ${file}` }
-    if (found !== sha256) return findingOf(`the snapshot of the seal at ${position} was changed: ${file}`)
+    if (found === null) {
+      notices.push(`the snapshot of the seal at ${position} has no file ${file}`)
+      return undefined
+    }
+    if (found !== sha256) fault = `the snapshot of the seal at ${position} was changed: ${file}`
   }
-  return last
+  if (fault === undefined) return last
+  findings.push({ check: 'seal', position: seal_id, message: fault })
+  return undefined
 }
 
 async function decompressSeal(

@@ -1,28 +1,37 @@
 import type { EventData } from '../../../schema/events.ts'
-import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { UnreadableEvent } from '../../ledger/rules/event.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+
+/** Runs a query that answers few rows. */
+export type Query = (text: string, values: readonly unknown[]) => Promise<readonly TextRow[]>
 
 /** What an event of a seal says, and its position. */
 export type Sealed = EventData<'ledger-sealed'> & { readonly seal_id: number }
 
 /** The seals up to `upTo` whose events come by `last`, the newest first. */
-export async function readSeals(snapshot: Snapshot, upTo: number, last: number): Promise<readonly Sealed[]> {
-  const rows = await snapshot.query(
-    'select seal_id from seals where position <= $1 and seal_id <= $2 order by position desc',
-    [upTo, last],
-  )
+export async function readSeals(query: Query, upTo: number, last: number): Promise<readonly Sealed[]> {
+  const text = 'select seal_id::text from seals where position <= $1 and seal_id <= $2 order by position desc'
   const seals: Sealed[] = []
-  for (const { seal_id } of rows) seals.push(...(await readSeal(snapshot, Number(seal_id))))
+  for (const { seal_id } of await query(text, [upTo, last])) seals.push(...(await readSeal(query, Number(seal_id))))
   return seals
 }
 
 /** None where the event is another one or cannot be read, which a replay from an earlier position finds. */
-async function readSeal(snapshot: Snapshot, seal_id: number): Promise<readonly Sealed[]> {
+async function readSeal(query: Query, seal_id: number): Promise<readonly Sealed[]> {
   try {
-    const event = await snapshot.eventAt(seal_id)
+    const entry = await entryAt(query, seal_id)
+    const event = entry && parseStoredEvent(entry)
     return event?.type === 'ledger-sealed' ? [{ ...event.data, seal_id }] : []
   } catch (error) {
     if (error instanceof UnreadableEvent) return []
     throw error
   }
+}
+
+/** The event at a position; undefined when there is none. Throws `UnreadableEvent`. */
+export async function entryAt(query: Query, position: number): Promise<LedgerEntry | undefined> {
+  const [row] = await query(`select ${eventColumns} from ledger_events e where e.position = $1`, [position])
+  return row && parseEntry(row)
 }

@@ -1,22 +1,13 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { SealedTable } from '../../../schema/events.ts'
-import { DEFAULT_SCHEMA, readLedgerSchema } from '../../config/environment.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { hashFile } from '../closings/files.ts'
-import { dataDirOf } from '../database.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import { digestOfLines } from '../verify/line-digests.ts'
-
-/** The folder of snapshots, each in a folder of its own: that of SEAL_DIR, else `seals` in DATA_DIR. */
-export function sealsFolderOf(env: Readonly<Record<string, string | undefined>>): string {
-  const schema = readLedgerSchema(env)
-  const name = schema === DEFAULT_SCHEMA ? 'seals' : `seals-${schema}`
-  return resolve(env['SEAL_DIR'] || join(dataDirOf(env), name))
-}
 
 /** The folder of the snapshot as of an event. */
 export const snapshotFolder = (

@@ -10,7 +10,7 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Head } from '../../ledger/storage/event-hash.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint.ts'
-import { checkSnapshot, type OpenedSeal, openFirstSeal } from '../seals/open-seal.ts'
+import { checkSnapshot, type OpenedSeal, openFirstSeal, type UnusableSeals } from '../seals/open-seal.ts'
 import { readSeals, type Sealed } from '../seals/read-seals.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
@@ -78,8 +78,9 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings(await readAcknowledged(snapshot))
-  const seals = await readSeals(snapshot, asOf ?? head.position, asOf ?? head.position)
-  const { seal, notices } = await beginning(snapshot, options, seals, findings, closing)
+  const seals = await readSeals(snapshot.query, asOf ?? head.position, asOf ?? head.position)
+  const { seal, notices, findings: changed } = await beginning(snapshot, options, seals, closing)
+  for (const finding of changed) findings.add(finding)
   const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
   const indexChecks = new IndexChecks(scan, scan.next - 1)
@@ -152,22 +153,17 @@ async function beginning(
   snapshot: Snapshot,
   { sealsFolder, full = false, checkpoint }: VerifyTarget,
   seals: readonly Sealed[],
-  findings: Findings,
   closing: AsyncDisposableStack,
-): Promise<{ readonly seal: OpenedSeal | null; readonly notices: readonly string[] }> {
-  if (sealsFolder === undefined) return { seal: null, notices: [] }
+): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
+  if (sealsFolder === undefined) return { seal: null, notices: [], findings: [] }
   if (!full) {
     // Events after the checkpoint have to be read.
     const usable = seals.filter(({ position }) => checkpoint === null || position <= checkpoint.position)
-    return openFirstSeal(snapshot, sealsFolder, usable, findings, closing)
+    return openFirstSeal(snapshot.query, sealsFolder, usable, closing)
   }
-  const notices: string[] = []
-  for (const sealed of seals) {
-    const checked = await checkSnapshot(snapshot, sealsFolder, sealed)
-    if ('notice' in checked) notices.push(checked.notice)
-    else if ('check' in checked) findings.add(checked)
-  }
-  return { seal: null, notices }
+  const unusable: UnusableSeals = { notices: [], findings: [] }
+  for (const sealed of seals) await checkSnapshot(snapshot.query, sealsFolder, sealed, unusable)
+  return { seal: null, ...unusable }
 }
 
 /** The head has position and hash of the last event. Its time is that of the last batch, which may have no events. */

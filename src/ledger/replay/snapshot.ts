@@ -2,10 +2,9 @@ import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
 import { copyBinaryRows, copyLines, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
-import type { Head, StoredEvent } from '../storage/event-hash.ts'
+import type { Head } from '../storage/event-hash.ts'
 import { binaryColumns } from '../storage/event-row-reader.ts'
 import { asText, type TextRow } from '../storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../storage/stored-event.ts'
 
 /**
  * A read-only view of the ledger and its tables as of one moment: everything is read in one transaction, so that what is
@@ -58,19 +57,6 @@ export class Snapshot {
     return new Map(rows.map((row) => [Number(row['position']), String(row['hash'])]))
   }
 
-  /** The head when the ledger ended at a position; undefined when there is no event. */
-  async headAt(position: number): Promise<Head | undefined> {
-    const text = `select hash, ${microsOf('at')} as at from ledger_events where position = $1`
-    const [row] = await this.query(text, [position])
-    return row && { position, hash: String(row['hash']), at: Number(row['at']) }
-  }
-
-  /** The event at a position; undefined when there is none. Throws `UnreadableEvent`. */
-  async eventAt(position: number): Promise<StoredEvent | undefined> {
-    const [row] = await this.query(`select ${eventColumns} from ledger_events e where e.position = $1`, [position])
-    return row && parseStoredEvent(parseEntry(row))
-  }
-
   /**
    * The rows of the events at these positions, in order, for `EventRowReader`. Without `upTo` all that come after
    * `from`; with `from` 1 also any before it.
@@ -106,7 +92,7 @@ export class Snapshot {
   }
 
   /** The rows of a query that answers few, every value as text. */
-  async query(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+  readonly query = async (text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> => {
     const { rows } = await this.#client.query<TextRow>({ text, values: [...values], types: asText })
     return rows
   }

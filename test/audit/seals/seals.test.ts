@@ -141,6 +141,36 @@ test('from position 1, every seal is compared with the ledger', async (t) => {
   t.match((await full()).findings[0], { check: 'seal', position: 23, message: /^1 rows of rooms were sealed at 22, / })
 })
 
+test('balances of the past, and rebuilt tables, are the same from a seal', async (t) => {
+  const SEAL_DIR = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, SEAL_DIR)
+  const { serviceUrl, ownerUrl } = database
+  const env = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl }
+  const questions = [
+    ['trial-balance', '--as-of', '24'],
+    ['trial-balance', '--by', 'account', '--from', '24'],
+    ['export', '--format', 'hledger', '--from', '24'],
+  ]
+  for (const words of questions) {
+    const answers = [
+      await runAudit({ ...env, SEAL_DIR: temporaryFolder(t) }, ...words),
+      await runAudit({ ...env, SEAL_DIR }, ...words),
+    ]
+    t.same(answers[1], answers[0], words.join(' '))
+  }
+  await tamper(database, changed(11, 'amount[1] = 41'), 'update rooms set trophy_points = 0', 'delete from bag_items')
+  t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild', '--full'), {
+    code: 2,
+    err: /The ledger is not sound\. position 11: hash/,
+  })
+  t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild'), { code: 0, out: /^from seal at 22\nrebuilt: / })
+  t.same((await verifyDatabase(database, null, null, SEAL_DIR)).findings, [])
+  const [folder = ''] = readdirSync(SEAL_DIR)
+  appendFileSync(join(SEAL_DIR, folder, 'balances.sqlite.zst'), '\0')
+  t.match(await runAudit({ ...env, SEAL_DIR }, 'trial-balance', '--as-of', '24'), { code: 2, err: /was changed: / })
+})
+
 test('nothing is sealed while a table differs from the ledger', async (t) => {
   const folder = temporaryFolder(t)
   const database = await seededLedger()
