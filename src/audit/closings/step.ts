@@ -93,6 +93,8 @@ export interface StepTask {
   readonly first: number
   readonly last: number
   readonly folder: string
+  /** As of `ClosingParts`. */
+  readonly sealsFolder: string | undefined
 }
 
 /** What the steps of any month are made with. */
@@ -106,6 +108,8 @@ export interface ClosingParts {
   /** Decrypts the records of the vault. */
   readonly piiKey: string | null
   readonly closingsFolder: string
+  /** The folder of snapshots of seals, at which steps begin. Left out: they begin at position 1. */
+  readonly sealsFolder?: string
 }
 
 export interface StepOptions extends Omit<ClosingParts, 'closingsFolder'> {

@@ -16,6 +16,7 @@ import type { StepState } from '../closings/step.ts'
 import { startSteps } from '../closings/steps-job.ts'
 import { dataDirOf } from '../database.ts'
 import { Jobs } from '../jobs/jobs.ts'
+import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { newestVerification } from '../verify/verifications.ts'
 import { localStaffName, withLedger } from '../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from './command.ts'
@@ -65,7 +66,15 @@ async function run(
       terminal.line(`${state.step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
       for (const line of findingLines(state)) terminal.line(line)
     }
-    const parts = { jobs, url, db, signer, piiKey: findKey('pii', env), closingsFolder: folder }
+    const parts = {
+      jobs,
+      url,
+      db,
+      signer,
+      piiKey: findKey('pii', env),
+      closingsFolder: folder,
+      sealsFolder: sealsFolderOf(env),
+    }
     const asked = { month, steps: closingSteps, startedBy }
     const { progress } = terminal
     const { ended } = await startSteps(parts, asked, { progress, onStep, finish, signal })

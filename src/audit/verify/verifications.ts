@@ -46,6 +46,8 @@ interface Parts extends Pick<Services, 'chooseReportDatabase'> {
 }
 
 interface Start extends Asked {
+  /** The folder of snapshots. Left out: begins at position 1. */
+  readonly sealsFolder?: string
   readonly startedBy: string
   readonly key: string | null
 }
@@ -53,12 +55,13 @@ interface Start extends Asked {
 /** Null while another one runs, and when one was started under the same key before. */
 export async function runVerification(
   { jobs, chooseReportDatabase, piiKey }: Parts,
-  { startedBy, key, checkpoint }: Start,
+  { startedBy, key, checkpoint, sealsFolder }: Start,
   outer?: Outer,
 ): Promise<RunningJob<Verification> | null> {
   const { db, url } = await chooseReportDatabase()
   const input: Asked = { checkpoint }
-  const work = verifyInThread(url, { asOf: null, checkpoint, piiKey })
+  const target = { asOf: null, checkpoint, piiKey, ...(sealsFolder !== undefined && { sealsFolder }) }
+  const work = verifyInThread(url, target)
   return jobs.start({ ...VERIFICATION, startedBy, key, of: await headOf(db), input }, work, outer)
 }
 

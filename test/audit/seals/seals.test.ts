@@ -171,6 +171,19 @@ test('balances of the past, and rebuilt tables, are the same from a seal', async
   t.match(await runAudit({ ...env, SEAL_DIR }, 'trial-balance', '--as-of', '24'), { code: 2, err: /was changed: / })
 })
 
+test('draws are counted from the newest seal on', async (t) => {
+  const SEAL_DIR = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, SEAL_DIR)
+  const env = { DATABASE_URL: database.serviceUrl, SEAL_DIR }
+  const draws = async (...flags: readonly string[]) =>
+    JSON.parse((await runAudit(env, 'draws', '--json', ...flags)).out)
+  t.match(await draws(), { seal: 22, events: 3, faults: [], lucky: [{ draws: 2 }], unannounced: 0 })
+  t.match(await draws('--full'), { seal: null, events: 25, faults: [], lucky: [{ draws: 7 }], unannounced: 2 })
+  await tamper(database, changed(25, `data = regexp_replace(data, '"link":"..', '"link":"00')`))
+  t.match(await draws(), { faults: [{ position: 25, message: /^the hash of the link is not / }, {}] })
+})
+
 test('nothing is sealed while a table differs from the ledger', async (t) => {
   const folder = temporaryFolder(t)
   const database = await seededLedger()
