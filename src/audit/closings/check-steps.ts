@@ -11,7 +11,7 @@ import { MAX_FINDINGS, subjectOf } from '../verify/finding.ts'
 import { formatVerification, runVerification } from '../verify/verifications.ts'
 import { HashedFile, writeHashed } from './files.ts'
 import { ClosingRefused } from './month-books.ts'
-import { MAX_ROWS, type StepOptions, type StepOutcome, type StepWork, tableOf } from './step.ts'
+import { MAX_ROWS, type StepOptions, type StepOutcome, type StepWork, tableOf, VERIFICATION_FILE } from './step.ts'
 import { StepFindings } from './step-rows.ts'
 
 /** Events of staff without a movement that nevertheless give something. */
@@ -140,15 +140,13 @@ export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
   const { url, db, books, folder, madeBy: startedBy, sealsFolder } = options
   const checkpoint = books.previous?.checkpoint ?? null
   const parts = { ...options, chooseReportDatabase: async () => ({ db, url }) }
-  const running = await runVerification(
-    parts,
-    { startedBy, key: null, checkpoint, ...(checkpoint !== null && sealsFolder !== undefined && { sealsFolder }) },
-    options,
-  )
+  // The first closing begins at position 1.
+  const seals = sealsFolder === undefined ? {} : { sealsFolder, full: checkpoint === null, snapshotAt: books.last }
+  const running = await runVerification(parts, { startedBy, key: null, checkpoint, seals }, options)
   if (running === null) throw new ClosingRefused(VERIFICATION_RUNNING)
   const verification = await running.ended
   const { findings, position } = verification
-  const file = await writeHashed(folder, 'verification.json', `${JSON.stringify({ ...verification, checkpoint })}\n`)
+  const file = await writeHashed(folder, VERIFICATION_FILE, `${JSON.stringify({ ...verification, checkpoint })}\n`)
   const found = await StepFindings.of('verify', db)
   for (const one of findings) found.add(one.check, subjectOf(one), one.message)
   if (found.open >= MAX_FINDINGS) found.endEarly()

@@ -73,6 +73,9 @@ export type StepState = { readonly step: ClosingStep; readonly state: 'waiting' 
 /** A page shows the tables of all eight steps, and is to stay small. */
 export const MAX_ROWS = 50
 
+/** What the step `verify` found, and the snapshot that it wrote. */
+export const VERIFICATION_FILE = 'verification.json'
+
 /** A table of a result, of which the first rows are kept. */
 export const tableOf = (
   summary: string,

@@ -3,7 +3,6 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { CheckpointSigner } from '../checkpoint.ts'
 import type { ScanOptions } from '../verify/ledger-scan.ts'
 import { type Verification, verify } from '../verify/verify.ts'
-import { snapshotFolder, writeSnapshot } from './snapshot-files.ts'
 
 interface SealOptions extends ScanOptions {
   readonly sealsFolder: string
@@ -19,17 +18,14 @@ interface Made {
 
 /** Verifies the ledger and writes a snapshot of the replayed rows, which are those of the tables. */
 export async function makeSeal(url: string, { signer, ...options }: SealOptions): Promise<Made> {
-  let sealed: EventData<'ledger-sealed'> | null = null
-  const verification = await verify(url, {
+  const { snapshot, ...verification } = await verify(url, {
     ...options,
     asOf: null,
     checkpoint: null,
-    async whenSound({ position, hash }, rows) {
-      if (position === 0) throw new Error('The ledger has no event.')
-      const tables = await writeSnapshot(snapshotFolder(options.sealsFolder, { position, hash }), rows)
-      const checkpoint = signer.sign({ position, hash, at: isoMicros(Date.now() * 1000) })
-      sealed = { position, tables: [...tables], checkpoint }
-    },
+    snapshotAt: null,
   })
-  return { verification, sealed }
+  if (snapshot === undefined) return { verification, sealed: null }
+  const { position, hash, tables } = snapshot
+  const checkpoint = signer.sign({ position, hash, at: isoMicros(Date.now() * 1000) })
+  return { verification, sealed: { position, tables: [...tables], checkpoint } }
 }

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { SealedTable } from '../../../schema/events.ts'
+import { PRIVATE_FOLDER } from '../../config/files.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
+import { balances } from '../../ledger/rules/account.ts'
 import { hashFile } from '../closings/files.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
-import { digestOfLines } from '../verify/line-digests.ts'
+import type { LastEvent } from '../verify/integrity-checks.ts'
+import { digestOfLines, type LinesDigest } from '../verify/line-digests.ts'
 
 /** The folder of the snapshot as of an event. */
 export const snapshotFolder = (
@@ -18,27 +21,52 @@ export const snapshotFolder = (
 /** A table's file in the folder of its snapshot: an SQLite database, compressed by zstd. */
 export const snapshotFile = (folder: string, table: string): string => join(folder, `${table}.sqlite.zst`)
 
-/** Writes all rows that follow from the ledger to a folder that appears once it is whole. */
-export async function writeSnapshot(folder: string, rows: ReplayState): Promise<readonly SealedTable[]> {
-  const unfinished = `${folder}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
-  await mkdir(unfinished, { recursive: true })
-  const sealed: SealedTable[] = []
+/** A snapshot that is written, and that nobody finds before it is kept. */
+export interface WrittenSnapshot {
+  /** The event that it is of. */
+  readonly position: number
+  readonly hash: string
+  readonly tables: readonly SealedTable[]
+}
+
+/** Writes all rows that follow from the ledger; `saveBalances` saves all balances, which may be kept elsewhere. */
+export async function writeSnapshot(
+  seals: string,
+  { position, hash }: LastEvent,
+  rows: ReplayState,
+  saveBalances: (path: string) => Promise<LinesDigest>,
+): Promise<WrittenSnapshot> {
+  const folder = unfinished(snapshotFolder(seals, { position, hash }))
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
+  const tables: SealedTable[] = []
   for (const table of replayedTables) {
     if (table.source !== 'ledger') continue
     const { name } = table.projection
-    const digest = digestOfLines(rows.lines(table))
-    if (digest.rows === 0) continue
-    const plain = join(unfinished, name)
-    rows.save(table.projection, plain)
-    sealed.push({ name, ...digest, sha256: await compress(plain, snapshotFile(unfinished, name)) })
+    const plain = join(folder, name)
+    let digest: LinesDigest
+    if (name === balances.name) digest = await saveBalances(plain)
+    else {
+      digest = digestOfLines(rows.lines(table))
+      rows.save(table.projection, plain)
+    }
+    if (digest.rows > 0) tables.push({ name, ...digest, sha256: await compress(plain, snapshotFile(folder, name)) })
     await rm(plain)
   }
-  await rm(folder, { recursive: true, force: true })
-  await rename(unfinished, folder)
-  await sync(join(folder, '..'))
-  return sealed
+  return { position, hash, tables }
 }
+
+export async function keepSnapshot(seals: string, snapshot: WrittenSnapshot): Promise<void> {
+  const folder = snapshotFolder(seals, snapshot)
+  await rm(folder, { recursive: true, force: true })
+  await rename(unfinished(folder), folder)
+  await sync(seals)
+}
+
+export const dropSnapshot = (seals: string, snapshot: WrittenSnapshot): Promise<void> =>
+  rm(unfinished(snapshotFolder(seals, snapshot)), { recursive: true, force: true })
+
+const unfinished = (folder: string): string => `${folder}.unfinished`
 
 /** Answers the SHA-256 of the compressed file. */
 async function compress(from: string, to: string): Promise<string> {

@@ -56,7 +56,10 @@ export class BalanceChecks {
 
   /** Throws when the movements cannot be read. */
   check(rows: EventRowReader): void {
-    if (this.#names.length > this.#maxAccounts) this.#spill()
+    if (this.#names.length > this.#maxAccounts) {
+      if (this.#keepsBalances) this.#spill()
+      else this.#forget()
+    }
     this.#bytes = rows.bytes
     this.#isValid = true
     this.#changeCount = 0
@@ -78,8 +81,9 @@ export class BalanceChecks {
     this.#addFinding('rules', fault)
   }
 
-  /** The digest of all balances, as lines of their table. */
-  digest(): LinesDigest {
+  /** The digest of all balances, as lines of their table, which are saved to a path where one is given. */
+  digest(path: string | null): LinesDigest {
+    if (path !== null) this.#spill().saveAll(path)
     return digestOfLines(this.#lines())
   }
 
@@ -110,13 +114,16 @@ export class BalanceChecks {
   }
 
   /** Forgets all accounts, once their balances are in the file. */
-  #spill(): void {
-    if (this.#keepsBalances) {
-      this.#hasSpilled = true
-      this.#file ??= new RowFile()
-      const sorted = [...this.#inMemory()].sort(([a], [b]) => (a < b ? -1 : 1))
-      this.#file.write(sorted.map(([account, balance]) => [account, balanceLine(account, balance)]))
-    }
+  #spill(): RowFile {
+    this.#hasSpilled = true
+    const file = (this.#file ??= new RowFile())
+    const sorted = [...this.#inMemory()].sort(([a], [b]) => (a < b ? -1 : 1))
+    file.write(sorted.map(([account, balance]) => [account, balanceLine(account, balance)]))
+    this.#forget()
+    return file
+  }
+
+  #forget(): void {
     this.#ids.clear()
     this.#names.length = 0
     this.#currencies.length = 0

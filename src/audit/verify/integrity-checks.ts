@@ -66,9 +66,9 @@ export class IntegrityChecks {
     return findings
   }
 
-  /** The digest of all balances after the events so far. */
-  balancesDigest(): LinesDigest {
-    return this.#balances.digest()
+  /** As `BalanceChecks.digest`, after the events so far. */
+  balancesDigest(path: string | null): LinesDigest {
+    return this.#balances.digest(path)
   }
 
   /** All balances, which are from then on not kept here. */

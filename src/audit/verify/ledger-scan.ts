@@ -10,9 +10,11 @@ import type { Progress } from '../jobs/job-rows.ts'
 import type { OpenedSeal } from '../seals/open-seal.ts'
 import { proveSeal } from '../seals/prove-seal.ts'
 import type { Sealed } from '../seals/read-seals.ts'
+import { type WrittenSnapshot, writeSnapshot } from '../seals/snapshot-files.ts'
 import type { Restore } from './check-checkpoint.ts'
 import type { Finding, Findings } from './finding.ts'
 import type { LastEvent } from './integrity-checks.ts'
+import type { LinesDigest } from './line-digests.ts'
 import { InlineRowVerifier, type OnPageResult, type RowVerifier, WorkerRowVerifier } from './row-verifier.ts'
 import { SemanticChecks } from './semantic-checks.ts'
 
@@ -178,8 +180,15 @@ export class LedgerScan {
   /** Compares what seals say with the rows that were replayed so far. */
   async proveSeal(sealed: Sealed): Promise<void> {
     if (this.#findings.isFull) return
-    for (const finding of proveSeal(sealed, this.rows, await this.#rowVerifier.balancesDigest()))
+    for (const finding of proveSeal(sealed, this.rows, await this.#rowVerifier.balancesDigest(null)))
       this.#findings.add(finding)
+  }
+
+  /** Writes a snapshot of all rows as of the last event that was read. Call it before `importBalances`. */
+  async writeSnapshot(sealsFolder: string): Promise<WrittenSnapshot> {
+    await this.drain()
+    const saveBalances = (path: string): Promise<LinesDigest> => this.#rowVerifier.balancesDigest(path)
+    return writeSnapshot(sealsFolder, this.last, this.rows, saveBalances)
   }
 
   /** Moves the balances from the row verifier to `rows`. Call it once. */

@@ -12,7 +12,7 @@ export type RowVerifierTask =
   | { readonly type: 'index-pages'; readonly pages: Uint8Array<ArrayBuffer>; readonly after: number }
   | { readonly type: 'expect-index' }
   | { readonly type: 'find-differing-blocks'; readonly before: number }
-  | { readonly type: 'digest-balances' }
+  | { readonly type: 'digest-balances'; readonly path: string | null }
   | { readonly type: 'take-balances' }
 
 export type RowVerifierMessage =
@@ -47,7 +47,7 @@ parentPort?.on('message', (task: RowVerifierTask) => {
     case 'find-differing-blocks':
       return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
     case 'digest-balances':
-      return post({ type: 'balances-digest', digest: checks.balancesDigest() })
+      return post({ type: 'balances-digest', digest: checks.balancesDigest(task.path) })
     case 'take-balances':
       return post({ type: 'balances', balances: checks.takeBalances() })
   }

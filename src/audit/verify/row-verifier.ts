@@ -24,7 +24,7 @@ export interface RowVerifier {
   /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
   differingBlocks(before: number): Promise<readonly number[]>
   /** `IntegrityChecks.balancesDigest`, once all pages are checked. */
-  balancesDigest(): Promise<LinesDigest>
+  balancesDigest(path: string | null): Promise<LinesDigest>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
   takeBalances(): Promise<KeptBalances>
   /** The last event of the pages checked so far. */
@@ -66,8 +66,8 @@ export class InlineRowVerifier implements RowVerifier {
     return this.#checks.differingBlocks(before)
   }
 
-  async balancesDigest(): Promise<LinesDigest> {
-    return this.#checks.balancesDigest()
+  async balancesDigest(path: string | null): Promise<LinesDigest> {
+    return this.#checks.balancesDigest(path)
   }
 
   async takeBalances(): Promise<KeptBalances> {
@@ -153,9 +153,9 @@ export class WorkerRowVerifier implements RowVerifier {
     return this.#untilAnswered(() => this.#differingBlocks)
   }
 
-  async balancesDigest(): Promise<LinesDigest> {
+  async balancesDigest(path: string | null): Promise<LinesDigest> {
     this.#balancesDigest = undefined
-    this.#post({ type: 'digest-balances' })
+    this.#post({ type: 'digest-balances', path })
     return this.#untilAnswered(() => this.#balancesDigest)
   }
 

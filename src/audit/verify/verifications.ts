@@ -46,22 +46,21 @@ interface Parts extends Pick<Services, 'chooseReportDatabase'> {
 }
 
 interface Start extends Asked {
-  /** The folder of snapshots. Left out: begins at position 1. */
-  readonly sealsFolder?: string
   readonly startedBy: string
   readonly key: string | null
+  /** Default: begins at position 1. */
+  readonly seals?: Pick<VerifyTarget, 'sealsFolder' | 'full' | 'snapshotAt'>
 }
 
 /** Null while another one runs, and when one was started under the same key before. */
 export async function runVerification(
   { jobs, chooseReportDatabase, piiKey }: Parts,
-  { startedBy, key, checkpoint, sealsFolder }: Start,
+  { startedBy, key, checkpoint, seals }: Start,
   outer?: Outer,
 ): Promise<RunningJob<Verification> | null> {
   const { db, url } = await chooseReportDatabase()
   const input: Asked = { checkpoint }
-  const target = { asOf: null, checkpoint, piiKey, ...(sealsFolder !== undefined && { sealsFolder }) }
-  const work = verifyInThread(url, target)
+  const work = verifyInThread(url, { asOf: null, checkpoint, piiKey, ...seals })
   return jobs.start({ ...VERIFICATION, startedBy, key, of: await headOf(db), input }, work, outer)
 }
 

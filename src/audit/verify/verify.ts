@@ -12,6 +12,7 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint.ts'
 import { checkSnapshot, type OpenedSeal, openFirstSeal, type UnusableSeals } from '../seals/open-seal.ts'
 import { readSeals, type Sealed } from '../seals/read-seals.ts'
+import { dropSnapshot, keepSnapshot, type WrittenSnapshot } from '../seals/snapshot-files.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkReplies } from './check-replies.ts'
@@ -32,6 +33,8 @@ export interface Verification {
   readonly seal?: number
   /** Why it did not begin at a newer seal, in sentences. Left out where nothing is to be said. */
   readonly notices?: readonly string[]
+  /** What was written for `snapshotAt`. Left out where anything was found that nobody acknowledged. */
+  readonly snapshot?: WrittenSnapshot
 }
 
 /** What is verified. */
@@ -46,12 +49,11 @@ export interface VerifyTarget {
   readonly sealsFolder?: string
   /** Begins at position 1 and checks all seals, instead of beginning at the newest seal that has a snapshot. */
   readonly full?: boolean
+  /** Writes a snapshot as of this position, or null: of the end. */
+  readonly snapshotAt?: number | null
 }
 
-interface VerifyOptions extends ScanOptions, VerifyTarget {
-  /** Gets the replayed rows, which are those of the tables, where nobody has to acknowledge or correct anything. */
-  readonly whenSound?: (last: LastEvent, rows: ReplayState) => Promise<void>
-}
+interface VerifyOptions extends ScanOptions, VerifyTarget {}
 
 /** Fewer events than this are left to be read in the transaction that compares the tables. */
 const MAX_FROZEN_EVENTS = 500
@@ -88,10 +90,17 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (asOf === null) scan.expectIndex()
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
     checkReplies(rangeSnapshot, from, upTo)
-  for (const sealed of seals.toReversed()) {
-    if (sealed.position < scan.next) continue
-    await scan.scanPart(sealed.position, checkRange)
-    await scan.proveSeal(sealed)
+  const snapshots = new SnapshotWriter(scan, options, closing)
+  const first = scan.next
+  const stops = new Map(seals.map((sealed): [number, Sealed | null] => [sealed.position, sealed]))
+  const { snapshotAt } = options
+  // A snapshot of a seal is there already.
+  if (typeof snapshotAt === 'number' && !stops.has(snapshotAt)) stops.set(snapshotAt, null)
+  for (const [position, sealed] of [...stops].sort(([a], [b]) => a - b)) {
+    if (position < first) continue
+    await scan.scanPart(position, checkRange)
+    if (sealed === null) await snapshots.write(position)
+    else await scan.proveSeal(sealed)
   }
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
@@ -107,6 +116,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     const { next } = scan
     await scan.scanRest()
     for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
+    if (snapshotAt === null) await snapshots.write(head.position)
   }
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
@@ -137,7 +147,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   for (const finding of differences) findings.add(finding)
   const { last, rows } = scan
   const isOpen = (finding: Finding): boolean => rows.get(acknowledgements, idOfFinding(finding)) === undefined
-  if (!findings.sorted().some(isOpen)) await options.whenSound?.(last, rows)
+  const written = findings.sorted().some(isOpen) ? undefined : await snapshots.keep()
   const { position, events } = findings.cutoff ?? { position: last.position, events: scan.count }
   return {
     position,
@@ -145,6 +155,35 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     findings: findings.sorted(),
     ...(seal !== null && { seal: seal.last.position }),
     ...(notices.length > 0 && { notices }),
+    ...(written !== undefined && { snapshot: written }),
+  }
+}
+
+/** Writes a snapshot on the way, which is kept where the verification finds nothing. */
+class SnapshotWriter {
+  readonly #scan: LedgerScan
+  readonly #sealsFolder: string | undefined
+  #written: WrittenSnapshot | undefined
+
+  constructor(scan: LedgerScan, { sealsFolder }: VerifyTarget, closing: AsyncDisposableStack) {
+    this.#scan = scan
+    this.#sealsFolder = sealsFolder
+    closing.defer(async () => {
+      if (sealsFolder !== undefined && this.#written !== undefined) await dropSnapshot(sealsFolder, this.#written)
+    })
+  }
+
+  /** As of the events that were read, if that is up to a position. */
+  async write(position: number): Promise<void> {
+    await this.#scan.drain()
+    if (this.#sealsFolder === undefined || position === 0 || this.#scan.last.position !== position) return
+    this.#written = await this.#scan.writeSnapshot(this.#sealsFolder)
+  }
+
+  async keep(): Promise<WrittenSnapshot | undefined> {
+    if (this.#sealsFolder !== undefined && this.#written !== undefined)
+      await keepSnapshot(this.#sealsFolder, this.#written)
+    return this.#written
   }
 }
 

@@ -1,16 +1,20 @@
-import { appendFileSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
+import { closingsFolder, monthFolder } from '../../../src/audit/closings/files.ts'
 import { makeSeal } from '../../../src/audit/seals/seal.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
+import { nextMonth } from '../../../src/features/closings/closing.ts'
 import { recordSeal } from '../../../src/features/closings/seal.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { createTestExecutor, queryRows, testChains, testPiiKey } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import { testSchema } from '../../harness/postgres/test-schema.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
+import { oldLedger, oldMonth } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
@@ -182,6 +186,26 @@ test('draws are counted from the newest seal on', async (t) => {
   t.match(await draws('--full'), { seal: null, events: 25, faults: [], lucky: [{ draws: 7 }], unannounced: 2 })
   await tamper(database, changed(25, `data = regexp_replace(data, '"link":"..', '"link":"00')`))
   t.match(await draws(), { faults: [{ position: 25, message: /^the hash of the link is not / }, {}] })
+})
+
+test('closing a month seals its end, at which the next closing begins', async (t) => {
+  const [SEAL_DIR, DATA_DIR] = [temporaryFolder(t), temporaryFolder(t)]
+  const database = await oldLedger()
+  const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: keys.CHECKPOINT_KEY, SEAL_DIR, DATA_DIR }
+  t.match(await runAudit(env, 'close-month', oldMonth), { code: 0 })
+  const positions = await queryRows(
+    database,
+    'select s.position, s.seal_id, c.last_position, c.closing_id from seals s, month_closings c',
+  )
+  t.same(positions, [{ position: 22, seal_id: 24, last_position: 22, closing_id: 23 }])
+  const closed = await runAudit(env, 'close-month', nextMonth(oldMonth))
+  t.match(closed, { code: 0 })
+  const stepFile = (name: string) =>
+    JSON.parse(readFileSync(join(monthFolder(closingsFolder(DATA_DIR, testSchema), nextMonth(oldMonth)), name), 'utf8'))
+  t.match(stepFile('verification.json'), { seal: 22, findings: [] })
+  t.match(stepFile('draws.json'), { seal: 22, faults: [] })
+  t.match(await verifyDatabase(database, null, null, SEAL_DIR), { seal: 22, findings: [] })
+  t.same(readdirSync(SEAL_DIR).length, 1)
 })
 
 test('nothing is sealed while a table differs from the ledger', async (t) => {
