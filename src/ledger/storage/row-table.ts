@@ -129,12 +129,7 @@ export function rowTable<Name extends string, Of extends Columns<RowKind>>(
       return `${[...fields, ...(spec.isRewrittenOften ? [FILLING] : [])].join('\t')}\n`
     },
     selectAll: `select ${selected} from ${name} t`,
-    line(row) {
-      let line = ''
-      for (const [i, [column, { kind }]] of declared.entries())
-        line += `${i === 0 ? '' : '\t'}${copiedText(kind, field(row, column))}`
-      return line
-    },
+    line: (row) => declared.map(([column, { kind }]) => copiedText(kind, field(row, column))).join('\t'),
     parseLine(line) {
       const fields = fieldsOf(line)
       return Object.fromEntries(declared.map(([column, { kind }], i) => [column, parseValue(kind, fields[i] ?? null)]))
