@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { readLedgerSchema } from '../../config/environment.ts'
+import { readLedgerSchema, readSealsFolder } from '../../config/environment.ts'
 import { silent } from '../../db/log.ts'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
@@ -16,7 +16,6 @@ import type { StepState } from '../closings/step.ts'
 import { startSteps } from '../closings/steps-job.ts'
 import { dataDirOf } from '../database.ts'
 import { Jobs } from '../jobs/jobs.ts'
-import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { newestVerification } from '../verify/verifications.ts'
 import { localStaffName, withLedger } from '../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from './command.ts'
@@ -73,7 +72,7 @@ async function run(
       signer,
       piiKey: findKey('pii', env),
       closingsFolder: folder,
-      sealsFolder: sealsFolderOf(env),
+      sealsFolder: readSealsFolder(env),
     }
     const asked = { month, steps: closingSteps, startedBy }
     const { progress } = terminal

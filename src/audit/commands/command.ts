@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Kysely } from 'kysely'
+import { readSealsFolder } from '../../config/environment.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies, isAccount } from '../../ledger/rules/account.ts'
 import type { AuditDatabase } from '../database.ts'
 import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/period.ts'
 import { InvalidQuery, type QueryContext, withReads } from '../reports/query-context.ts'
-import { sealsFolderOf } from '../seals/seals-folder.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command gets in addition to its flags. */
@@ -80,7 +80,7 @@ export async function withQueryContext<Result>(
   const url = await reportUrl()
   try {
     const run = (db: Kysely<Tables>, context: QueryContext) => work(db, context, url)
-    return await withReads(url, signal, terminal.progress, run, sealsFolderOf(env))
+    return await withReads(url, signal, terminal.progress, run, readSealsFolder(env))
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error

@@ -1,7 +1,7 @@
+import { readSealsFolder } from '../../config/environment.ts'
 import { silent } from '../../db/log.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { rebuild } from '../rebuild/rebuild.ts'
-import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { localStaffName } from '../with-ledger.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 import { formatCount } from './terminal.ts'
@@ -29,7 +29,7 @@ async function run(
   const { ended } = await jobs.start(
     { kind: 'rebuild', subject: '', startedBy: localStaffName(), of: 0 },
     async (_job, progress, stop) => {
-      const seals = full ? {} : { sealsFolder: sealsFolderOf(env) }
+      const seals = full ? {} : { sealsFolder: readSealsFolder(env) }
       const result = await rebuild(ownerUrl, { progress, signal: stop, ...seals })
       return { result, summary: `${result.tables} tables of ${result.rows} rows from ${result.position} events.` }
     },

@@ -1,3 +1,4 @@
+import { readSealsFolder } from '../../config/environment.ts'
 import { silent } from '../../db/log.ts'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
@@ -7,7 +8,6 @@ import { runVerb } from '../../ledger/executor/run-verb.ts'
 import { findKey, requireSigner } from '../checkpoint.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { makeSeal } from '../seals/seal.ts'
-import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { localStaffName, withLedger } from '../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from './command.ts'
 import { formatReport } from './verify.ts'
@@ -30,7 +30,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, execut
   const signer = await requireSigner(db, env)
   const jobs = closing.use(new Jobs(serviceUrl, silent))
   const startedBy = localStaffName()
-  const options = { sealsFolder: sealsFolderOf(env), signer, piiKey: findKey('pii', env) }
+  const options = { sealsFolder: readSealsFolder(env), signer, piiKey: findKey('pii', env) }
   const job = await jobs.start(
     { kind: 'seal', subject: '', exclusive: 'seal', startedBy, of: 0 },
     async (_job, progress, stop) => {

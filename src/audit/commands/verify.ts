@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
+import { readSealsFolder } from '../../config/environment.ts'
 import { readInputFile } from '../../config/files.ts'
 import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
-import { sealsFolderOf } from '../seals/seals-folder.ts'
 import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
 import { type Verification, verify } from '../verify/verify.ts'
 import { type CommandContext, JSON_FLAG, parsePositionFlag, type RegisterCommand } from './command.ts'
@@ -36,7 +36,7 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
     asOf: asOf ?? null,
     checkpoint,
     piiKey: findKey('pii', env),
-    sealsFolder: sealsFolderOf(env),
+    sealsFolder: readSealsFolder(env),
     full: flags.full ?? false,
     progress,
     signal,
