@@ -8,9 +8,10 @@ import { PRIVATE_FOLDER } from '../../config/files.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { balances } from '../../ledger/rules/account.ts'
 import { hashFile } from '../closings/files.ts'
+import { digestOfRows } from '../verify/compare-table.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import type { LastEvent } from '../verify/integrity-checks.ts'
-import { digestOfLines, type LinesDigest } from '../verify/line-digests.ts'
+import type { LinesDigest } from '../verify/line-digests.ts'
 
 /** The folder of the snapshot as of an event. */
 export const snapshotFolder = (
@@ -35,6 +36,7 @@ export async function writeSnapshot(
   { position, hash }: LastEvent,
   rows: ReplayState,
   saveBalances: (path: string) => Promise<LinesDigest>,
+  onPage: () => Promise<void>,
 ): Promise<WrittenSnapshot> {
   const folder = unfinished(snapshotFolder(seals, { position, hash }))
   await rm(folder, { recursive: true, force: true })
@@ -47,7 +49,7 @@ export async function writeSnapshot(
     let digest: LinesDigest
     if (name === balances.name) digest = await saveBalances(plain)
     else {
-      digest = digestOfLines(rows.lines(table))
+      digest = await digestOfRows(rows, table, onPage)
       rows.save(table.projection, plain)
     }
     if (digest.rows > 0) tables.push({ name, ...digest, sha256: await compress(plain, snapshotFile(folder, name)) })

@@ -7,7 +7,7 @@ import { currencies, currencyOf, isAccount, limitViolation, type Movement } from
 import { exactSum } from '../../ledger/rules/money.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from './finding.ts'
-import { digestOfLines, type LinesDigest } from './line-digests.ts'
+import { type LinesDigest, LinesSum } from './line-digests.ts'
 
 /** With more accounts in memory than this, all are written to a temporary file. */
 const MAX_ACCOUNTS = 500_000
@@ -84,7 +84,9 @@ export class BalanceChecks {
   /** The digest of all balances, as lines of their table, which are saved to a path where one is given. */
   digest(path: string | null): LinesDigest {
     if (path !== null) this.#spill().saveAll(path)
-    return digestOfLines(this.#lines())
+    const sum = new LinesSum()
+    for (const line of this.#lines()) sum.add(line)
+    return sum.digest
   }
 
   *#lines(): Generator<string, void> {

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { type Fields, fieldsOf } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
-import { LineDigests } from './line-digests.ts'
+import { LineDigests, type LinesDigest, LinesSum } from './line-digests.ts'
 
 /** Replayed rows between two rests. */
 const CHUNK_ROWS = 10_000
@@ -37,6 +37,17 @@ export async function compareTable(
 }
 
 type Difference = readonly [id: string, message: string]
+
+/** The digest of all replayed rows of a table. */
+export async function digestOfRows(
+  rows: ReplayState,
+  table: RowTable,
+  onPage: () => Promise<void>,
+): Promise<LinesDigest> {
+  const sum = new LinesSum()
+  for await (const lines of replayedLines(rows, table, onPage)) for (const line of lines) sum.add(line)
+  return sum.digest
+}
 
 async function* replayedLines(
   rows: ReplayState,

@@ -180,15 +180,15 @@ export class LedgerScan {
   /** Compares what seals say with the rows that were replayed so far. */
   async proveSeal(sealed: Sealed): Promise<void> {
     if (this.#findings.isFull) return
-    for (const finding of proveSeal(sealed, this.rows, await this.#rowVerifier.balancesDigest(null)))
-      this.#findings.add(finding)
+    const ofBalances = await this.#rowVerifier.balancesDigest(null)
+    for (const finding of await proveSeal(sealed, this.rows, ofBalances, this.onPage)) this.#findings.add(finding)
   }
 
   /** Writes a snapshot of all rows as of the last event that was read. Call it before `importBalances`. */
   async writeSnapshot(sealsFolder: string): Promise<WrittenSnapshot> {
     await this.drain()
     const saveBalances = (path: string): Promise<LinesDigest> => this.#rowVerifier.balancesDigest(path)
-    return writeSnapshot(sealsFolder, this.last, this.rows, saveBalances)
+    return writeSnapshot(sealsFolder, this.last, this.rows, saveBalances, this.onPage)
   }
 
   /** Moves the balances from the row verifier to `rows`. Call it once. */

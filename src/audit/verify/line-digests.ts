@@ -59,13 +59,19 @@ export interface LinesDigest {
   readonly digest: string
 }
 
-export function digestOfLines(lines: Iterable<string>): LinesDigest {
-  const sums = new Uint32Array(LANES)
-  let rows = 0
-  for (const line of lines) {
-    rows += 1
+/** Makes the digest of lines in any order. */
+export class LinesSum {
+  readonly #sums = new Uint32Array(LANES)
+  #rows = 0
+
+  add(line: string): void {
+    this.#rows += 1
     const digest = hash('sha256', line, 'binary')
-    for (let lane = 0; lane < LANES; lane += 1) sums[lane] = (sums[lane] ?? 0) + laneOf(digest, lane)
+    for (let lane = 0; lane < LANES; lane += 1) this.#sums[lane] = (this.#sums[lane] ?? 0) + laneOf(digest, lane)
   }
-  return { rows, digest: Array.from(sums, (sum) => sum.toString(16).padStart(8, '0')).join('') }
+
+  get digest(): LinesDigest {
+    const digest = Array.from(this.#sums, (sum) => sum.toString(16).padStart(8, '0')).join('')
+    return { rows: this.#rows, digest }
+  }
 }
