@@ -59,9 +59,10 @@ interface VerifyOptions extends ScanOptions, VerifyTarget {}
 const MAX_FROZEN_EVENTS = 500
 
 /**
- * Replays the ledger, from a seal or its first event on, and checks that positions have no gap, that every hash covers the one before, that times do not
- * decrease, that every event can be read, balances and breaks no rule, and every draw; then that the head, the stored
- * replies and every row of the tables match the events, and that the records of the vault can be read. Throws when `asOf` is beyond the end.
+ * Replays the ledger, from a seal or its first event on, and checks that positions have no gap, that every hash covers the
+ * one before, that times do not decrease, that every event can be read, balances and breaks no rule, and every draw; then
+ * that the head, the stored replies and every row of the tables match the events, and that the records of the vault can be
+ * read. Throws when `asOf` is beyond the end.
  *
  * Only the last events, the head, the tables and the replies to these events are read in one snapshot of the database.
  */
@@ -91,13 +92,8 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
     checkReplies(rangeSnapshot, from, upTo)
   const snapshots = new SnapshotWriter(scan, options, closing)
-  const first = scan.next
-  const stops = new Map(seals.map((sealed): [number, Sealed | null] => [sealed.position, sealed]))
   const { snapshotAt } = options
-  // A snapshot of a seal is there already.
-  if (typeof snapshotAt === 'number' && !stops.has(snapshotAt)) stops.set(snapshotAt, null)
-  for (const [position, sealed] of [...stops].sort(([a], [b]) => a - b)) {
-    if (position < first) continue
+  for (const { position, sealed } of stopsOf(seals, snapshotAt).filter(({ position }) => position >= scan.next)) {
     await scan.scanPart(position, checkRange)
     if (sealed === null) await snapshots.write(position)
     else await scan.proveSeal(sealed)
@@ -157,6 +153,18 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     ...(notices.length > 0 && { notices }),
     ...(written !== undefined && { snapshot: written }),
   }
+}
+
+/** Where the scan stops on its way, in order: at the seals, and where a snapshot is wanted that is none of a seal. */
+function stopsOf(
+  seals: readonly Sealed[],
+  snapshotAt: number | null = null,
+): readonly { readonly position: number; readonly sealed: Sealed | null }[] {
+  const stops = seals.map((sealed) => ({ position: sealed.position, sealed }))
+  const isSealed = snapshotAt === null || seals.some(({ position }) => position === snapshotAt)
+  return [...stops, ...(isSealed ? [] : [{ position: snapshotAt, sealed: null }])].sort(
+    (a, b) => a.position - b.position,
+  )
 }
 
 /** Writes a snapshot on the way, which is kept where the verification finds nothing. */
