@@ -17,7 +17,7 @@ export const rebuildCommand: RegisterCommand = (audit, running) =>
     .description(
       'rebuilds all tables that are derived from the ledger and swaps them in; the service may run meanwhile',
     )
-    .option('--full', 'begins at position 1, not at the newest seal')
+    .option('--full', 'begins at position 1, not at the newest seal, and rebuilds the index of the ledger, too')
     .option(...JSON_FLAG)
     .action(running(run))
 
@@ -42,7 +42,7 @@ async function run(
   }
   const { position, tables, rows, swapMs, seal, notices } = rebuilt
   for (const notice of notices) terminal.line(`notice: ${notice}`)
-  if (seal !== null) terminal.line(`from seal at ${seal}`)
+  if (seal !== null) terminal.line(`from seal at ${seal}; the index of the ledger stays as it is`)
   terminal.line(
     `rebuilt: ${tables} tables of ${formatCount(rows)} rows from ${formatCount(position)} events in ${terminal.elapsedSeconds().toFixed(1)} s; ` +
       `commands waited for ${formatCount(swapMs)} ms`,

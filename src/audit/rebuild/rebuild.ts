@@ -34,22 +34,22 @@ const MAX_CATCH_UP_EVENTS = 500
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Rebuilds all tables that are derived from the ledger, its indexes included, while commands continue: fills new tables, lets
- * them catch up with the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as
- * they are. Throws, with the live tables unchanged, when the ledger has findings that nobody acknowledged, or when the live tables cannot be locked
- * for the swap.
+ * Rebuilds all tables that are derived from the ledger while commands continue, its indexes only from position 1, as they
+ * need all events: fills new tables, lets them catch up with the ledger, and swaps them in for the live ones. Tables with
+ * other data (profiles, replies) stay as they are. Throws, with the live tables unchanged, when the ledger has findings
+ * that nobody acknowledged, or when the live tables cannot be locked for the swap.
  */
 export async function rebuild(ownerUrl: string, options: RebuildOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()
-  const derived = tables.filter(({ source }) => source === 'ledger')
-  const shadowTables = await ShadowTables.create(ownerUrl, derived)
-  closing.defer(() => shadowTables.close())
   const snapshot = await Snapshot.connect(ownerUrl, options.signal)
   closing.defer(() => snapshot.close())
-
-  const findings = new Findings(await readAcknowledged(snapshot))
   const head = await snapshot.head()
   const { seal, notices } = await newestSeal(snapshot, head, options, closing)
+  const derived = tables.filter(({ source }) => source === 'ledger')
+  const shadowTables = await ShadowTables.create(ownerUrl, derived, seal === null)
+  closing.defer(() => shadowTables.close())
+
+  const findings = new Findings(await readAcknowledged(snapshot))
   const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
   const { rows } = scan
@@ -93,7 +93,7 @@ export async function rebuild(ownerUrl: string, options: RebuildOptions): Promis
     const swapMs = performance.now() - began
     if (swapped) {
       const { position } = scan.last
-      const built = derived.length + indexTables.length
+      const built = derived.length + (seal === null ? indexTables.length : 0)
       return { position, tables: built, rows: count, swapMs, seal: seal?.last.position ?? null, notices }
     }
   }

@@ -168,7 +168,10 @@ test('balances of the past, and rebuilt tables, are the same from a seal', async
     code: 2,
     err: /The ledger is not sound\. position 11: hash/,
   })
-  t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild'), { code: 0, out: /^from seal at 22\nrebuilt: / })
+  t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild'), {
+    code: 0,
+    out: /^from seal at 22; the index of the ledger stays as it is\nrebuilt: /,
+  })
   t.same((await verifyDatabase(database, null, null, SEAL_DIR)).findings, [])
   const [folder = ''] = readdirSync(SEAL_DIR)
   appendFileSync(join(SEAL_DIR, folder, 'balances.sqlite.zst'), '\0')
