@@ -81,11 +81,15 @@ export const MAX_INLINE_FOLD = 5_000
 interface FoldTask {
   readonly url: string
   readonly position: number
+  readonly sealsFolder: string
 }
 
 /** The thread calls it by its name. @public */
-export const foldTask = ({ url, position }: FoldTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
-  withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context))
+export const foldTask = (
+  { url, position, sealsFolder }: FoldTask,
+  signal: AbortSignal,
+  progress: (progress: Progress) => void,
+) => withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context), sealsFolder)
 
 /** The same in a thread, for many events. */
 export const foldInThread = (
