@@ -96,7 +96,7 @@ export interface StepTask {
   readonly first: number
   readonly last: number
   readonly folder: string
-  /** As of `ClosingParts`. */
+  /** As in `ClosingParts`. */
   readonly sealsFolder: string | undefined
 }
 

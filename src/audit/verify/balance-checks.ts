@@ -184,7 +184,7 @@ export class BalanceChecks {
 /** As `RowTable.line` of a balance. */
 const balanceLine = (account: string, balance: number | bigint): string => `${account}\t${balance}`
 
-/** Of a line of `balanceLine`. */
+/** The balance in a line of `balanceLine`. */
 function balanceIn(line: string | undefined): number | bigint | undefined {
   return line === undefined ? undefined : exactSum(0, BigInt(line.slice(line.indexOf('\t') + 1)))
 }

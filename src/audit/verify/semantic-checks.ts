@@ -27,7 +27,7 @@ export class SemanticChecks {
   #findings: EventFinding[] = []
   #count = 0
 
-  /** `base`: as of `ReplayOptions`. */
+  /** `base` as in `ReplayOptions`. */
   constructor(base: ReadonlyMap<string, string> = new Map()) {
     this.replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers, base })
     const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
