@@ -44,7 +44,8 @@ export async function rebuild(ownerUrl: string, options: RebuildOptions): Promis
   const snapshot = await Snapshot.connect(ownerUrl, options.signal)
   closing.defer(() => snapshot.close())
   const head = await snapshot.head()
-  const { seal, notices } = await newestSeal(snapshot, head, options, closing)
+  const unpacking = closing.use(new AsyncDisposableStack())
+  const { seal, notices } = await newestSeal(snapshot, head, options, unpacking)
   const derived = tables.filter(({ source }) => source === 'ledger')
   const shadowTables = await ShadowTables.create(ownerUrl, derived, seal === null)
   closing.defer(() => shadowTables.close())
@@ -52,6 +53,7 @@ export async function rebuild(ownerUrl: string, options: RebuildOptions): Promis
   const findings = new Findings(await readAcknowledged(snapshot))
   const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
+  await unpacking.disposeAsync()
   const { rows } = scan
   /** Without those that were acknowledged, by the ledger itself. */
   const openFindings = (): readonly Finding[] =>

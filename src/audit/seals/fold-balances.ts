@@ -20,7 +20,7 @@ export async function foldBalances(
   const seal = await sealBefore(db, last, context, closing, balances.name)
   const path = seal?.tables.get(balances.name)
   if (path !== undefined) {
-    using file = new RowFile([path])
+    using file = new RowFile(path)
     for (const [account, line] of file.rows()) onChange(account, BigInt(line.slice(line.indexOf('\t') + 1)))
   }
   await foldAccounts(db, { first: (seal?.last.position ?? 0) + 1, last }, context, onChange)

@@ -51,7 +51,7 @@ export class BalanceChecks {
 
   /** Begins with the balances that a `RowFile` saved. */
   begin(path: string): void {
-    this.#file = new RowFile([path])
+    this.#file = new RowFile(path)
   }
 
   /** Throws when the movements cannot be read. */

@@ -85,7 +85,7 @@ export class LedgerScan {
     if (seal !== null) this.#rowVerifier.begin(seal.last, seal.tables.get(balances.name) ?? null)
   }
 
-  /** Begins at a seal, if one is given. The caller closes it. */
+  /** Begins at a seal, if one is given, whose files can be removed then. The caller closes it. */
   static async start(
     snapshot: Snapshot,
     head: Head,
@@ -97,7 +97,9 @@ export class LedgerScan {
     pace.look((await snapshot.head()).position)
     await systemClock.sleep(FIRST_CHECK_MS)
     pace.look((await snapshot.head()).position)
-    return new LedgerScan(snapshot, findings, options, pace, head, seal)
+    const scan = new LedgerScan(snapshot, findings, options, pace, head, seal)
+    if (seal !== null) await scan.drain()
+    return scan
   }
 
   async close(): Promise<void> {

@@ -32,7 +32,8 @@ const post = (message: RowVerifierMessage): void => parentPort?.postMessage(mess
 parentPort?.on('message', (task: RowVerifierTask) => {
   switch (task.type) {
     case 'begin':
-      return checks.begin(task.last, task.balances)
+      checks.begin(task.last, task.balances)
+      return post({ type: 'page-result', result: { findings: [], last: checks.last } })
     case 'page': {
       const { buffer, byteOffset, byteLength } = task.page
       return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })

@@ -8,7 +8,7 @@ import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.
 
 /** Runs the integrity checks page by page, inline or in a worker. */
 export interface RowVerifier {
-  /** `IntegrityChecks.begin`; call it before anything else. */
+  /** `IntegrityChecks.begin`; call it before anything else. After `drain` the file of balances is open. */
   begin(last: LastEvent, balances: string | null): void
   /**
    * Queues a page to be checked, and waits while too many are queued. The page must not be used afterwards: its memory
@@ -127,7 +127,7 @@ export class WorkerRowVerifier implements RowVerifier {
   }
 
   begin(last: LastEvent, balances: string | null): void {
-    this.#last = last
+    this.#pending += 1
     this.#post({ type: 'begin', last, balances })
   }
 

@@ -82,10 +82,13 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings(await readAcknowledged(snapshot))
   const seals = await readSeals(snapshot.query, asOf ?? head.position, asOf ?? head.position)
-  const { seal, notices, findings: changed } = await beginning(snapshot, options, seals, closing)
+  // Disposed of when the files are open, as nobody would remove them if this thread were terminated.
+  const unpacking = closing.use(new AsyncDisposableStack())
+  const { seal, notices, findings: changed } = await beginning(snapshot, options, seals, unpacking)
   for (const finding of changed) findings.add(finding)
   const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
+  await unpacking.disposeAsync()
   const indexChecks = new IndexChecks(scan, scan.next - 1)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndex()

@@ -57,7 +57,6 @@ export class ReplayState implements WritableState, Disposable {
   readonly #tables = new Map<string, ReplayedTable>()
   /** By name. */
   readonly #rowTables: ReadonlyMap<string, RowTable>
-  readonly #base: ReadonlyMap<string, string>
   readonly #maxRows: number
   /** Rows in memory, of all tables. */
   #count = 0
@@ -78,8 +77,7 @@ export class ReplayState implements WritableState, Disposable {
   constructor({ keepsBalance = () => true, tables = [], base = new Map(), maxRows = MAX_ROWS }: ReplayOptions = {}) {
     this.#keepsBalance = keepsBalance
     this.#rowTables = new Map(tables.map((table) => [table.projection.name, table]))
-    this.#base = base
-    for (const [name, path] of base) this.#tableOf(name).file = new RowFile([path])
+    for (const [name, path] of base) this.#tableOf(name).file = new RowFile(path)
     this.#maxRows = tables.length === 0 ? Number.POSITIVE_INFINITY : maxRows
   }
 
@@ -118,9 +116,7 @@ export class ReplayState implements WritableState, Disposable {
     this.#keepsBalance = () => true
     this.#lastReadTable = undefined
     const table = this.#tableOf(balances.name)
-    table.file?.[Symbol.dispose]()
-    const files = [file, this.#base.get(balances.name)].filter((path) => typeof path === 'string')
-    table.file = files.length === 0 ? undefined : new RowFile(files)
+    if (file !== null) (table.file ??= new RowFile()).takeChanges(file)
     this.#count += accounts.length - table.cells.size
     table.cells = new Map()
     for (const [i, account] of accounts.entries())

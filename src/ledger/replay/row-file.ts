@@ -6,32 +6,29 @@ const CREATE_ROWS = 'rows (id text primary key, line text) without rowid'
 
 /**
  * Rows of one table, as text by id, in a file that is gone when it is closed or its process ends. They may begin with those
- * of other files, which do not change.
+ * of another file, which does not change.
  */
 export class RowFile implements Disposable {
   readonly #database: DatabaseSync
-  /** Its own rows first, then those of the other files. A row without a line was deleted. */
+  /** Its own rows first, then those of the other file. A row without a line was deleted. */
   readonly #gets: readonly StatementSync[]
   readonly #put: StatementSync
   readonly #selectAll: string
 
-  /** `others`: paths that `saveChanges` or `saveAll` wrote, the newest first. */
-  constructor(others: readonly string[] = []) {
+  /** `base`: a path that `saveAll` wrote. The file can be removed then. */
+  constructor(base: string | null = null) {
     // SQLite deletes a database without a name by itself.
     this.#database = new DatabaseSync('')
     this.#database.exec(`pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -32768;
       create table ${CREATE_ROWS}`)
-    for (const [i, path] of others.entries()) this.#database.prepare(`attach ? as other_${i}`).run(path)
-    const tables = ['main.rows', ...others.map((_, i) => `other_${i}.rows`)]
+    if (base !== null) this.#database.prepare('attach ? as base').run(base)
+    const tables = base === null ? ['main.rows'] : ['main.rows', 'base.rows']
     this.#gets = tables.map((table) => this.#database.prepare(`select line from ${table} where id = ?`))
     const rows = Array.from({ length: PUT_ROWS }, () => '(?, ?)').join(', ')
     this.#put = this.#database.prepare(`insert or replace into main.rows values ${rows}`)
-    this.#selectAll = tables
-      .map((table, i) => {
-        const isNewest = tables.slice(0, i).map((newer) => `not exists (select 1 from ${newer} n where n.id = t.id)`)
-        return `select id, line from ${table} t where ${['line is not null', ...isNewest].join(' and ')}`
-      })
-      .join(' union all ')
+    const own = 'select id, line from main.rows where line is not null'
+    const others = `select id, line from base.rows b where not exists (select 1 from main.rows m where m.id = b.id)`
+    this.#selectAll = base === null ? own : `${own} union all ${others}`
   }
 
   get(id: string): string | undefined {
@@ -67,6 +64,12 @@ export class RowFile implements Disposable {
   /** Writes what `write` changed to a path where nothing is yet. */
   saveChanges(path: string): void {
     this.#database.prepare('vacuum main into ?').run(path)
+  }
+
+  /** Replaces rows by those that `saveChanges` wrote. */
+  takeChanges(path: string): void {
+    this.#database.prepare('attach ? as changes').run(path)
+    this.#database.exec('insert or replace into main.rows select * from changes.rows; detach changes')
   }
 
   /** Writes all rows to a path where nothing is yet. */
