@@ -1,25 +1,34 @@
 create table ledger_events (
   position        bigint primary key check (position > 0),
-  type            text not null,
-  version         smallint not null,
-  -- JSON, kept to the letter because its bytes are hashed.
-  data            text not null,
-  -- One element a movement. An account is <kind>:<id>:<currency>; both sides have one currency.
-  debit           text[] not null,
-  credit          text[] not null,
-  -- In the smallest unit of the currency.
-  amount          bigint[] not null,
-  actor           text not null,
   at              timestamptz not null,
-  request_id      text not null,
-  idempotency_key text,
-  reply_hash      text,
-  -- SHA-256 of all of the above and the hash of the event before.
-  hash            text not null,
-  check (cardinality(debit) = cardinality(credit) and cardinality(debit) = cardinality(amount))
+  version         smallint not null,
+  type            text not null,
+  actor           text not null,
+  -- A UUID as its 16 bytes, any other text as it is; before another text of 16 bytes stands a zero.
+  request_id      bytea not null,
+  idempotency_key bytea,
+  -- Accounts and amounts in the smallest unit of the currency: u7d>hgiftsd 100;igiftst>u9t 100,r3t 3
+  movements       text not null,
+  -- A JSON list of the values that event_types names; a JSON object where an event has others. Kept to the letter, because
+  -- its bytes are hashed.
+  data            text not null,
+  reply_hash      bytea,
+  -- SHA-256 of all of the above and the hash of the event before, in the form that sql/audit/chain.sql has.
+  hash            bytea not null
 ) partition by range (position);
 comment on table ledger_events is
-  'The ledger: what happened, in one order without gaps. Tables "from the ledger" follow from these events alone.';
+  'The ledger: what happened, in one order without gaps. Tables "from the ledger" follow from these events alone. '
+  'The view "ledger" shows it in words.';
+
+create table event_types (
+  type    text not null,
+  version smallint not null,
+  -- The names of the values in its data.
+  fields  text[] not null,
+  primary key (type, version)
+);
+comment on table event_types is
+  'The types and versions of all events, written with the first one: an instance that does not know one of them does not start.';
 
 -- The service lacks the rights for it; this keeps the owner from rewriting history by accident.
 create function refuse_to_rewrite_history() returns trigger language plpgsql as $$
@@ -80,13 +89,68 @@ comment on function make_ledger_partitions is
   'Makes the partition that the ledger ends in and an empty one after it, where they are missing.';
 revoke execute on function make_ledger_partitions from public;
 
+-- What cannot be unpacked is answered as it stands: the hash of its event then shows that it was changed.
+
+create function ledger_account(code text) returns text language sql immutable parallel safe as $$
+  select coalesce(
+    case left(code, 1)
+      when 'u' then 'user' when 'd' then 'debt' when 'r' then 'room' when 'g' then 'game' when 'w' then 'withdrawal'
+      when 's' then 'settled' when 'h' then 'house' when 'i' then 'issuance' when 'p' then 'purchases'
+    end
+    || ':' || substr(code, 2, nullif(greatest(length(code) - 2, 0), 0)) || ':' ||
+    case right(code, 1)
+      when 'c' then 'coins' when 'd' then 'diamonds' when 't' then 'target' when '$' then 'dollars' when 'a' then 'agent_dollars'
+    end, code)
+$$;
+comment on function ledger_account is 'user:7:diamonds for u7d: the name of an account as movements have it.';
+
+create function ledger_id(packed bytea) returns text language sql immutable parallel safe as $$
+  select case
+    when octet_length(packed) = 16 then encode(packed, 'hex')::uuid::text
+    else convert_from(ltrim(packed, '\x00'), 'UTF8')
+  end
+$$;
+comment on function ledger_id is 'The text of a request id or idempotency key.';
+
+create function ledger_data(packed text, fields text[]) returns text language plpgsql immutable parallel safe as $$
+begin
+  if packed like '[%' and fields is not null then
+    return (select '{' || coalesce(string_agg('"' || fields[place] || '":' || value, ',' order by place), '') || '}'
+            from json_array_elements(packed::json) with ordinality as list (value, place));
+  end if;
+  return packed;
+exception when invalid_text_representation then
+  return packed;
+end
+$$;
+comment on function ledger_data is 'The data of an event as a JSON object, to the letter.';
+
 create view ledger_movements as
-  select e.position, e.at, e.type, e.actor, m.leg, m.debit, m.credit,
-         split_part(m.debit, ':', 3) as currency, m.amount
+  select e.position, e.at, e.type, e.actor,
+         row_number() over (partition by e.position order by parts.number, legs.number) as leg,
+         ledger_account(split_part(part, '>', 1)) as debit, ledger_account(split_part(leg, ' ', 1)) as credit,
+         split_part(ledger_account(split_part(part, '>', 1)), ':', 3) as currency,
+         substring(split_part(leg, ' ', 2) from '^[0-9]{1,18}$')::bigint as amount
   from ledger_events e,
-       unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, leg);
+       string_to_table(e.movements, ';') with ordinality as parts (part, number),
+       string_to_table(split_part(part, '>', 2), ',') with ordinality as legs (leg, number);
 comment on view ledger_movements is
   'The ledger for people with psql: a row a movement, with the amount in the smallest unit of the currency.';
+
+create view ledger as
+  select e.position, e.type, e.version, ledger_data(e.data, t.fields) as data,
+         (select coalesce(string_agg(
+                   ledger_account(split_part(part, '>', 1)) || ' ' || ledger_account(split_part(leg, ' ', 1)) || ' '
+                     || split_part(leg, ' ', 2) || ';',
+                   '' order by parts.number, legs.number), '')
+          from string_to_table(e.movements, ';') with ordinality as parts (part, number),
+               string_to_table(split_part(part, '>', 2), ',') with ordinality as legs (leg, number)) as movements,
+         e.actor, e.at, ledger_id(e.request_id) as request_id, ledger_id(e.idempotency_key) as idempotency_key,
+         encode(e.reply_hash, 'hex') as reply_hash, encode(e.hash, 'hex') as hash
+  from ledger_events e
+  left join event_types t using (type, version);
+comment on view ledger is
+  'The ledger for people with psql: each event as it is hashed, its movements as `<debit> <credit> <amount>;`.';
 
 create table ledger_head (
   one      boolean primary key default true check (one),

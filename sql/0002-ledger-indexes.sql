@@ -27,11 +27,3 @@ create table ledger_index (
 );
 comment on table ledger_index is
   'Which events moved an account and by how much, and which have a type, an actor, a user, a room, a request or a key.';
-
-create table event_types (
-  type    text not null,
-  version smallint not null,
-  primary key (type, version)
-);
-comment on table event_types is
-  'The types and versions of the events that were indexed: an instance that does not know one of them does not start.';

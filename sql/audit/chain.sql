@@ -7,10 +7,10 @@ with canonical as (
   select
     e.position,
     e.hash,
-    lag(e.position, 1, 0::bigint) over ledger as position_before,
+    lag(e.position, 1, 0::bigint) over in_order as position_before,
     -- What is hashed: eleven lines of UTF-8, the last one without a line break at its end.
     concat_ws(E'\n',
-      lag(e.hash, 1, repeat('0', 64)) over ledger,
+      lag(e.hash, 1, repeat('0', 64)) over in_order,
       e.position,
       e.type,
       e.version,
@@ -20,19 +20,18 @@ with canonical as (
       coalesce(e.idempotency_key, ''),
       coalesce(e.reply_hash, ''),
       -- `<debit> <credit> <amount>;` for each movement.
-      (select coalesce(string_agg(concat(m.debit, ' ', m.credit, ' ', m.amount, ';'), '' order by m.leg), '')
-       from unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, leg)),
+      e.movements,
       e.data
     ) as text
-  from ledger_events e
-  window ledger as (order by e.position)
+  from ledger e
+  window in_order as (order by e.position)
 ),
 recomputed as (
   select position, position_before, hash, encode(sha256(convert_to(text, 'UTF8')), 'hex') as hash_of_text
   from canonical
 ),
 last as (
-  select position, hash from ledger_events
+  select position, hash from ledger
   union all
   select 0, repeat('0', 64)
   order by position desc

@@ -6,7 +6,7 @@
 
 with facts as (
   select position, type, data::jsonb as data
-  from ledger_events
+  from ledger
   where type in ('roulette-created', 'roulette-joined', 'roulette-left', 'roulette-finished', 'roulette-cancelled')
 ),
 games as (

@@ -7,12 +7,12 @@
 
 with requests as (
   select position as withdrawal_id, data::jsonb as data
-  from ledger_events where type = 'withdrawal-requested'
+  from ledger where type = 'withdrawal-requested'
 ),
 changes as (
   select distinct on ((data::jsonb->>'withdrawal_id')::bigint)
          (data::jsonb->>'withdrawal_id')::bigint as withdrawal_id, data::jsonb->>'to' as status
-  from ledger_events where type = 'withdrawal-status-changed'
+  from ledger where type = 'withdrawal-status-changed'
   order by 1, position desc
 ),
 standing as (

@@ -17,7 +17,7 @@ export type CheckpointHead = Pick<Checkpoint, 'position' | 'hash' | 'at'>
 /** SQL: whether the head `h` matches the last event, or an empty ledger. Only such a head is signed. */
 const HEAD_IS_LAST = `(h.position, h.hash) = (
   select coalesce(max(e.position), 0), coalesce(max(e.hash), repeat('0', 64))
-  from (select position, hash from ledger_events order by position desc limit 1) e)`
+  from (select position, hash from ledger order by position desc limit 1) e)`
 const HEAD_IS_NOT_LAST = 'The head of the ledger does not match its last event; nothing was signed. Run `audit verify`.'
 
 /** Signs checkpoints; does not expose the private key. */

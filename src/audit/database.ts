@@ -115,7 +115,7 @@ async function replay(standby: Client, primary: Heads, signal: AbortSignal): Pro
 /** Where the ledger ends, and the hash at `position`; null for that of the end. */
 async function headsOf(client: Client, position: string | null): Promise<Heads> {
   const { rows } = await client.query<Heads>(
-    `select h.position::text as position, e.hash::text as hash
+    `select h.position::text as position, encode(e.hash, 'hex') as hash
        from ledger_head h left join ledger_events e on e.position = coalesce($1::bigint, h.position)`,
     [position],
   )

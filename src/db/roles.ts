@@ -6,6 +6,7 @@ import { lockName, schemaOf } from './ledger-url.ts'
 /** The service's privileges on tables; on tables not listed it may read and write, but not truncate. */
 const tableGrants: Readonly<Record<string, string>> = {
   ledger_events: 'select, insert',
+  event_types: 'select, insert',
   ledger_head: 'select, insert, update',
   migration_checksums: 'select',
   kysely_migration: 'select',

@@ -15,7 +15,6 @@ const int = () => column<'integer', number>('integer', 'integer')
 const uuid = () => column<'text', string>('text', 'uuid')
 const texts = () => column<'texts', string[]>('texts', 'text[]')
 const bytes = () => column<'bytes', Buffer>('bytes', 'bytea')
-const integers = (sqlType = 'bigint[]') => column<'integers', number[]>('integers', sqlType)
 
 /** The columns of tables that are no projections: the rules see none of their rows. */
 export const plainTables = {
@@ -24,9 +23,20 @@ export const plainTables = {
     type: text(),
     version: smallint(),
     data: text(),
-    debit: texts(),
-    credit: texts(),
-    amount: integers(),
+    movements: text(),
+    actor: text(),
+    at: micros(),
+    request_id: bytes(),
+    idempotency_key: nullable(bytes()),
+    reply_hash: nullable(bytes()),
+    hash: bytes(),
+  },
+  ledger: {
+    position: integer(),
+    type: text(),
+    version: smallint(),
+    data: text(),
+    movements: text(),
     actor: text(),
     at: micros(),
     request_id: text(),
@@ -40,7 +50,7 @@ export const plainTables = {
   ledger_cursors: { name: text(), position: integer() },
   ledger_index_segments: { level: smallint(), base: integer(), state: text() },
   ledger_index: { level: smallint(), base: integer(), term: bytes(), first: integer(), data: bytes() },
-  event_types: { type: text(), version: smallint() },
+  event_types: { type: text(), version: smallint(), fields: texts() },
   ledger_writer: {
     only_row: boolean(),
     writer: text(),
@@ -142,7 +152,6 @@ interface Selected {
   json: string
   texts: string[]
   bytes: Buffer
-  integers: number[]
 }
 
 type SelectedRow<Of extends Columns> = { [Name in keyof Of]: SelectedValue<Of[Name]> }

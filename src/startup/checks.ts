@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { formatApprovals } from '../config/approvals.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../db/log.ts'
 import type { Tables } from '../db/tables.ts'
 import { isSameLimits } from '../features/proposals/approval-limits.ts'
 import { readApprovalLimits } from '../features/proposals/reads.ts'
-import { readIndexed } from '../ledger/indexes/index-reads.ts'
 import { isKnown } from '../ledger/storage/stored-event.ts'
 import { MAX_SOCKETS } from '../realtime/sockets/connection-registry.ts'
 
@@ -36,11 +35,12 @@ export async function checkApprovals(
 
 /** Throws where the ledger has events of a type or version that this version does not know. */
 export async function checkEventTypes(db: Kysely<Tables>): Promise<void> {
-  const indexed = await readIndexed(db)
-  const { rows } = await sql<{ type: string; version: number }>`
-    select type, version from event_types
-    union select type, version from ledger_events where position > ${indexed}
-    order by type, version`.execute(db)
+  const rows = await db
+    .selectFrom('event_types')
+    .select(['type', 'version'])
+    .orderBy('type')
+    .orderBy('version')
+    .execute()
   const unknown = rows.filter(({ type, version }) => !isKnown(type, version))
   if (unknown.length === 0) return
   throw new Error(

@@ -104,6 +104,6 @@ async function assertSameLedger(standby: Kysely<Tables>, primary: Kysely<Tables>
 }
 
 async function firstHash(db: Kysely<Tables>): Promise<string | undefined> {
-  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', 1).executeTakeFirst()
+  const event = await db.selectFrom('ledger').select('hash').where('position', '=', 1).executeTakeFirst()
   return event?.hash
 }

@@ -41,7 +41,7 @@ const restoredLedger = (): Promise<TestDatabase> =>
 async function endOf(database: TestDatabase) {
   const [end] = await queryRows(
     database,
-    `select h.position, h.hash, e.hash as first from ledger_head h left join ledger_events e on e.position = 1`,
+    `select h.position, h.hash, e.hash as first from ledger_head h left join ledger e on e.position = 1`,
   )
   const [{ database: name } = {}] = await queryRows(
     database,
@@ -152,7 +152,7 @@ test('a ledger that went back begins an incarnation, and what is known to be los
 
   const [event] = await queryRows(
     database,
-    'select type, data::text, position, actor from ledger_events order by position desc limit 1',
+    'select type, data::text, position, actor from ledger order by position desc limit 1',
   )
   t.match(event, { type: 'ledger-restored', position: String(end + 1), actor: /^staff:/ })
   const data = JSON.parse(event?.['data'] ?? '')
@@ -230,7 +230,7 @@ test('a report that is full lets no ledger in, as it hides what else there is', 
   for (let i = 1; i <= 20; i += 1) await runOk(acknowledgeFinding, lateEvent(String(i)), 'staff:bea')
   await tamper(
     database,
-    `update ledger_events set actor = 'staff:eve' where type = 'finding-acknowledged'`,
+    `update shown_events set actor = 'staff:eve' where type = 'finding-acknowledged'`,
     `update balances set balance = balance + 1 where account = 'user:1:diamonds'`,
   )
   await rechain(database)
@@ -245,7 +245,7 @@ test('findings that were acknowledged stop nobody, and what cannot be kept in DA
   const database = await restoredLedger()
   const [{ position } = {}] = await queryRows(
     database,
-    `select max(position) as position from ledger_events where type = 'balance-debited'`,
+    `select max(position) as position from ledger where type = 'balance-debited'`,
   )
   await tamper(database, changed(Number(position), "at = at - interval '1 day'"))
   await rechain(database)

@@ -24,6 +24,6 @@ test('the audit reads a standby that has all of the ledger, else says why it rea
     t.match(err, /^reading DATABASE_URL instead of DATABASE_READ_URL: .*\n$/)
   }
   const other = await seededLedger()
-  await tamper(other, `update ledger_events set hash = repeat('0', 64) where position = 22`)
+  await tamper(other, `update shown_events set hash = repeat('0', 64) where position = 22`)
   t.match(await run(other.serviceUrl), { code: 0, out: own.out, err: /: it holds another ledger\n$/ })
 })

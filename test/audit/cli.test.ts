@@ -23,7 +23,7 @@ test('verify ends with 0 when clean and 1 with findings, as lines or as one docu
 
   await tamper(
     database,
-    'update ledger_events set amount[1] = 41 where position = 11',
+    'update shown_events set amount[1] = 41 where position = 11',
     `update rooms set trophy_points = 0`,
   )
   const found = await runAudit(env, 'verify')

@@ -10,7 +10,7 @@ test('reports begin with what was asked, the last position and its time', async 
   const env = { DATABASE_URL: database.serviceUrl }
   const times = await queryRows(
     database,
-    `select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger_events order by position`,
+    `select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger order by position`,
   )
   const at = (position: number): string => String(times[position - 1]?.['at'])
   const asOfHead = `as of position 22, ${at(22)}`

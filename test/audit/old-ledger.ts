@@ -20,7 +20,7 @@ export async function oldLedger(
   const database = await seededLedger(more)
   const [{ age } = { age: null }] = await queryRows(
     database,
-    `select '${begun.toISOString()}' - min(at) as age from ledger_events`,
+    `select '${begun.toISOString()}' - min(at) as age from ledger`,
   )
   await tamper(
     database,

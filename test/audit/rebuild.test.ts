@@ -143,7 +143,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
   await Promise.all([...load, reading])
   await untilIndexed(database)
   t.same(indexer.failures, [], 'a subscriber goes on after the swap')
-  const drawn = await queryRows(database, `select from ledger_events where type = 'gift-drawn' and position > 24`)
+  const drawn = await queryRows(database, `select from ledger where type = 'gift-drawn' and position > 24`)
   t.equal(drawn.length, sent)
   t.ok(position > 24 && position < 24 + sent)
   t.same((await verifyDatabase(database)).findings, [])
@@ -228,11 +228,11 @@ test('a rebuild refuses a ledger with findings, and tables that other objects de
   await t.rejects(rebuildTables(database), {
     message: /^Table balances cannot be swapped: rule _RETURN on view rich depends on it\.$/,
   })
-  await tamper(database, 'drop view rich', 'update ledger_events set amount[1] = 41 where position = 11')
+  await tamper(database, 'drop view rich', 'update shown_events set amount[1] = 41 where position = 11')
   await t.rejects(rebuildTables(database), { message: /^The ledger is not sound\. position 11: hash: / })
   await tamper(
     database,
-    'update ledger_events set amount[1] = 40 where position = 11',
+    'update shown_events set amount[1] = 40 where position = 11',
     'delete from ledger_events where position = 22',
   )
   await t.rejects(rebuildTables(database), { message: /^The ledger is not sound\. position 22: / })

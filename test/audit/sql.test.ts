@@ -49,16 +49,17 @@ test('the queries find what was changed', async (t) => {
           changed(22, `credit[1] = 'issuance:operator:coins'`),
           changed(
             8,
-            `debit = debit || null::text, credit = credit || 'user:1:coins'::text, amount = amount || 5::bigint`,
+            `debit = debit || 'nobody'::text, credit = credit || 'user:1:coins'::text, amount = amount || 5::bigint`,
           ),
         ],
         {
           chain: [{ position: '8' }, { position: '11' }, { position: '22' }],
           doubleEntry: [
+            finding(null, '', '-5'),
             finding(null, 'coins', '6'),
             finding(null, 'target', '-1'),
-            { finding: 'a currency does not sum to zero', position: null, account: null, balance: '-5' },
-            finding('8', ' to user:1:coins', '5'),
+            { finding: 'overdrawn for the first time', position: '8', account: 'nobody', balance: '-5' },
+            finding('8', 'nobody to user:1:coins', '5'),
             { finding: 'overdrawn for the first time', position: '11', account: 'user:2:diamonds', balance: '-1' },
             finding('22', 'room:9:target to issuance:operator:coins', '1'),
           ],

@@ -79,7 +79,7 @@ test('no command line writes on a ledger that lost commits', async (t) => {
   })
   const events = await queryRows(
     database,
-    `select type from ledger_events where position > ${seen.position} order by position`,
+    `select type from ledger where position > ${seen.position} order by position`,
   )
   t.equal(events[0]?.['type'], 'ledger-restored')
   t.match(await readLastSeen(file), { position: await headOf(database) }, 'what was committed here is known to a start')
@@ -112,7 +112,7 @@ test('commits that are lost while a command line writes end it', async (t) => {
     })
   })
   t.match(errors.at(-1), { message: /may have gone back .* run npm run after-restore/ })
-  const [paid] = await queryRows(database, `select position from ledger_events where request_id = 'one'`)
+  const [paid] = await queryRows(database, `select position from ledger where request_id = 'one'`)
   t.equal(await headOf(database), Number(paid?.['position']))
   t.match(await readLastSeen(file), { position: Number(paid?.['position']) }, 'what was committed before is kept')
 })

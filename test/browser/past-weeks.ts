@@ -36,7 +36,7 @@ export async function pastWeeks(): Promise<TestDatabase> {
     }
   })
   await tamper(database, ...days.map(({ last, at }, i) => moveEvents((days[i - 1]?.last ?? 0) + 1, last, at)))
-  await tamper(database, 'update ledger_head set at = (select max(at) from ledger_events)')
+  await tamper(database, 'update ledger_head set at = (select max(at) from ledger)')
   await rechain(database)
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   return database
@@ -46,7 +46,7 @@ export async function pastWeeks(): Promise<TestDatabase> {
 const moveEvents = (first: number, last: number, at: string): string => `
   update ledger_events e set at = '${at}'::timestamptz + (moved.rank - 1) * interval '13 minutes 37.402517 seconds'
   from (
-    select position, dense_rank() over (order by at) as rank from ledger_events where position between ${first} and ${last}
+    select position, dense_rank() over (order by at) as rank from ledger where position between ${first} and ${last}
   ) moved
   where moved.position = e.position`
 

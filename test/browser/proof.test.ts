@@ -15,7 +15,7 @@ test('what scripts add to accounts and events', { skip }, async (t) => {
   for (const amount of [5, 7]) {
     await operator('POST', '/admin/v1/users/1/credits', { currency: 'coins', amount, reason: 'a test' })
   }
-  const ofCredits = `select max(position) as position from ledger_events where type = 'balance-credited'`
+  const ofCredits = `select max(position) as position from ledger where type = 'balance-credited'`
   const credited = Number((await queryRows(database, ofCredits))[0]?.['position'])
   // More than is allowed without a colleague: the file is in the event of the proposal, whose page does not show all of it.
   const deposits = ids.map((user_id) => ({ user_id, dollars: 100, agent_dollars: 0 }))

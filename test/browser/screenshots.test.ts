@@ -40,7 +40,7 @@ test('screenshots of the console', { skip }, async (t) => {
   const newest = async (type: string, data: string): Promise<number> => {
     const [row] = await queryRows(
       database,
-      `select max(position) as position from ledger_events where type = '${type}' and data ~ '${data}'`,
+      `select max(position) as position from ledger where type = '${type}' and data ~ '${data}'`,
     )
     return Number(row?.['position'])
   }

@@ -147,7 +147,7 @@ test('what the house wins by a gift, and lucky sends step by step', async (t) =>
     const { html, status } = await finance.get(`/console/draws/${draw}`)
     t.equal(status, 200)
     t.match(html, '<td class="end"><bdi>50.0000%</bdi></td>', 'texts in columns of numbers are aligned like these')
-    const row = (await queryRows(database, `select data from ledger_events where position = ${draw}`))[0]?.['data']
+    const row = (await queryRows(database, `select data from ledger where position = ${draw}`))[0]?.['data']
     const data = JSON.parse(row ?? '')
     const leadsTo = (value: string, position: number) =>
       t.match(html, new RegExp(`href="/console/events/${position}">\\s*<code><bdi>${value}<`), value)

@@ -39,7 +39,7 @@ test('events of the console', async (t) => {
   t.equal(status, 201)
   const rows = await queryRows(
     database,
-    'select position, type, actor, request_id, data, hash from ledger_events order by position',
+    'select position, type, actor, request_id, data, hash from ledger order by position',
   )
   const head = rows.length
   const positionsOf = (matches: (row: (typeof rows)[number]) => boolean): number[] =>

@@ -261,7 +261,7 @@ test('a proposal leads to its events, and they to it', async (t) => {
   const first = `/console/proposals/${approved}`
   await ben.submit(first, `${first}/approve`)
   await ben.submit(`/console/proposals/${rejected}`, `/console/proposals/${rejected}/reject`)
-  const rows = await queryRows(database, 'select position, type from ledger_events order by position')
+  const rows = await queryRows(database, 'select position, type from ledger order by position')
   const [decision = 0, rejection = 0] = rows
     .filter(({ type }) => type === 'proposal-decided')
     .map(({ position }) => Number(position))

@@ -89,8 +89,8 @@ test('the service role may write its tables and not change the ledger', async (t
   const { ownerUrl, serviceUrl } = await testDatabase()
   const denied = { code: '42501', message: /^(permission denied|must be owner)/ }
   const event = `insert into ledger_events
-    (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-    values (1, 'noted', 1, '{}', '{}', '{}', '{}', 'system', now(), 'r', 'h')`
+    (position, type, version, data, movements, actor, at, request_id, hash)
+    values (1, 'noted', 1, '[]', '', 'system', now(), 'r', 'h')`
   await queryOnce(serviceUrl, event)
   await queryOnce(serviceUrl, 'update ledger_head set position = 1')
   await queryOnce(

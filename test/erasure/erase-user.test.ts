@@ -143,7 +143,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are revoked')
 
   t.same(await all.erase(1), { records: 0, devices: 0, rooms: 0, replies: 0 }, 'again')
-  t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
+  t.same(await queryRows(database, `select actor, data from ledger where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
   t.same((await verifyDatabase(database)).findings, [])
@@ -219,7 +219,7 @@ test('from the command line, and where the uid alone is theirs', async (t) => {
     { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
   ])
   t.same(await run('--user', '1'), { code: 0, err: '', out: summary(0, 0, 0) }, 'again')
-  t.equal((await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`)).length, 1)
+  t.equal((await queryRows(database, `select 1 from ledger where type = 'sessions-revoked'`)).length, 1)
   t.match(await run('--user', '9'), { code: 1, err: 'forget stopped: there is no such user\n' })
   t.match(await run('--user', '0'), { code: 1, out: '', err: /a user's id/ })
   t.same((await verifyDatabase(database)).findings, [])

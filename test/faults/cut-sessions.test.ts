@@ -51,7 +51,7 @@ interface Opened {
 const readers: Readonly<Record<string, (url: string) => Promise<Opened>>> = {
   'a snapshot reads a query': async (url) => {
     const snapshot = await Snapshot.connect(url)
-    return { read: () => snapshot.query('select position, hash from ledger_events'), close: () => snapshot.close() }
+    return { read: () => snapshot.query('select position, hash from ledger'), close: () => snapshot.close() }
   },
   'a snapshot copies rows': async (url) => {
     const snapshot = await Snapshot.connect(url)

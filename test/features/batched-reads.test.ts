@@ -34,8 +34,8 @@ const everything = `
   insert into withdrawals
     select u, 'cash', 'pending', u, 1, null, 1, 'dollars', u, null, null, null, now(), now(), u
     from generate_series(1, ${USERS}) u;
-  insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-    select u, 'gift-drawn', 1, '${JSON.stringify(drawnGift)}', '{}', '{}', '{}', 'user:' || u, now(), '', ''
+  insert into ledger_events (position, type, version, data, movements, actor, at, request_id, hash)
+    select u, 'gift-drawn', 1, '${JSON.stringify(Object.values(drawnGift))}', '', 'user:' || u, now(), '', ''
     from generate_series(1, ${USERS}) u;
   insert into instant_transfers select u, u, 1, 'dollars', u, 1, 1, now() from generate_series(1, ${USERS}) u;
   insert into rooms select u, u, 0, 0 from generate_series(1, ${USERS}) u;
@@ -96,8 +96,8 @@ function damage(column: string): string {
   if (table === 'privileges') return `insert into privileges values (${DAMAGED}, 1, 1, ${Number.MAX_SAFE_INTEGER})`
   if (table === 'ledger_events') {
     return `
-      insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-      values (100, 'gift-drawn', 1, 'damaged', '{}', '{}', '{}', 'user:${DAMAGED}', now(), '', '')`
+      insert into ledger_events (position, type, version, data, movements, actor, at, request_id, hash)
+      values (100, 'gift-drawn', 1, 'damaged', '', 'user:${DAMAGED}', now(), '', '')`
   }
   const key = { rooms: 'room_id', roulette_games: 'room_id', privilege_cards: 'owner_id' }[table] ?? 'user_id'
   return `update ${table} set ${name} = 9007199254740993 where ${key} = ${DAMAGED}`

@@ -32,7 +32,7 @@ test('names in both languages', async (t) => {
       t.same(
         await queryRows(
           database,
-          `select version, data::json -> 'name' as name from ledger_events where type = 'decoration-defined'`,
+          `select version, data::json -> 'name' as name from ledger where type = 'decoration-defined'`,
         ),
         [
           { version: '1', name: JSON.stringify(rose) },

@@ -43,7 +43,7 @@ test('the second instance forwards its commands to the first', { skip: onlyInFul
   t.equal((await send(other, GIFT.replace('[2]', '[77]'), 'b')).status, 422, 'a refusal')
   const all = await Promise.all(Array.from({ length: 100 }, (_, i) => send(i % 2 ? other : writer, GIFT, `c${i}`)))
   t.same(new Set(all.map(({ status }) => status)), new Set([200]))
-  const gifts = await queryRows(database, `select count(*)::int as sent from ledger_events where type = 'gift-drawn'`)
+  const gifts = await queryRows(database, `select count(*)::int as sent from ledger where type = 'gift-drawn'`)
   t.same(gifts, [{ sent: '101' }])
 
   // A change of mode, forwarded, is in force where it was requested before the answer.

@@ -47,7 +47,7 @@ async function checkLedger({ attackRun, databaseUrl }: Attacked): Promise<void> 
   }>(
     databaseUrl,
     `select position, type, actor, request_id, debit, data::json->>'target_id' as target
-     from ledger_events where actor <> 'system' order by position`,
+     from ledger where actor <> 'system' order by position`,
   )
   for (const { position, type, actor, request_id, debit, target } of rows) {
     const event = `position ${position} of ${actor}`

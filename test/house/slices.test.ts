@@ -1,9 +1,12 @@
+import * as fc from 'fast-check'
 import { test } from 'tap'
 import { eventTypes } from '../../schema/events.ts'
 import { type Model, sharedRefusals } from '../../src/features/model.ts'
-import { roomKindOf } from '../../src/ledger/indexes/index-terms.ts'
+import { factTerm, type Term, visitTerms } from '../../src/ledger/indexes/index-terms.ts'
+import { createEventMapper, roomIdOf } from '../../src/realtime/frames/frame-mapper.ts'
 import { slices as faces } from '../../src/slices.ts'
 import { readDocument } from '../harness/documents/documents.ts'
+import { valueOf } from '../harness/http/schema-values.ts'
 import { filesIn, slices } from './sources.ts'
 
 const sources = filesIn(['schema', 'src'])
@@ -79,14 +82,25 @@ test("the gifts' model lists all files that fold or show their events", async (t
   t.same(listed.toSorted(), using.toSorted())
 })
 
-test('every event that names a room has a frame for it, but for memberships: the last one tells what a room was told', async (t) => {
-  const framed = faces.flatMap(({ frameMapper = {} }) => Object.keys(frameMapper))
-  const naming = Object.entries(eventTypes)
-    .filter(([type, { data }]) => 'room_id' in data.properties && roomKindOf(type) === 'room')
-    .map(([type]) => type)
-  t.ok(naming.includes('gift-sent') && naming.includes('roulette-left'))
-  t.same(
-    naming.filter((type) => !framed.includes(type)),
-    [],
+test('an event is found under a room if it has a frame for it: the last one tells what a room was told', async (t) => {
+  const mapEvent = createEventMapper(
+    faces.flatMap(({ frameMapper = [] }) => frameMapper),
+    (error) => t.error(error),
   )
+  const [kind] = factTerm('room', 1)
+  const told = new Set<string>()
+  const offenders: string[] = []
+  for (const [type, { version, data: schema }] of Object.entries(eventTypes)) {
+    for (const data of fc.sample(valueOf(JSON.parse(JSON.stringify(schema))), 20)) {
+      const event = JSON.parse(JSON.stringify({ type, data, movements: [], position: 1, at: 0 }))
+      const entry = { type, version, actor: 'system', requestId: 'r', idempotencyKey: null }
+      const terms = new Set<Term>()
+      visitTerms({ ...event, entry }, (term) => term[0] === kind && terms.add(term))
+      const rooms = [...mapEvent(event).keys()].map(roomIdOf).filter((room) => room !== null)
+      if ([...terms].join() !== rooms.map((room) => factTerm('room', room)).join()) offenders.push(type)
+      else if (rooms.length > 0) told.add(type)
+    }
+  }
+  t.same(offenders, [])
+  t.ok(told.has('gift-drawn') && told.has('roulette-left'))
 })

@@ -107,7 +107,7 @@ test('gifts over HTTP', async (all) => {
     const forbidden = () => ask('POST', '/v1/instant-send', sent, { 'idempotency-key': 'two' })
     const refused = await forbidden()
     t.match(await forbidden(), { status: 403, text: refused.text, headers: { 'idempotency-replayed': 'true' } })
-    t.same(await queryRows(database, `select count(*)::text as sends from ledger_events where type = 'gift-drawn'`), [
+    t.same(await queryRows(database, `select count(*)::text as sends from ledger where type = 'gift-drawn'`), [
       { sends: '1' },
     ])
   })

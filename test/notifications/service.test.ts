@@ -63,7 +63,7 @@ test('a device is notified of each transfer: when an instance dies, FCM is down,
   await queryRows(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
 
   // And as if it had died after the outbox was filled and before the cursor was stored.
-  const moved = `select max(position) from ledger_events where type = 'card-moved'`
+  const moved = `select max(position) from ledger where type = 'card-moved'`
   await queryRows(database, `update ledger_cursors set position = (${moved}) - 1 where name = 'push'`)
   const second = await start()
   t.equal(fcm.received.length, 2, 'while the lease runs, no other instance sends')

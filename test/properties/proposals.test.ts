@@ -15,6 +15,7 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { erasedUid } from '../../src/features/users/user.ts'
 import { credit, debit } from '../../src/features/wallet/balance-move.ts'
 import { coveredWalletVerbs } from '../../src/features/wallet/verbs.ts'
+import type { Movement } from '../../src/ledger/rules/account.ts'
 import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
@@ -194,11 +195,12 @@ async function assertAsShown(database: TestDatabase, seen: ReadonlyMap<string, S
   }
   const events = await queryRows(
     database,
-    `select type, data, array_to_json(debit) as debits, array_to_json(credit) as credits, array_to_json(amount) as amounts
-     from ledger_events order by position`,
+    `select type, data,
+            (select json_agg(m order by leg) from ledger_movements m where m.position = l.position) as movements
+     from ledger l order by position`,
   )
   const now = { rank: 0, price: 0, inBags: 0, erased: new Set<number>() }
-  for (const { type, data: text, debits, credits, amounts } of events) {
+  for (const { type, data: text, movements } of events) {
     const data = JSON.parse(text ?? '')
     const one = approved.get(data.approval?.proposal_id)
     if (one !== undefined) {
@@ -206,9 +208,9 @@ async function assertAsShown(database: TestDatabase, seen: ReadonlyMap<string, S
       const terms = JSON.parse(one.shown.terms)
       const take = (limit: string, taken: number): void =>
         void one.taken.set(limit, (one.taken.get(limit) ?? 0) + taken)
-      const moved: readonly number[] = JSON.parse(amounts ?? '[]')
-      const [debited, credited] = [JSON.parse(debits ?? '[]'), JSON.parse(credits ?? '[]')]
-      for (const [i, sum] of moved.entries()) take(String(debited[i]).split(':').at(-1) ?? '', sum)
+      const moved: readonly (Movement & { currency: string })[] = JSON.parse(movements ?? '[]')
+      const [debited, credited] = [moved.map(({ debit }) => debit), moved.map(({ credit }) => credit)]
+      for (const { currency, amount } of moved) take(currency, amount)
       switch (type) {
         case 'balance-credited':
           assert.deepEqual(credited, [`user:${input.user_id}:coins`])
@@ -270,9 +272,9 @@ async function assertAsShown(database: TestDatabase, seen: ReadonlyMap<string, S
 async function assertApproved(database: TestDatabase): Promise<void> {
   const moves = await queryRows(
     database,
-    `select e.actor as maker, e.amount[1]::text as amount, (extract(epoch from e.at) * 1000000)::bigint::text as at,
+    `select e.actor as maker, (select amount from ledger_movements m where m.position = e.position and m.leg = 1) as amount, (extract(epoch from e.at) * 1000000)::bigint::text as at,
        e.data::json->'approval'->>'proposal_id' as proposal, e.data::json->'approval'->>'approved_by' as approver
-     from ledger_events e where e.type in ('balance-credited', 'balance-debited') and e.actor <> 'system' order by e.position`,
+     from ledger e where e.type in ('balance-credited', 'balance-debited') and e.actor <> 'system' order by e.position`,
   )
   const alone = moves.filter(({ proposal }) => proposal === null)
   for (const { maker, at } of alone) {

@@ -1,24 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { Client } from 'pg'
 import { test } from 'tap'
-import { lockName } from '../../src/db/ledger-url.ts'
-import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
+import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
+import { eventsAfter } from '../../src/ledger/storage/stored-event.ts'
+import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
+import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
 import { startInstance, type TestInstance } from '../harness/app/realtime-instance.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { openTestPool } from '../harness/postgres/connections.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { runs } from '../harness/properties.ts'
 import { until } from '../harness/until.ts'
-import { RoomReader } from './room-reader.ts'
+import { indexUpTo } from '../ledger/indexes/index-fixture.ts'
+import { ChannelReader } from './channel-reader.ts'
+import { mapEvent, NO_PROFILES } from './subscriptions/hub-fixtures.ts'
 
-const ROOMS = 2
-const READERS = 6
+/** Channels and the users who read them. */
+const channels: readonly { readonly key: ChannelKey; readonly ch: string; readonly users: readonly number[] }[] = [
+  { key: 'room:1', ch: 'one-to-room:R1', users: [1, 2, 3] },
+  { key: 'room:2', ch: 'one-to-room:R2', users: [4, 5, 6] },
+  { key: 'user:7', ch: 'user:7', users: [7] },
+  { key: 'user:8', ch: 'user:8', users: [8] },
+]
+const READERS = 8
 
 type Step =
-  | { readonly do: 'post'; readonly instance: number; readonly room: number; readonly times: number }
+  | { readonly do: 'post'; readonly instance: number; readonly channel: number; readonly times: number }
   | { readonly do: 'connect'; readonly reader: number; readonly instance: number }
   | { readonly do: 'disconnect'; readonly reader: number }
   | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'index' }
   | { readonly do: 'restart'; readonly instance: number }
 
 const instance = fc.nat({ max: 1 })
@@ -29,29 +39,33 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('post'),
       instance,
-      room: fc.integer({ min: 1, max: ROOMS }),
+      channel: fc.nat({ max: channels.length - 1 }),
       times: fc.integer({ min: 1, max: 8 }),
     }),
   },
   { weight: 24, arbitrary: fc.record({ do: fc.constant('connect'), reader, instance }) },
   { weight: 15, arbitrary: fc.record({ do: fc.constant('disconnect'), reader }) },
   { weight: 18, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.nat({ max: 12 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('index') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart'), instance }) },
 )
 
-/** What was posted in a room, from the ledger. */
-async function historyOf(database: TestDatabase, room: number) {
-  const rows = await queryRows(
-    database,
-    `select e.position::text, e.data::json ->> 'owner_id' as n, lag(e.position) over (order by e.position)::text as prev
-     from ledger_events e where e.type = 'room-defined' and e.data::json ->> 'room_id' = '${room}' order by e.position`,
-  )
-  return rows.map(({ position, n, prev }) => ({ position, prev, n: Number(n) }))
+/** What was posted on a channel, from the ledger. */
+function historyOf(events: readonly PositionedEvent[], key: ChannelKey) {
+  const history: { readonly position: string; readonly prev: string | null; readonly n: unknown }[] = []
+  for (const event of events) {
+    const [template] = mapEvent(event).get(key) ?? []
+    if (template === undefined) continue
+    const { n } = JSON.parse(template.json(NO_PROFILES, 'en') ?? '')
+    history.push({ position: String(event.position), prev: history.at(-1)?.position ?? null, n })
+  }
+  return history
 }
 
 test('a client that reconnects to any instance gets every event once and in order', async (t) => {
   const database = await testDatabase()
-  await createRooms(database, ROOMS, READERS)
+  await createRooms(database, 2, READERS)
+  const pool = openTestPool(t, database.serviceUrl, 1)
   const instances: TestInstance[] = [
     await startInstance(t, database, chatSlices),
     await startInstance(t, database, chatSlices),
@@ -62,28 +76,25 @@ test('a client that reconnects to any instance gets every event once and in orde
     return found
   }
   let posted = 0
-
-  const play = async (steps: readonly Step[], indexed: boolean): Promise<void> => {
-    const sleeper = indexed ? undefined : await keepFromIndexing(database)
-    try {
-      await act(steps)
-    } finally {
-      await sleeper?.end()
-    }
+  const post = (i: number, channel: number): Promise<number> => {
+    const [kind, id] = channels[channel]?.key.split(':') ?? []
+    const to = kind === 'room' ? postToRoom : postToUser
+    return to(at(i), Number(id), (posted += 1))
   }
 
-  const act = async (steps: readonly Step[]): Promise<void> => {
-    const readers = Array.from({ length: READERS }, (_, i) => new RoomReader((i % ROOMS) + 1, i + 1))
+  const play = async (steps: readonly Step[]): Promise<void> => {
+    const readers = channels.flatMap(({ ch, users }) => users.map((user) => new ChannelReader(ch, user)))
     const posts: Promise<number>[] = []
     for (const step of steps) {
       if (step.do === 'post') {
-        for (let i = 0; i < step.times; i += 1) posts.push(postToRoom(at(step.instance), step.room, (posted += 1)))
+        for (let i = 0; i < step.times; i += 1) posts.push(post(step.instance, step.channel))
       }
       if (step.do === 'connect' && readers[step.reader]?.isConnected === false) {
         readers[step.reader]?.connect(at(step.instance).origin)
       }
       if (step.do === 'disconnect') readers[step.reader]?.disconnect()
       if (step.do === 'wait') await pause(step.ms)
+      if (step.do === 'index') await indexUpTo(database, Math.max(0, ...(await Promise.all(posts))))
       if (step.do === 'restart') {
         await Promise.all(posts)
         await at(step.instance).stop()
@@ -92,10 +103,11 @@ test('a client that reconnects to any instance gets every event once and in orde
     }
     await Promise.all(posts)
     for (const [i, reader] of readers.entries()) if (!reader.isConnected) reader.connect(at(i % 2).origin)
-    await Promise.all([1, 2].map((room) => postToRoom(at(room % 2), room, (posted += 1))))
-    const histories = [await historyOf(database, 1), await historyOf(database, 2)]
+    await Promise.all(channels.map((_, channel) => post(channel % 2, channel)))
+    const events = await eventsAfter(pool, 0, 100_000)
+    const histories = channels.flatMap(({ key, users }) => users.map(() => historyOf(events, key)))
     for (const [i, reader] of readers.entries()) {
-      const history = histories[i % ROOMS] ?? []
+      const history = histories[i] ?? []
       const last = Number(history.at(-1)?.position)
       await until(() => Number(reader.since ?? -1) >= last).catch(() => {})
       await reader.end()
@@ -110,25 +122,7 @@ test('a client that reconnects to any instance gets every event once and in orde
     }
   }
 
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play), runs(8))
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), play), runs(8))
   t.same([...at(0).log, ...at(1).log], [])
   t.ok(posted > 300, `${posted} events`)
 })
-
-/** Holds the lock of the instance that writes the index, as if it had been suspended. */
-async function keepFromIndexing({ serviceUrl }: TestDatabase): Promise<Client> {
-  const sleeper = new Client({ connectionString: serviceUrl, pipeline: true })
-  const other = new Client({ connectionString: serviceUrl })
-  await Promise.all([sleeper.connect(), other.connect()])
-  // Waits until the current owner of the lock is terminated.
-  const asleep = sleeper.query('select pg_advisory_lock(hashtextextended($1, 0))', [
-    lockName(serviceUrl, 'ledger follower live'),
-  ])
-  await other.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'follower live' and datname = current_database()`,
-  )
-  await asleep
-  await other.end()
-  return sleeper
-}

@@ -58,7 +58,7 @@ test('the first start sets approvals before the demo, and an instance without th
   await startService(t, { ...shared, ...limits })
   const events = await queryRows(
     database,
-    'select type, actor, data from ledger_events where position = 2 or type like $$room-%$$',
+    'select type, actor, data from ledger where position = 2 or type like $$room-%$$',
   )
   t.match(events, [
     { type: 'approvals-set', actor: 'system', data: '{"limits":{"coins":5}}' },

@@ -116,10 +116,7 @@ test('a start on a ledger that ends before what was seen is refused, or begins a
 
   t.equal(await two.start(recover), null)
   t.same(await lostOn(database), [])
-  const [restored] = await queryRows(
-    database,
-    `select position, data from ledger_events where type = 'ledger-restored'`,
-  )
+  const [restored] = await queryRows(database, `select position, data from ledger where type = 'ledger-restored'`)
   t.equal(restored?.['position'], String(seen.position + 1))
   t.match(JSON.parse(restored?.['data'] ?? ''), { last_known: { position: later.position, hash: later.hash } })
   t.equal(await one.start(), null, 'a host whose file is from before')

@@ -180,7 +180,7 @@ for (const [what, [lock, loss]] of Object.entries(lossesDuringStart)) {
       }
       await until(() => service.output().includes('a new incarnation has begun'))
       await until(async () => (await fetch(`${service.origin}/readyz`).catch(() => null))?.status === 200)
-      const restores = await queryRows(database, `select from ledger_events where type = 'ledger-restored'`)
+      const restores = await queryRows(database, `select from ledger where type = 'ledger-restored'`)
       t.equal(restores.length, 1)
       service.kill('SIGTERM')
       t.equal(await service.exited, 0)
@@ -214,7 +214,7 @@ test('with ON_LOST_COMMITS=recover an instance begins an incarnation and forgets
   const elsewhere = createTestExecutor(t, earlier.serviceUrl)
   await elsewhere.runOk(revokeSessions, { user_id: 2 })
   await elsewhere.executor.close()
-  const hash = (await queryRows(database, `select hash from ledger_events where position = ${seen}`))[0]?.['hash']
+  const hash = (await queryRows(database, `select hash from ledger where position = ${seen}`))[0]?.['hash']
   await goBack()
   t.equal(await first.waitForClose(), 4200)
   await until(() => service.output().includes('a new incarnation has begun'))
@@ -236,7 +236,7 @@ test('with ON_LOST_COMMITS=recover an instance begins an incarnation and forgets
   t.ok(position < seen)
   await second.waitFor(({ frames }) => frames.find((frame) => frame['position'] === String(position)))
 
-  const restores = await queryRows(database, `select position, data from ledger_events where type = 'ledger-restored'`)
+  const restores = await queryRows(database, `select position, data from ledger where type = 'ledger-restored'`)
   t.equal(restores.length, 1)
   t.match(JSON.parse(restores[0]?.['data'] ?? ''), { last_known: { position: seen, hash } })
   t.equal(errorsOf(service).length, 1)

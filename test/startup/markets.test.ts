@@ -145,8 +145,8 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
   const [first, second] = await twoMarkets()
   await migrate(first.ownerUrl)
   await migrated([second])
-  await t.rejects(queryRows({ ...first, ownerUrl: first.serviceUrl }, 'select from ledger_events'), { code: '42501' })
-  await queryRows({ ...second, ownerUrl: second.serviceUrl }, 'select from ledger_events')
+  await t.rejects(queryRows({ ...first, ownerUrl: first.serviceUrl }, 'select from ledger'), { code: '42501' })
+  await queryRows({ ...second, ownerUrl: second.serviceUrl }, 'select from ledger')
   const pending = second.ownerUrl.replace('market_2', 'market_3')
   await t.rejects(migrate(second.serviceUrl.replace('market_2', 'market_3')), {
     name: 'MigrationError',

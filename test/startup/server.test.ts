@@ -55,7 +55,7 @@ test('a service finishes accepted requests before it stops, and prints no tokens
   // A connection that the service had not accepted yet is reset; all accepted requests are answered.
   const answered = (await Promise.allSettled(sent)).filter((result) => result.status === 'fulfilled')
   t.same(new Set(answered.map(({ value }) => value)), new Set([200]))
-  const gifts = await queryRows(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
+  const gifts = await queryRows(database, `select count(*)::int as sent from ledger where type = 'gift-sent'`)
   t.same(gifts, [{ sent: String(answered.length) }])
   t.equal(await service.exited, 0)
   await t.rejects(fetch(`${origin}/healthz`))

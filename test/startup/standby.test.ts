@@ -127,7 +127,7 @@ test('a standby that is promoted without the last commits draws no link again', 
   const linksAfter = async ({ serviceUrl }: Server, position: number): Promise<unknown[]> => {
     const rows = await queryOnce(
       serviceUrl,
-      `select data::jsonb->>'link' as link from ledger_events where type = 'gift-drawn' and position > $1`,
+      `select data::jsonb->>'link' as link from ledger where type = 'gift-drawn' and position > $1`,
       [position],
     )
     return rows.map(({ link }) => link)

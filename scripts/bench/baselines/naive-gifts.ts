@@ -7,6 +7,7 @@ import { account, transfers } from '../../../src/ledger/rules/account.ts'
 import { percentOf } from '../../../src/ledger/rules/money.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import { GENESIS_HASH, type HashInput, hashEvent } from '../../../src/ledger/storage/event-hash.ts'
+import { packData, packId, packMovements } from '../../../src/ledger/storage/packed-columns.ts'
 
 /** Asks with a statement that each connection plans once. */
 export const prepared =
@@ -41,8 +42,8 @@ const lockAccounts = prepared<{ readonly account: string; readonly balance: stri
 )
 const insertEvent = prepared(
   'insert event',
-  `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  `insert into ledger_events (position, type, version, data, movements, actor, at, request_id, hash)
+   values ($1, $2, $3, $4, $5, $6, $7, decode($8, 'hex'), decode($9, 'hex'))`,
 )
 /** And to the room's trophy points, in the same round trip. */
 const addToBalances = prepared(
@@ -118,10 +119,10 @@ async function send(client: PoolClient, gift: NaiveGift, requestId: string): Pro
     idempotencyKey: null,
     replyHash: null,
   }
-  const columns = (['debit', 'credit', 'amount'] as const).map((name) => entry.movements.map((one) => one[name]))
+  const { type, version } = entry
+  const columns = [packData(type, version, data, entry.data), packMovements(entry.movements)]
   const hash = hashEvent(entry, GENESIS_HASH)
-  const written = [position, entry.type, entry.version, entry.data, ...columns, entry.actor, isoMicros(now)]
-  await insertEvent(client, ...written, requestId, hash)
+  await insertEvent(client, position, type, version, ...columns, entry.actor, isoMicros(now), packId(requestId), hash)
   const sums = accounts.map((name) => changes.get(name) ?? 0)
   await addToBalances(client, accounts, sums, room, cost)
   const OrderList = [{ order_id: `${position}-0`, is_win: 0 as const, reward_num: 0 }]

@@ -9,7 +9,7 @@ const samples = {
   user: 'select user_id as n from users',
   event: 'select (1 + floor(random() * position))::bigint as n from ledger_head, generate_series(1, 1000)',
   middle: 'select position / 2 as n from ledger_head',
-  draw: `select position as n from ledger_events where type = 'gift-drawn'`,
+  draw: `select position as n from ledger where type = 'gift-drawn'`,
   game: 'select game_id as n from roulette_games',
   withdrawal: 'select withdrawal_id as n from withdrawals',
   proposal: 'select proposal_id as n from proposals',

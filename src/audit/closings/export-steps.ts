@@ -110,7 +110,7 @@ async function monthCheckpoint({
   madeBy,
 }: Pick<StepOptions, 'db' | 'books' | 'signer' | 'madeBy'>): Promise<Checkpoint> {
   const { hash, signed_at } = await db
-    .selectFrom('ledger_events')
+    .selectFrom('ledger')
     .select('hash')
     .select(micros('clock_timestamp()').as('signed_at'))
     .where('position', '=', books.last)

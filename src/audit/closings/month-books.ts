@@ -7,8 +7,9 @@ import type { Tables } from '../../db/tables.ts'
 import { refusalResponseOf } from '../../domain.ts'
 import { monthEnds, monthRefusal } from '../../features/closings/closing.ts'
 import { findClosing, newestClosings } from '../../features/closings/reads.ts'
+import { lastPositionUntil } from '../../ledger/indexes/last-position-until.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { lastPositionUntil, readEventTime } from '../reports/period.ts'
+import { readEventTime } from '../reports/period.ts'
 
 /** The events that the closing of a month covers, and whether it can be closed. */
 export interface MonthBooks {
@@ -41,7 +42,7 @@ export async function readMonthBooks(db: Kysely<Tables>, month: string): Promise
   const previous = closing === null ? (newest[0] ?? null) : await closingBefore(db, closing)
   const first = (previous?.position ?? 0) + 1
   const last = closing?.position ?? Math.max(first - 1, await lastPositionUntil(db, monthEnds(month), head))
-  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', last).executeTakeFirst()
+  const event = await db.selectFrom('ledger').select('hash').where('position', '=', last).executeTakeFirst()
   const code = monthRefusal(month, { closed: closing !== null, last: newest[0] ?? null, now, position: last })
   return {
     month,

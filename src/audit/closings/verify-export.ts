@@ -109,7 +109,7 @@ function checkSignatures(manifest: Manifest, publicKey: string): string[] {
 /** The ledger must have the checkpoint's hash at its position. */
 async function checkHead(db: Kysely<Tables>, { checkpoint }: Manifest): Promise<string[]> {
   const { position, hash } = checkpoint
-  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', position).executeTakeFirst()
+  const event = await db.selectFrom('ledger').select('hash').where('position', '=', position).executeTakeFirst()
   if (event === undefined) return [`position ${position}: is missing in the ledger`]
   return event.hash === hash ? [] : [`position ${position}: has the hash ${event.hash}, the checkpoint says ${hash}`]
 }

@@ -1,13 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import {
-  type AccountEntry,
-  entriesAt,
-  entriesBetween,
-  eventsWith,
-  readIndexed,
-  readSums,
-} from '../../ledger/indexes/index-reads.ts'
+import { type AccountEntry, entriesAt, entriesBetween } from '../../ledger/indexes/account-entries.ts'
+import { eventsWith, readIndexed, readSums } from '../../ledger/indexes/index-reads.ts'
 import { accountTerm } from '../../ledger/indexes/index-terms.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Period } from './period.ts'

@@ -1,17 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
+import { unpackMovements } from '../../ledger/storage/packed-columns.ts'
 import type { Period } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 /** Events of one page, a few milliseconds of work. */
 const PAGE_EVENTS = 2_000
-
-interface Row {
-  /** Accounts, separated by commas; empty without movements. */
-  readonly debit: string
-  readonly credit: string
-  readonly amount: string
-}
 
 /**
  * Calls `onPosting` for both sides of every movement in a period, in order; `amount` is negative where value leaves. Throws
@@ -36,30 +30,26 @@ export async function foldAccounts(
     if (rows.length !== expected) {
       throw new Error(`the ledger lacks ${expected - rows.length} of the events ${from} to ${from + expected - 1}`)
     }
-    for (const row of rows) {
-      if (row.debit === '') continue
-      const credits = row.credit.split(',')
-      const amounts = row.amount.split(',')
-      for (const [i, debit] of row.debit.split(',').entries()) {
-        const amount = Number(amounts[i])
+    for (const { movements } of rows) {
+      for (const { debit, credit, amount } of unpackMovements(movements)) {
         onPosting(debit, -amount)
-        onPosting(credits[i] ?? '', amount)
+        onPosting(credit, amount)
       }
     }
     onScanned(expected)
   }
 }
 
-async function readPage(db: Kysely<Tables>, from: number, last: number): Promise<readonly Row[]> {
-  if (from > last) return []
-  const { rows } = await sql<Row>`
-    select array_to_string(debit, ',') as debit, array_to_string(credit, ',') as credit,
-           array_to_string(amount, ',') as amount
-    from ledger_events
-    where position between ${from} and ${Math.min(last, from + PAGE_EVENTS - 1)}
-    order by position`.execute(db)
-  return rows
-}
+const readPage = async (db: Kysely<Tables>, from: number, last: number) =>
+  from > last
+    ? []
+    : await db
+        .selectFrom('ledger_events')
+        .select('movements')
+        .where('position', '>=', from)
+        .where('position', '<=', Math.min(last, from + PAGE_EVENTS - 1))
+        .orderBy('position')
+        .execute()
 
 /** A sum of whole numbers that stays exact beyond 2^53-1, and as fast as a number below. */
 export class ExactSum {

@@ -119,7 +119,7 @@ async function readDecisions(
     ;({ rows } = await sql<Decision>`
       select w.withdrawal_id as id, w.user_id, w.target_id, w.wallet as currency, w.amount, e.data::jsonb ->> 'to' as to,
              e.actor, ${iso('e.at')} as at, e.position, w.status
-      from ledger_events e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
+      from ledger e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
       where e.position > ${after} and e.position <= ${head}
         and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' in ('approved', 'transferred')
       order by e.position limit ${CHANGES_PER_QUERY}`.execute(db))

@@ -41,7 +41,7 @@ export async function isOwnFinding(db: Kysely<Tables>, subject: string, actor: s
   const position = positionIn(subject)
   if (position === null) return false
   const event = await db
-    .selectFrom('ledger_events')
+    .selectFrom('ledger')
     .select(['position', 'actor', 'data'])
     .where('position', '=', position)
     .executeTakeFirst()
@@ -58,7 +58,7 @@ export async function isOwnFinding(db: Kysely<Tables>, subject: string, actor: s
 export async function checkAcknowledgements(snapshot: Snapshot, rows: ReplayState, findings: Findings): Promise<void> {
   const all = [...rows.rows(acknowledgements)].map(([, row]) => row)
   const positions = all.flatMap(({ acknowledgement_id, subject }) => [acknowledgement_id, positionIn(subject) ?? 0])
-  const text = 'select position, actor, data from ledger_events where position = any($1)'
+  const text = 'select position, actor, data from ledger where position = any($1)'
   const events = new Map(
     (await snapshot.query(text, [positions])).map(({ position, actor, data }): [string, Party] => [
       String(position),

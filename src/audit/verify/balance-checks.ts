@@ -5,7 +5,8 @@ import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { RowFile } from '../../ledger/replay/row-file.ts'
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
-import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import { accountOf, codeOf } from '../../ledger/storage/packed-columns.ts'
 import type { Check } from './finding.ts'
 import { type LinesDigest, LinesSum } from './line-digests.ts'
 
@@ -16,13 +17,12 @@ const MAX_ACCOUNTS = 500_000
 const UNKNOWN_CURRENCY = -1
 
 /**
- * Checks both sides of every movement, and that balances stay within their limits. Reads only the movements, from the bytes
- * of the rows. The movements of an event that fails here are not counted; those of an event that fails only the semantic
- * checks are.
+ * Checks both sides of every movement, and that balances stay within their limits. The movements of an
+ * event that fails here are not counted; those of an event that fails only the semantic checks are.
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
-  /** Accounts are numbered in the order of their first movement. */
+  /** By their codes: accounts are numbered in the order of their first movement. */
   readonly #ids = new Map<string, number>()
   readonly #names: string[] = []
   readonly #currencies: number[] = []
@@ -34,8 +34,6 @@ export class BalanceChecks {
   #file: RowFile | undefined
   /** Whether the file has what memory had. */
   #hasSpilled = false
-  /** The page that is checked. */
-  #bytes: Buffer = Buffer.alloc(0)
   /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
   #isValid = true
   #changeCount = 0
@@ -60,10 +58,9 @@ export class BalanceChecks {
       if (this.#keepsBalances) this.#spill()
       else this.#forget()
     }
-    this.#bytes = rows.bytes
     this.#isValid = true
     this.#changeCount = 0
-    rows.forEachMovement(this.#addMovement)
+    rows.visitMovements(this.#addMovement)
     if (!this.#isValid) {
       this.#changeCount = 0
       return
@@ -91,7 +88,7 @@ export class BalanceChecks {
 
   *#lines(): Generator<string, void> {
     for (const [account, balance] of this.#inMemory()) yield balanceLine(account, balance)
-    for (const [account, line] of this.#file?.rows() ?? []) if (!this.#ids.has(account)) yield line
+    for (const [account, line] of this.#file?.rows() ?? []) if (!this.#ids.has(codeOf(account))) yield line
   }
 
   /** Hands over all balances, without those that it began with. From then on only both sides of movements are checked. */
@@ -132,9 +129,9 @@ export class BalanceChecks {
     this.#sums.length = 0
   }
 
-  readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
-    const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
+  readonly #addMovement = (debitCode: string, creditCode: string, amount: number): void => {
+    const debit = this.#idOf(debitCode)
+    const credit = this.#idOf(creditCode)
     const currency = this.#currencies[debit]
     const isSameCurrency = currency === this.#currencies[credit]
     if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
@@ -165,11 +162,12 @@ export class BalanceChecks {
   }
 
   /** The number of an account, which may have no movement yet. */
-  #idOf(account: string): number {
-    let id = this.#ids.get(account)
+  #idOf(code: string): number {
+    let id = this.#ids.get(code)
     if (id === undefined) {
+      const account = accountOf(code)
       id = this.#sums.push(balanceIn(this.#file?.get(account))) - 1
-      this.#ids.set(account, id)
+      this.#ids.set(code, id)
       this.#names.push(account)
       this.#currencies.push(currencyIndex(account))
     }

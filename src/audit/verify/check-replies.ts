@@ -18,7 +18,7 @@ const MAX_MISMATCHES = 1_000
  */
 const MISMATCHES_SQL = `
   select max(e.position)::text as position, e.actor, e.idempotency_key, ${REPLY_KEY_SQL} as key, min(${REPLY_HASH_SQL}) as reply_hash
-  from ledger_events e
+  from ledger e
   cross join lateral (
     select * from replies where key = ${REPLY_KEY_SQL}::uuid and at < e.at + interval '24 hours' offset 0
   ) r
@@ -31,7 +31,7 @@ const MISMATCHES_SQL = `
 
 /** Parsed here: PostgreSQL 15 cannot ask whether a text is JSON, and that of an event that was tampered with may not be. */
 const redactionsSql = (after: number): string =>
-  `select data from ledger_events where type = 'replies-blanked' and position > ${after}`
+  `select data from ledger where type = 'replies-blanked' and position > ${after}`
 
 interface Mismatch {
   readonly position: number

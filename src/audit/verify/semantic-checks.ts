@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs'
 import { evolveWithMovements } from '../../domain.ts'
 import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
+import { parsePacked } from '../../ledger/storage/packed-columns.ts'
+import { parseEvent } from '../../ledger/storage/stored-event.ts'
 import { isReadByEvolvers } from '../../ledger/storage/text-bytes.ts'
 import { movementError } from './balance-checks.ts'
 import type { Restore } from './check-checkpoint.ts'
@@ -60,10 +61,10 @@ export class SemanticChecks {
     this.#count += 1
     const fields = this.#readFields(rows)
     if (fields === undefined) return
-    const { position, movements } = fields
+    const { position, type, version, movements, packed } = fields
     let check: Check = 'form'
     try {
-      const event = parseEvent(fields)
+      const event = parseEvent(fields, () => parsePacked(type, version, packed))
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       this.#proposals.check(event, rows, this.replay.state)
       if (event.type === 'ledger-restored') this.restores.push({ position, at: event.at })
@@ -82,11 +83,11 @@ export class SemanticChecks {
   }
 
   /** With only the movements that are folded here. Undefined when a column cannot be read: a finding of `IntegrityChecks`. */
-  #readFields(rows: EventRowReader): EventFields | undefined {
+  #readFields(rows: EventRowReader) {
     try {
-      const { position, type, version, data, at } = rows
+      const { position, type, version, packedData: packed, at } = rows
       const movements = this.#hasAllBalances ? rows.movements : rows.movementsReadByEvolvers
-      return { position, type, version, data, movements, at }
+      return { position, type, version, packed, movements, at }
     } catch {
       return undefined
     }

@@ -133,7 +133,7 @@ interface Row {
 async function countGifts(db: Kysely<Tables>, first: number, last: number): Promise<GiftCounts[]> {
   const { rows } = await sql<Row>`
     with events as materialized (
-      select type, data::jsonb as data from ledger_events
+      select type, data::jsonb as data from ledger
       where position between ${first} and ${last} and type in ('gift-sent', 'gift-drawn')
     ), sends as (
       select (data->>'decoration_id')::bigint as decoration_id, data->>'odds_hash' as odds_hash, count(*) as sends,

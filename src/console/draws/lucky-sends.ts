@@ -105,7 +105,7 @@ async function readPreviousSend(
   chain: string,
 ): Promise<number | null> {
   const { rows } = await sql<{ position: number; data: string }>`
-    select position, data from ledger_events
+    select position, data from ledger
     where type = 'gift-drawn' and actor = ${`user:${senderId}`} and position < ${position}
     order by position desc limit 1`.execute(db)
   const [row] = rows

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { entriesBetween, eventsWith, readIndexed } from '../../ledger/indexes/index-reads.ts'
+import { entriesBetween } from '../../ledger/indexes/account-entries.ts'
+import { eventsWith, readIndexed } from '../../ledger/indexes/index-reads.ts'
 import { accountTerm } from '../../ledger/indexes/index-terms.ts'
 import { currencyOf, type Movement } from '../../ledger/rules/account.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'

@@ -184,7 +184,7 @@ export async function sendAboutExport(
   reply: FastifyReply,
   { db, fileName, list, page, filters, at, more }: Export,
 ): Promise<FastifyReply> {
-  const event = await db.selectFrom('ledger_events').select('hash').where('position', '=', at).executeTakeFirst()
+  const event = await db.selectFrom('ledger').select('hash').where('position', '=', at).executeTakeFirst()
   const about = {
     list,
     page: addressWith(page, { ...filters, at }),

@@ -145,7 +145,7 @@ const decided = TypeCompiler.Compile(eventTypes['proposal-decided'].data)
 export async function readDecision(db: Kysely<Tables>, id: number): Promise<Decision | null> {
   const event = await db
     .selectFrom('proposals as p')
-    .innerJoin('ledger_events as e', 'e.position', 'p.decided_position')
+    .innerJoin('ledger as e', 'e.position', 'p.decided_position')
     .select(['e.position', 'e.request_id as requestId', 'e.data'])
     .where('p.proposal_id', '=', id)
     .executeTakeFirst()

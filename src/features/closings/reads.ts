@@ -10,7 +10,7 @@ import { acknowledgedFinding } from './finding.ts'
 const select = (db: Kysely<Tables>) =>
   db
     .selectFrom('month_closings as c')
-    .innerJoin('ledger_events as e', 'e.position', 'c.closing_id')
+    .innerJoin('ledger as e', 'e.position', 'c.closing_id')
     .select(['c.month', 'c.closing_id', 'c.first_position', 'c.last_position', 'c.files', 'c.checkpoint', 'e.actor'])
     .select(['c.acknowledged'])
     .select(micros('c.closed_at').as('closed_at'))

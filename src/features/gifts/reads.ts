@@ -10,7 +10,9 @@ import { listOf, PreparedStatement } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { FieldErrors } from '../../language/messages.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { parsePacked } from '../../ledger/storage/packed-columns.ts'
+import { parseEvent } from '../../ledger/storage/stored-event.ts'
 import { type LuckyProgress, publishedChains } from '../fairness/lucky-chains.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
 import type { Decoration } from './decoration.ts'
@@ -148,7 +150,7 @@ export interface DrawPage {
 const SMALL_SEND_BYTES = 1_024
 const MAX_EXCESS_BYTES = 24 * 1_024
 
-interface DrawRow extends Pick<EventFields, 'position' | 'version' | 'data' | 'at'> {
+interface DrawRow extends Pick<LedgerEntry, 'position' | 'version' | 'data' | 'at'> {
   readonly place: number
   /** The position of the user's next older send; null for the oldest. */
   readonly next: number | null
@@ -222,7 +224,8 @@ async function findDraw(db: Kysely<Tables>, position: number): Promise<Published
 }
 
 function positionedDraw(row: Omit<DrawRow, 'place' | 'next'>): PositionedDraw {
-  const event = parseEvent({ ...row, type: 'gift-drawn', movements: [] })
+  const type = 'gift-drawn'
+  const event = parseEvent({ ...row, type, movements: [] }, () => parsePacked(type, row.version, row.data))
   if (event.type !== 'gift-drawn') throw new Error(`the event at ${row.position} is no draw`)
   const { incarnation, chain, k, link, announced, client_seed, decoration_id, odds_hash, price, quantity, draws } =
     event.data

@@ -1,7 +1,9 @@
+import { type EventType, eventTypes } from '../../../schema/events.ts'
 import { isConstraintViolation, sqlStateOf, tableOf } from '../../db/postgres-errors.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
 import { isoMicros } from '../rules/time.ts'
 import { type Head, replyKey, type StoredReply } from '../storage/event-hash.ts'
+import { fieldsOf, packData, packId, packMovements } from '../storage/packed-columns.ts'
 import { jsonArray, plainArray, type RowTable, type Statement, type TextRow, textArray } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
@@ -77,28 +79,39 @@ export function insertEvents({ events }: Batch): Statement {
   return {
     name: 'insert events',
     text: `insert into ledger_events
-             (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
-           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest($4::text[]),
-                  unnest($5::text[])::text[], unnest($6::text[])::text[], unnest($7::text[])::bigint[],
-                  unnest($8::text[]), unnest($9::timestamptz[]), unnest($10::text[]), unnest($11::text[]),
-                  unnest($12::text[]), unnest($13::text[])`,
+             (position, type, version, data, movements, actor, at, request_id, idempotency_key, reply_hash, hash)
+           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest($4::text[]), unnest($5::text[]),
+                  unnest($6::text[]), unnest($7::timestamptz[]), decode(unnest($8::text[]), 'hex'),
+                  decode(unnest($9::text[]), 'hex'), decode(unnest($10::text[]), 'hex'), decode(unnest($11::text[]), 'hex')`,
     values: [
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
       plainArray(entries.map((e) => e.version)),
-      jsonArray(entries.map((e) => e.data)),
-      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
-      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
-      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
+      jsonArray(events.map(({ data, entry }) => packData(entry.type, entry.version, data, entry.data))),
+      textArray(entries.map((e) => packMovements(e.movements))),
       textArray(entries.map((e) => e.actor)),
       plainArray(entries.map((e) => isoMicros(e.at))),
-      textArray(entries.map((e) => e.requestId)),
-      textArray(entries.map((e) => e.idempotencyKey)),
+      plainArray(entries.map((e) => packId(e.requestId))),
+      plainArray(entries.map((e) => (e.idempotencyKey === null ? null : packId(e.idempotencyKey)))),
       plainArray(entries.map((e) => e.replyHash)),
       plainArray(entries.map((e) => e.hash)),
     ],
   }
 }
+
+/** How the data of these types is packed, where nothing says so yet. */
+export const insertEventTypes = (types: readonly EventType[]): Statement => ({
+  name: 'insert event types',
+  text: `insert into event_types (type, version, fields)
+         select type, version, string_to_array(fields, ',')
+         from unnest($1::text[], $2::smallint[], $3::text[]) as written (type, version, fields)
+         on conflict do nothing`,
+  values: [
+    plainArray(types),
+    plainArray(types.map((type) => eventTypes[type].version)),
+    textArray(types.map((type) => fieldsOf(type, eventTypes[type].version).join())),
+  ],
+})
 
 /**
  * Fails when a reply is stored under one of its keys. A unique index shows that of the same day only: the others are looked

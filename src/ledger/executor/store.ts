@@ -79,6 +79,8 @@ export class Store {
   #lastBatch: string | undefined
   #inFlight = 0
   readonly #inFlightReplies = new Set<readonly StoredReply[]>()
+  /** The types of events that were committed from here, of which `event_types` has a row. */
+  readonly #writtenTypes = new Set<string>()
 
   private constructor(
     writer: PipelinedConnection,
@@ -151,6 +153,7 @@ export class Store {
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
     const advance = this.#advances.advance(id, lastBatch, batch.head, changes)
+    const types = batch.events.map(({ type }) => type).filter((type) => !this.#writtenTypes.has(type))
     // Mostly one statement does it all, and without BEGIN and COMMIT a lone command would take a twentieth less; but an
     // error in place of its answer would then not tell whether it was committed.
     const statements = [
@@ -160,6 +163,7 @@ export class Store {
       // Removals come first: a unique value may pass from a row that goes to one that comes.
       ...removals,
       ...advance,
+      ...(types.length === 0 ? [] : [sql.insertEventTypes([...new Set(types)])]),
       sql.commit,
     ]
     const isAlone = this.#isAlone(mode, lastBatch)
@@ -174,7 +178,8 @@ export class Store {
       this.#settle(changesProfileData ? undefined : cached)
       const results = await answered
       sql.assertCommitted(results, mode)
-      const advanced = results.at(-1 - advance.length)
+      for (const type of types) this.#writtenTypes.add(type)
+      const advanced = results[statements.findIndex((statement) => statement === advance[0])]
       if (advanced?.status === 'fulfilled') this.#clock.set(Number(advanced.value.rows[0]?.['now']))
       // Profile data is not cached, and the reader does not see it while it is in flight.
       if (changesProfileData) this.#settle(cached)

@@ -1,23 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { micros } from '../../db/queries/expressions.ts'
+import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import type { Micros } from '../rules/time.ts'
 import { PageReader } from './index-pages.ts'
 import { accountTerm, type Term } from './index-terms.ts'
 import { BLOCK_EVENTS, FAN_IN_BITS, INDEX_CURSOR, segmentEvents } from './index-writer.ts'
-
-/** One movement from the view of one of its accounts. */
-export interface AccountEntry {
-  readonly account: string
-  readonly position: number
-  /** Its place among both sides of all movements of the event: even where value leaves. */
-  readonly leg: number
-  readonly at: Micros
-  readonly type: string
-  readonly counter: string
-  /** Whole units (cents of a dollar); negative where value leaves. */
-  readonly amount: number
-}
 
 /** SQL: the cursor of the indexes, 0 before they are begun. */
 export const indexedSql = sql<number>`coalesce((select position from ledger_cursors where name = ${INDEX_CURSOR}), 0)`
@@ -29,7 +14,7 @@ export async function readIndexed(db: Kysely<Tables>): Promise<number> {
 }
 
 /** An event under a term. */
-export interface FoundEvent {
+interface FoundEvent {
   readonly term: Term
   readonly position: number
   /** What it changed, where the term is an account. */
@@ -277,6 +262,7 @@ export async function readLast(
   upTo: number,
 ): Promise<ReadonlyMap<Term, number>> {
   const found = new Map<Term, number>()
+  if (terms.length === 0) return found
   let last = Math.min(upTo, await readIndexed(db))
   let rest = terms
   for (let limit = FIRST_SEGMENTS; rest.length > 0 && last > 0; limit = MORE_SEGMENTS) {
@@ -322,48 +308,6 @@ function sumsOfPages(
     }
   }
   return sums
-}
-
-/** The movements of some accounts in the events at these positions, in order. */
-export const entriesAt = async (
-  db: Kysely<Tables>,
-  accounts: readonly string[],
-  positions: readonly number[],
-): Promise<readonly AccountEntry[]> => (positions.length === 0 ? [] : selectEntries(db, accounts, isAt(positions)))
-
-/** As `entriesAt`, of all events after one position and up to another, which are searched one by one. */
-export const entriesBetween = async (
-  db: Kysely<Tables>,
-  accounts: readonly string[],
-  after: number,
-  upTo: number,
-): Promise<readonly AccountEntry[]> =>
-  after >= upTo ? [] : selectEntries(db, accounts, isFoundBetween(accounts, after, upTo))
-
-/** Whether an event is at one of these positions. */
-export const isAt = (positions: readonly number[]): RawBuilder<boolean> =>
-  sql<boolean>`e.position = any (${[...new Set(positions)]}::bigint[])`
-
-/** Whether an event is in this range and moves one of these accounts. */
-export const isFoundBetween = (accounts: readonly string[], after: number, upTo: number): RawBuilder<boolean> =>
-  sql<boolean>`(e.position > ${after} and e.position <= ${upTo}
-    and (e.debit && ${[...accounts]}::text[] or e.credit && ${[...accounts]}::text[]))`
-
-/** The movements of some accounts in the events that the condition names. */
-export async function selectEntries(
-  db: Kysely<Tables>,
-  accounts: readonly string[],
-  condition: RawBuilder<boolean>,
-): Promise<readonly AccountEntry[]> {
-  const { rows } = await sql<AccountEntry>`
-    select s.account, e.position, s.leg, ${micros('e.at')} as at, e.type, s.counter, s.amount
-    from ledger_events e,
-         unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, number),
-         lateral (values (2 * m.number - 2, m.debit, m.credit, -m.amount), (2 * m.number - 1, m.credit, m.debit, m.amount))
-           as s (leg, account, counter, amount)
-    where ${condition} and s.account = any (${[...accounts]}::text[])
-    order by e.position, s.leg`.execute(db)
-  return rows
 }
 
 /** Events that a read searches for what is not indexed yet, a few milliseconds of work. */

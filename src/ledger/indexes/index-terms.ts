@@ -1,6 +1,7 @@
-import { currencies, holders, type Movement } from '../rules/account.ts'
+import type { Movement } from '../rules/account.ts'
 import { fnv1a, OFFSET_BASIS } from '../rules/hash.ts'
 import type { LedgerEntry } from '../storage/event-hash.ts'
+import { codeOf, currencyLetters, holderLetters } from '../storage/packed-columns.ts'
 
 /**
  * What events are found by: an account that they move, or a fact about them. A string of bytes, one character each, in
@@ -66,18 +67,17 @@ function hashBytes(text: string): string {
   )
 }
 
-const placeOf = (names: readonly string[], name: string): number => names.indexOf(name)
-
 const isId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0
 
 /** The term of an account, such as `user:7:diamonds`. */
-export function accountTerm(name: string): Term {
-  const from = name.indexOf(':')
-  const to = name.lastIndexOf(':')
-  const holder = placeOf(holders, name.slice(0, from))
-  const currency = placeOf(currencies, name.slice(to + 1))
-  const own = name.slice(from + 1, to)
-  if (holder === -1 || currency === -1 || to <= from) return character(NO_ACCOUNT) + nameBytes(name)
+export const accountTerm = (name: string): Term => termOfCode(codeOf(name))
+
+/** The term of an account by its code, such as `u7d`. */
+export function termOfCode(code: string): Term {
+  const holder = holderLetters.indexOf(code.charAt(0))
+  const currency = currencyLetters.indexOf(code.charAt(code.length - 1))
+  if (holder === -1 || currency === -1 || code.length < 3) return character(NO_ACCOUNT) + nameBytes(code)
+  const own = code.slice(1, -1)
   const id = Number(own)
   const holderBytes = isId(id) && String(id) === own ? idBytes(id) : nameBytes(own)
   return character(FIRST_HOLDER + holder) + holderBytes + character(currency)
@@ -126,20 +126,34 @@ export interface IndexedEvent {
   readonly entry: Pick<LedgerEntry, 'type' | 'version' | 'actor' | 'requestId' | 'idempotencyKey'>
 }
 
-/** What happens in a room, and who belongs to it, are found apart. */
-export const roomKindOf = (type: string): 'room' | 'membership' => (type.startsWith('room-') ? 'membership' : 'room')
+/** What happens in a room, of which its members are told, is found apart from who belongs to it. */
+const roomKindOf = (type: string): 'room' | 'membership' => (type.startsWith('room-') ? 'membership' : 'room')
 
 /** Visits the terms of an event, some perhaps more than once; accounts with each amount that enters or, negative, leaves. */
-export function visitTerms(
-  { type, data, movements, entry: { actor, requestId, idempotencyKey } }: IndexedEvent,
+export function visitTerms(event: IndexedEvent, visit: (term: Term, amount: number) => void): void {
+  for (const { debit, credit, amount } of event.movements)
+    visitMovement(accountTerm(debit), accountTerm(credit), amount, visit)
+  visitFacts(event, visit)
+}
+
+/** Visits both accounts of a movement. */
+export function visitMovement(
+  debit: Term,
+  credit: Term,
+  amount: number,
   visit: (term: Term, amount: number) => void,
 ): void {
-  for (const { debit, credit, amount } of movements) {
-    // Only a ledger that was tampered with has others.
-    if (!Number.isInteger(amount)) continue
-    visit(accountTerm(debit), -amount)
-    visit(accountTerm(credit), amount)
-  }
+  // Only a ledger that was tampered with has others.
+  if (!Number.isInteger(amount)) return
+  visit(debit, -amount)
+  visit(credit, amount)
+}
+
+/** As `visitTerms`, without accounts. */
+export function visitFacts(
+  { type, data, entry: { actor, requestId, idempotencyKey } }: Omit<IndexedEvent, 'movements'>,
+  visit: (term: Term, amount: number) => void,
+): void {
   visit(factTerm('type', type), 0)
   const user = /^user:([1-9][0-9]{0,15})$/.exec(actor)?.[1]
   if (user === undefined) visit(factTerm('actor', actor), 0)

@@ -1,7 +1,8 @@
 import type { Client } from 'pg'
 import { exactSum } from '../rules/money.ts'
-import { type IndexPage, PageReader, PageWriter } from './index-pages.ts'
+import { type IndexPage, PageWriter } from './index-pages.ts'
 import { type IndexedEvent, type Term, visitTerms } from './index-terms.ts'
+import { type Segment, SegmentCursor, SegmentHeap } from './segment-cursor.ts'
 
 /** The name of the cursor in `ledger_cursors`: how far the index has got, a multiple of a block. */
 export const INDEX_CURSOR = 'indexes'
@@ -19,8 +20,7 @@ export const baseOf = (position: number): number => position - 1 - ((position - 
 /** The events of a segment. */
 export const segmentEvents = (level: number): number => BLOCK_EVENTS * FAN_IN ** level
 
-/** Pages that a merge reads of a segment at a time, and writes at a time. */
-const READ_PAGES = 32
+/** Pages that a merge writes at a time. */
 const WRITE_PAGES = 16
 /** Pages that are deleted at a time. */
 const SWEPT_PAGES = 64
@@ -30,11 +30,6 @@ export class IndexMoved extends Error {}
 
 /** What an entry of the index follows from. */
 export type PlacedEvent = IndexedEvent & { readonly position: number }
-
-interface Segment {
-  readonly level: number
-  readonly base: number
-}
 
 /**
  * Writes the index of the ledger: a segment for each block of events, and, in the background, one segment for each 32 of a
@@ -51,9 +46,6 @@ export class IndexWriter {
   readonly #dead: Segment[]
   /** Of the last block. */
   #blockPages = 0
-  /** Types and versions of the events so far. */
-  readonly #types = new Set<string>()
-
   /** PostgreSQL's number of the table: a rebuild puts another one in its place. */
   readonly #table: string
 
@@ -104,11 +96,10 @@ export class IndexWriter {
     if (events.length !== BLOCK_EVENTS || events.some(({ position }, i) => position !== base + i + 1))
       throw new Error(`the events after ${base} are not a block`)
     const pages = pagesOf(base, events)
-    const types = newTypes(events, this.#types)
     const { rowCount } = await this.#client.query({
       name: 'add index block',
       text: `with moved as (
-               update ledger_cursors set position = $1::bigint + ${BLOCK_EVENTS} where name = '${INDEX_CURSOR}' and position = $1::bigint and to_regclass('ledger_index_segments')::oid = $7::oid
+               update ledger_cursors set position = $1::bigint + ${BLOCK_EVENTS} where name = '${INDEX_CURSOR}' and position = $1::bigint and to_regclass('ledger_index_segments')::oid = $5::oid
                returning position
              ), pages as (
                insert into ledger_index (level, base, term, first, data)
@@ -116,24 +107,13 @@ export class IndexWriter {
                from moved, unnest($2::bytea[], $3::bigint[], $4::bytea[]) as page (term, first, data)
              ), segment as (
                insert into ledger_index_segments (level, base, state) select 0, $1::bigint, 'live' from moved
-             ), types as (
-               insert into event_types (type, version)
-               select type, version from moved, unnest($5::text[], $6::smallint[]) as found (type, version)
-               on conflict do nothing
              )
              select from moved`,
-      values: [
-        base,
-        ...columnsOf(pages),
-        [...types.values()].map(({ type }) => type),
-        [...types.values()].map(({ version }) => version),
-        this.#table,
-      ],
+      values: [base, ...columnsOf(pages), this.#table],
     })
     if (rowCount !== 1) throw new IndexMoved('the index is another one, or its cursor elsewhere')
     this.#indexed += BLOCK_EVENTS
     this.#blockPages = pages.length
-    for (const name of types.keys()) this.#types.add(name)
     this.#completed({ level: 0, base })
   }
 
@@ -182,14 +162,14 @@ export class IndexWriter {
       { length: FAN_IN },
       (_, i) => new SegmentCursor(client, { level, base: base + i * size }, i * size),
     )
-    const heap: SegmentCursor[] = []
-    for (const part of parts) if (await part.next()) push(heap, part)
+    const heap = new SegmentHeap()
+    for (const part of parts) if (await part.next()) heap.push(part)
     let pages: IndexPage[] = []
     const writer = new PageWriter((page) => pages.push(page))
-    for (let part = heap[0]; part !== undefined; part = heap[0]) {
+    for (let part = heap.first; part !== undefined; part = heap.first) {
       part.copyTo(writer)
-      if (part.hasNext() || (await part.next())) sink(heap)
-      else pop(heap)
+      if (part.hasNext() || (await part.next())) heap.sink()
+      else heap.pop()
       if (pages.length < WRITE_PAGES) continue
       await this.#insert(level + 1, base, pages)
       pages = []
@@ -254,17 +234,6 @@ export class IndexWriter {
   }
 }
 
-/** The types and versions of these events that are not known yet. */
-function newTypes(
-  events: readonly PlacedEvent[],
-  known: ReadonlySet<string>,
-): ReadonlyMap<string, PlacedEvent['entry']> {
-  const found = new Map<string, PlacedEvent['entry']>()
-  for (const { entry } of events) found.set(`${entry.type} ${entry.version}`, entry)
-  for (const name of known) found.delete(name)
-  return found
-}
-
 const columnsOf = (pages: readonly IndexPage[]): unknown[] => [
   pages.map(({ term }) => Buffer.from(term, 'latin1')),
   pages.map(({ first }) => first),
@@ -303,107 +272,3 @@ function pagesOf(base: number, events: readonly PlacedEvent[]): readonly IndexPa
 }
 
 const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** The terms of a segment in order, page by page. */
-class SegmentCursor {
-  readonly segment: Segment
-  readonly #client: Client
-  /** What is added to its offsets. */
-  readonly #shift: number
-  #pages: readonly Buffer[] = []
-  #page = 0
-  #reader: PageReader | undefined
-  #last: { readonly term: Buffer; readonly first: string } | undefined
-  #isRead = false
-
-  constructor(client: Client, segment: Segment, shift: number) {
-    this.#client = client
-    this.segment = segment
-    this.#shift = shift
-  }
-
-  get term(): Term {
-    return this.#reader?.term ?? ''
-  }
-
-  /** Segments of the same term come in order. */
-  isBefore(other: SegmentCursor): boolean {
-    const { term } = this
-    return term === other.term ? this.#shift < other.#shift : term < other.term
-  }
-
-  /** The postings of the current term on the current page. */
-  copyTo(writer: PageWriter): void {
-    const reader = this.#reader
-    while (reader?.nextPosting() === true) writer.add(reader.term, this.#shift + reader.offset, reader.change)
-  }
-
-  /** Moves to the next term of a page that was read; false when further ones have to be read. */
-  hasNext(): boolean {
-    while (this.#reader?.nextTerm() !== true) {
-      const data = this.#pages[this.#page]
-      if (data === undefined) return false
-      this.#page += 1
-      this.#reader = new PageReader(data)
-    }
-    return true
-  }
-
-  /** As `hasNext`, also of pages that have to be read; false at the end. */
-  async next(): Promise<boolean> {
-    while (!this.hasNext()) {
-      if (this.#isRead) return false
-      const { level, base } = this.segment
-      const { rows } = await this.#client.query<{ term: Buffer; first: string; data: Buffer }>({
-        name: 'read index pages',
-        text: `select term, first, data from ledger_index
-               where level = $1 and base = $2 and (term, first) > ($3::bytea, $4::bigint)
-               order by term, first limit ${READ_PAGES}`,
-        values: [level, base, this.#last?.term ?? Buffer.alloc(0), this.#last?.first ?? 0],
-      })
-      this.#isRead = rows.length < READ_PAGES
-      this.#last = rows.at(-1)
-      this.#pages = rows.map(({ data }) => data)
-      this.#page = 0
-    }
-    return true
-  }
-}
-
-// A heap of the cursors, the one with the least term first.
-
-function push(heap: SegmentCursor[], cursor: SegmentCursor): void {
-  heap.push(cursor)
-  for (let i = heap.length - 1; i > 0; ) {
-    const parent = (i - 1) >> 1
-    if (!swapIfBefore(heap, i, parent)) return
-    i = parent
-  }
-}
-
-/** The first one has moved on. */
-function sink(heap: SegmentCursor[]): void {
-  for (let i = 0; ; ) {
-    const left = 2 * i + 1
-    const [a, b] = [heap[left], heap[left + 1]]
-    if (a === undefined) return
-    const least = b?.isBefore(a) === true ? left + 1 : left
-    if (!swapIfBefore(heap, least, i)) return
-    i = least
-  }
-}
-
-function pop(heap: SegmentCursor[]): void {
-  const last = heap.pop()
-  if (last === undefined || heap.length === 0) return
-  heap[0] = last
-  sink(heap)
-}
-
-function swapIfBefore(heap: SegmentCursor[], i: number, parent: number): boolean {
-  const [a, b] = [heap[i], heap[parent]]
-  if (a === undefined || b === undefined || !a.isBefore(b)) return false
-  heap[i] = b
-  heap[parent] = a
-  return true
-}

@@ -1,16 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import {
-  type AccountEntry,
-  eventsWith,
-  IndexLagExceeded,
-  indexedSql,
-  isAt,
-  isFoundBetween,
-  MAX_UNINDEXED_EVENTS,
-  readSums,
-  selectEntries,
-} from './index-reads.ts'
+import { type AccountEntry, isAt, isFoundBetween, selectEntries } from './account-entries.ts'
+import { eventsWith, IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS, readSums } from './index-reads.ts'
 import { accountTerm } from './index-terms.ts'
 
 export interface LatestQuery {

@@ -53,7 +53,7 @@ export class Snapshot {
 
   /** The hashes of the events at these positions; those of others are left out. */
   async hashesAt(positions: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const rows = await this.query('select position, hash from ledger_events where position = any($1)', [positions])
+    const rows = await this.query('select position, hash from ledger where position = any($1)', [positions])
     return new Map(rows.map((row) => [Number(row['position']), String(row['hash'])]))
   }
 

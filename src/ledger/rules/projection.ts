@@ -50,7 +50,7 @@ export type RowKind =
   | 'json'
 
 /** Arrays are in tables that are no projections. */
-export type ColumnKind = RowKind | 'texts' | 'integers' | 'bytes'
+export type ColumnKind = RowKind | 'texts' | 'bytes'
 
 /** A column of a table. `Value` is its type in rows. */
 export interface Column<Kind extends ColumnKind = ColumnKind, Value = unknown> {

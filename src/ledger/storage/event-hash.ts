@@ -75,11 +75,10 @@ export interface StoredReply extends Omit<Reply, 'isTransient'> {
 /** What the reply to an actor's idempotency key is stored under. Unambiguous, as neither part can contain a line break. */
 export const replyKey = (actor: string, idempotencyKey: string): string => shortHash(`${actor}\n${idempotencyKey}`)
 
-/**
- * Bytes in addition to the texts, index entries included; `npm run bench:tables` measures the tables. An event also has
- * a row for each channel that it appears in.
- */
+/** Bytes in addition to the texts, indexes included; `npm run bench:tables` measures the tables. */
 const EVENT_BYTES = 250
+/** A key and the hash of its reply. */
+const KEY_BYTES = 50
 const MOVEMENT_BYTES = 24
 const REPLY_BYTES = 120
 const ROW_BYTES = 100
@@ -98,11 +97,9 @@ export function estimateStoredBytes(
 }
 
 function eventBytes({ entry }: StoredEvent): number {
-  const { type, data, movements, actor, requestId, idempotencyKey, replyHash, hash } = entry
-  let bytes = EVENT_BYTES + type.length + Buffer.byteLength(data) + actor.length + requestId.length + hash.length
-  bytes += (idempotencyKey?.length ?? 0) + (replyHash?.length ?? 0)
-  for (const { debit, credit } of movements) bytes += MOVEMENT_BYTES + debit.length + credit.length
-  return bytes
+  const { type, data, movements, actor, idempotencyKey } = entry
+  const bytes = EVENT_BYTES + type.length + Buffer.byteLength(data) + actor.length + movements.length * MOVEMENT_BYTES
+  return bytes + (idempotencyKey === null ? 0 : KEY_BYTES)
 }
 
 function rowBytes(row: unknown): number {

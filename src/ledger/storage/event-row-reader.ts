@@ -2,23 +2,21 @@ import type { Movement } from '../rules/account.ts'
 import { missingColumn, UnreadableEvent } from '../rules/event.ts'
 import { isoMicros } from '../rules/time.ts'
 import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
-import { equalsAt, isReadByEvolversAt, Utf8Builder } from './text-bytes.ts'
+import { appendData, appendId, appendMovements, unpackId, unpackMovements, visitPacked } from './packed-columns.ts'
+import { Utf8Builder } from './text-bytes.ts'
 
-const columns =
-  'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
+const columns = 'position,type,version,data,movements,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
 const POSITION = 0
 const TYPE = 1
 const VERSION = 2
 const DATA = 3
-const DEBIT = 4
-const CREDIT = 5
-const AMOUNT = 6
-const ACTOR = 7
-const AT = 8
-const REQUEST_ID = 9
-const IDEMPOTENCY_KEY = 10
-const REPLY_HASH = 11
-const HASH = 12
+const MOVEMENTS = 4
+const ACTOR = 5
+const AT = 6
+const REQUEST_ID = 7
+const IDEMPOTENCY_KEY = 8
+const REPLY_HASH = 9
+const HASH = 10
 
 /** An event's columns unconverted, for `select ${binaryColumns} from ledger_events e`. */
 export const binaryColumns = columns.map((column) => `e.${column}`).join(', ')
@@ -29,12 +27,7 @@ const POSTGRES_EPOCH_MICROS = 946_684_800_000_000
 const MIN_TIME_MICROS = -62_135_596_800_000_000
 const MAX_TIME_MICROS = 253_402_300_800_000_000
 
-const SPACE = 32
-const SEMICOLON = 59
 const text = new Utf8Builder()
-
-/** An array's header, of 4 bytes each: dimensions, whether there are nulls, element type, length, lower bound. */
-const ARRAY_HEADER_BYTES = 20
 
 /**
  * Reads events from binary rows, one after the other, and decodes only the columns that are asked for. What cannot be
@@ -48,6 +41,8 @@ export class EventRowReader {
   /** Each column's start and length; the length is -1 for null. */
   readonly #starts = new Int32Array(columns.length)
   readonly #lengths = new Int32Array(columns.length)
+  /** That of this row, once it was read. */
+  #type: string | undefined
 
   /** A page from `copyBinaryRows`. */
   constructor(bytes: Buffer) {
@@ -69,6 +64,7 @@ export class EventRowReader {
       if (length > 0) at += length
     }
     this.#next = at
+    this.#type = undefined
     return true
   }
 
@@ -78,7 +74,7 @@ export class EventRowReader {
   }
 
   get type(): string {
-    return this.#text(TYPE)
+    return (this.#type ??= this.#text(TYPE))
   }
 
   get version(): number {
@@ -87,6 +83,13 @@ export class EventRowReader {
 
   /** JSON text. */
   get data(): string {
+    text.clear()
+    this.#writeData()
+    return text.bytes.toString()
+  }
+
+  /** For `parsePacked`. */
+  get packedData(): string {
     return this.#text(DATA)
   }
 
@@ -95,7 +98,11 @@ export class EventRowReader {
   }
 
   get requestId(): string {
-    return this.#text(REQUEST_ID)
+    return this.#id(REQUEST_ID) ?? missingColumn(this.position, 'request_id')
+  }
+
+  get idempotencyKey(): string | null {
+    return this.#id(IDEMPOTENCY_KEY)
   }
 
   /** Microseconds. */
@@ -107,34 +114,21 @@ export class EventRowReader {
   }
 
   get hash(): string | null {
-    return this.#has(HASH) ? this.#text(HASH) : null
+    return this.#hex(HASH)
   }
 
   get movements(): Movement[] {
-    return this.#filterMovements(() => true)
+    return unpackMovements(this.#ascii(MOVEMENTS))
   }
 
   /** The movements from or to an account whose balance evolvers may read. */
   get movementsReadByEvolvers(): Movement[] {
-    const bytes = this.#bytes
-    return this.#filterMovements(
-      (debit, credit) => isItemReadByEvolvers(bytes, debit) || isItemReadByEvolvers(bytes, credit),
-    )
+    return unpackMovements(this.#ascii(MOVEMENTS), 'read by evolvers')
   }
 
-  /** The sum of its movements from one account to another. */
-  amountMoved(from: string, to: string): number {
-    const bytes = this.#bytes
-    let sum = 0
-    this.forEachMovement((debit, credit, amount) => {
-      if (itemEquals(bytes, debit, from) && itemEquals(bytes, credit, to)) sum += amount
-    })
-    return sum
-  }
-
-  /** The page; `forEachMovement` gives offsets into it. */
-  get bytes(): Buffer {
-    return this.#bytes
+  /** As `visitPacked`, for all movements. */
+  visitMovements(visit: (debit: string, credit: string, amount: number) => void): void {
+    visitPacked(this.#ascii(MOVEMENTS), visit)
   }
 
   /**
@@ -157,22 +151,17 @@ export class EventRowReader {
     text.appendByte(LINE_BREAK)
     this.#write(ACTOR)
     text.appendByte(LINE_BREAK)
-    this.#write(REQUEST_ID)
+    let isPacked = appendId(text, bytes, this.#start(REQUEST_ID), this.#length(REQUEST_ID))
     text.appendByte(LINE_BREAK)
-    this.#writeOptional(IDEMPOTENCY_KEY)
+    if (this.#hasText(IDEMPOTENCY_KEY))
+      isPacked = appendId(text, bytes, this.#start(IDEMPOTENCY_KEY), this.#length(IDEMPOTENCY_KEY)) && isPacked
     text.appendByte(LINE_BREAK)
-    this.#writeOptional(REPLY_HASH)
+    if (this.#hasText(REPLY_HASH)) text.appendHex(bytes, this.#start(REPLY_HASH), this.#length(REPLY_HASH))
     text.appendByte(LINE_BREAK)
-    this.forEachMovement((debit, credit, amount) => {
-      appendItem(bytes, debit)
-      text.appendByte(SPACE)
-      appendItem(bytes, credit)
-      text.appendByte(SPACE)
-      text.appendNumber(amount)
-      text.appendByte(SEMICOLON)
-    })
+    isPacked = appendMovements(text, bytes, this.#start(MOVEMENTS), this.#length(MOVEMENTS)) && isPacked
     text.appendByte(LINE_BREAK)
-    this.#write(DATA)
+    isPacked = this.#writeData() && isPacked
+    if (!isPacked) throw new UnreadableEvent(`event ${this.position} is not packed as events are`)
     return text.bytes
   }
 
@@ -186,55 +175,47 @@ export class EventRowReader {
       movements: this.movements,
       actor: this.actor,
       at: this.at,
-      requestId: this.#text(REQUEST_ID),
-      idempotencyKey: this.#has(IDEMPOTENCY_KEY) ? this.#text(IDEMPOTENCY_KEY) : null,
-      replyHash: this.#has(REPLY_HASH) ? this.#text(REPLY_HASH) : null,
-      hash: this.#text(HASH),
+      requestId: this.requestId,
+      idempotencyKey: this.idempotencyKey,
+      replyHash: this.#hex(REPLY_HASH),
+      hash: this.hash ?? missingColumn(this.position, 'hash'),
     }
-  }
-
-  /** Calls `visit` with the offsets of each movement's accounts, where their length precedes the name, and its amount. */
-  forEachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
-    const view = this.#view
-    const count = this.#elements(DEBIT)
-    if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
-      throw new UnreadableEvent(`event ${this.position} has different numbers of debits, credits and amounts`)
-    }
-    let debit = this.#start(DEBIT) + ARRAY_HEADER_BYTES
-    let credit = this.#start(CREDIT) + ARRAY_HEADER_BYTES
-    let amount = this.#start(AMOUNT) + ARRAY_HEADER_BYTES
-    for (let i = 0; i < count; i += 1) {
-      const length = view.getInt32(amount)
-      visit(debit, credit, length < 0 ? Number.NaN : int64(view, amount + 4))
-      debit += 4 + Math.max(0, view.getInt32(debit))
-      credit += 4 + Math.max(0, view.getInt32(credit))
-      amount += 4 + Math.max(0, length)
-    }
-  }
-
-  #filterMovements(wanted: (debit: number, credit: number) => boolean): Movement[] {
-    const bytes = this.#bytes
-    const movements: Movement[] = []
-    this.forEachMovement((debit, credit, amount) => {
-      if (!wanted(debit, credit)) return
-      movements.push({ debit: arrayItem(bytes, debit), credit: arrayItem(bytes, credit), amount })
-    })
-    return movements
   }
 
   #write(column: number): void {
-    text.appendBytes(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+    text.appendBytes(this.#bytes, this.#start(column), this.#length(column))
   }
 
   /** Null is written as nothing; an empty text would have the same bytes, so it is refused. */
-  #writeOptional(column: number): void {
-    if (!this.#has(column)) return
+  #hasText(column: number): boolean {
     if (this.#lengths[column] === 0) throw new UnreadableEvent(`event ${this.position} has an empty ${columns[column]}`)
-    this.#write(column)
+    return this.#has(column)
+  }
+
+  /** As `appendData`. */
+  #writeData(): boolean {
+    return appendData(text, this.#bytes, this.#start(DATA), this.#length(DATA), this.type, this.version)
+  }
+
+  #id(column: number): string | null {
+    return this.#has(column) ? unpackId(this.#bytesOf(column)) : null
+  }
+
+  #hex(column: number): string | null {
+    return this.#has(column) ? this.#bytesOf(column).toString('hex') : null
+  }
+
+  #bytesOf(column: number): Buffer {
+    const start = this.#start(column)
+    return this.#bytes.subarray(start, start + this.#length(column))
   }
 
   #has(column: number): boolean {
     return (this.#lengths[column] ?? -1) >= 0
+  }
+
+  #length(column: number): number {
+    return this.#lengths[column] ?? 0
   }
 
   #start(column: number): number {
@@ -244,39 +225,14 @@ export class EventRowReader {
 
   #text(column: number): string {
     const start = this.#start(column)
-    return this.#bytes.toString('utf8', start, start + (this.#lengths[column] ?? 0))
+    return this.#bytes.toString('utf8', start, start + this.#length(column))
   }
 
-  /** The length of an array, which must have one dimension and start at 1, as all that the service writes do. */
-  #elements(column: number): number {
+  /** What has other characters is packed by nobody, and does not have to be read as they are. */
+  #ascii(column: number): string {
     const start = this.#start(column)
-    const dimensions = this.#view.getInt32(start)
-    if (dimensions === 0) return 0
-    if (dimensions !== 1 || this.#view.getInt32(start + ARRAY_HEADER_BYTES - 4) !== 1) {
-      throw new UnreadableEvent(`event ${this.position} has no one-dimensional array of ${columns[column]}s`)
-    }
-    return this.#view.getInt32(start + ARRAY_HEADER_BYTES - 8)
+    return this.#bytes.toString('latin1', start, start + this.#length(column))
   }
-}
-
-const NULL_TEXT = 'NULL'
-
-/** A text element of an array; `at` is the offset of its length. */
-export function arrayItem(bytes: Buffer, at: number): string {
-  const length = bytes.readInt32BE(at)
-  return length < 0 ? NULL_TEXT : bytes.toString('utf8', at + 4, at + 4 + length)
-}
-
-const itemEquals = (bytes: Buffer, at: number, name: string): boolean =>
-  bytes.readInt32BE(at) === name.length && equalsAt(name, bytes, at + 4)
-
-const isItemReadByEvolvers = (bytes: Buffer, at: number): boolean =>
-  isReadByEvolversAt(bytes, at + 4, bytes.readInt32BE(at))
-
-function appendItem(bytes: Buffer, at: number): void {
-  const length = bytes.readInt32BE(at)
-  if (length < 0) text.appendAscii(NULL_TEXT)
-  else text.appendBytes(bytes, at + 4, length)
 }
 
 /** Exact up to 2^53, as all that the service writes is. */

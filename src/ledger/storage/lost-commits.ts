@@ -71,11 +71,11 @@ export async function readLedgerEnd(query: Query, position: number | null): Prom
     name: 'ledger end',
     // As one text: its parts are numbers to whatever connection asks.
     text: `select json_build_object('position', h.position, 'hash', h.hash,
-             'ledger', (select hash from ledger_events where position = 1),
+             'ledger', (select hash from ledger where position = 1),
              'database', (select s.system_identifier || '/' || d.oid from pg_control_system() s, pg_database d
                           where d.datname = current_database()),
              'incarnation', i.incarnation, 'began_at', ${microsOf('i.began_at')},
-             'hash_there', (select hash from ledger_events where position = $1::bigint),
+             'hash_there', (select hash from ledger where position = $1::bigint),
              'home', (select json_build_object('system', system_identifier, 'timeline', timeline) from ledger_home),
              'here', ${HERE},
              'lost', (select row_to_json(l) from

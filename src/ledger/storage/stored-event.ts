@@ -2,9 +2,9 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Pool } from 'pg'
 import { type EventData, type EventType, eventTypes } from '../../../schema/events.ts'
-import type { Movement } from '../rules/account.ts'
 import { missingColumn, type PositionedEvent, UnreadableEvent } from '../rules/event.ts'
 import type { LedgerEntry, StoredEvent } from './event-hash.ts'
+import { unpackData, unpackId, unpackMovements } from './packed-columns.ts'
 import { asText, type TextRow } from './row-table.ts'
 
 /** How an event's columns are selected, each as text; the time in UTC, whatever the session's zone. */
@@ -13,15 +13,13 @@ const columns = {
   type: 'e.type',
   version: 'e.version::text',
   data: 'e.data',
-  debit: 'e.debit::text',
-  credit: 'e.credit::text',
-  amount: 'e.amount::text',
+  movements: 'e.movements',
   actor: 'e.actor',
   at: `(e.at at time zone 'UTC')::text`,
-  request_id: 'e.request_id',
-  idempotency_key: 'e.idempotency_key',
-  reply_hash: 'e.reply_hash',
-  hash: 'e.hash',
+  request_id: `encode(e.request_id, 'hex')`,
+  idempotency_key: `encode(e.idempotency_key, 'hex')`,
+  reply_hash: `encode(e.reply_hash, 'hex')`,
+  hash: `encode(e.hash, 'hex')`,
 } as const
 
 /** A row of `eventColumns`; all null where an outer join found no event. */
@@ -35,30 +33,22 @@ export const eventColumns = Object.entries(columns)
 /** Parses a row without validating it. Throws `UnreadableEvent` for a missing column. */
 export function parseEntry(row: TextRow): LedgerEntry {
   const text = (column: keyof typeof columns): string => row[column] ?? missingColumn(row['position'] ?? null, column)
+  const [type, version] = [text('type'), Number(text('version'))]
+  const key = row['idempotency_key'] ?? null
   return {
     position: Number(text('position')),
-    type: text('type'),
-    version: Number(text('version')),
-    data: text('data'),
-    movements: parseMovements(text('debit'), text('credit'), text('amount')),
+    type,
+    version,
+    data: unpackData(type, version, text('data')),
+    movements: unpackMovements(text('movements')),
     actor: text('actor'),
     at: parseMicros(text('at')),
-    requestId: text('request_id'),
-    idempotencyKey: row['idempotency_key'] ?? null,
+    requestId: unpackId(Buffer.from(text('request_id'), 'hex')),
+    idempotencyKey: key === null ? null : unpackId(Buffer.from(key, 'hex')),
     replyHash: row['reply_hash'] ?? null,
     hash: text('hash'),
   }
 }
-
-/** Parses three arrays in PostgreSQL's text form; account names need no quotes there. */
-function parseMovements(debits: string, credits: string, amounts: string): Movement[] {
-  if (debits === '{}') return []
-  const credit = splitArray(credits)
-  const amount = splitArray(amounts)
-  return splitArray(debits).map((debit, i) => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }))
-}
-
-const splitArray = (array: string): string[] => array.slice(1, -1).split(',')
 
 let lastText = ''
 let lastMicros = Number.NaN
@@ -76,18 +66,26 @@ function parseMicros(text: string): number {
 }
 
 /** The columns that make the event. */
-export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'movements' | 'at'>
 
 /** The event of a row, with the row. Throws as `parseEvent`. */
-export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
+export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({
+  ...parseEvent(entry, () => JSON.parse(entry.data)),
+  entry,
+})
 
-/** The event of a row. Throws `UnreadableEvent` instead of skipping what this version does not understand. */
-export function parseEvent(fields: EventFields): PositionedEvent {
-  const { position, type, version, data: text, movements, at } = fields
+/**
+ * The event of a row, with the data that `parse` answers. Throws `UnreadableEvent` instead of skipping what this version does
+ * not understand.
+ */
+export function parseEvent(
+  { position, type, version, movements, at }: EventFields,
+  parse: () => unknown,
+): PositionedEvent {
   if (!isKnown(type, version)) {
     throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
   }
-  const data: unknown = JSON.parse(text)
+  const data = parse()
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.

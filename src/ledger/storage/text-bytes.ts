@@ -1,9 +1,3 @@
-/** Whether the buffer has this ASCII name at `start`. */
-export function equalsAt(name: string, bytes: Buffer, start: number): boolean {
-  for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
-  return true
-}
-
 /** How the names of dollar accounts, of either wallet, end, and how those of games begin. */
 const DOLLAR_SUFFIX = 'dollars'
 const GAME_PREFIX = 'game:'
@@ -14,14 +8,10 @@ const GAME_PREFIX = 'game:'
  */
 export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)
 
-/** As `isReadByEvolvers`, for a name in a buffer. */
-export const isReadByEvolversAt = (bytes: Buffer, start: number, length: number): boolean =>
-  (length >= DOLLAR_SUFFIX.length && equalsAt(DOLLAR_SUFFIX, bytes, start + length - DOLLAR_SUFFIX.length)) ||
-  (length >= GAME_PREFIX.length && equalsAt(GAME_PREFIX, bytes, start))
-
 /** Up to this length a loop is faster than a native copy. */
 const MAX_LOOP_BYTES = 28
 const ZERO = '0'.charCodeAt(0)
+const HEX = new TextEncoder().encode('0123456789abcdef')
 
 /** Builds UTF-8 text piece by piece in a buffer that is used again for the next text. */
 export class Utf8Builder {
@@ -72,6 +62,17 @@ export class Utf8Builder {
     const bytes = this.#bytes
     if (length > MAX_LOOP_BYTES) text.copy(bytes, to, start, start + length)
     else for (let i = 0; i < length; i += 1) bytes[to + i] = text[start + i] ?? 0
+  }
+
+  /** Appends bytes as lower-case hexadecimal digits. */
+  appendHex(from: Buffer, start: number, length: number): void {
+    const to = this.#reserve(length * 2)
+    const bytes = this.#bytes
+    for (let i = 0; i < length; i += 1) {
+      const byte = from[start + i] ?? 0
+      bytes[to + 2 * i] = HEX[byte >> 4] ?? 0
+      bytes[to + 2 * i + 1] = HEX[byte & 15] ?? 0
+    }
   }
 
   /** Makes room for this many more bytes and returns where it begins. */

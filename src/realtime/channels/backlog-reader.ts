@@ -1,11 +1,15 @@
+import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
-import type { PositionedEvent } from '../../ledger/rules/event.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
+import type { Tables } from '../../db/tables.ts'
+import { lastPositionUntil } from '../../ledger/indexes/last-position-until.ts'
 import { eventsAfter, eventsAt } from '../../ledger/storage/stored-event.ts'
 import type { ChannelKey, EventMapper } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
+import { MAX_RECENT_MESSAGES, type RecentMessage, type RecentMessages } from './recent-messages.ts'
 
 /** Characters of one backlog: as much as may be unsent of a backlog. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
@@ -21,9 +25,13 @@ export interface Backlog {
   readonly messages: readonly ChannelMessage[]
 }
 
-/** Reads the messages of channels from the index and, for events that are not indexed yet, from the ledger. */
+/**
+ * Reads the messages of channels by the index. What is not indexed yet the hub remembers; events from before it began are
+ * searched one by one, and remembered from then on.
+ */
 export class BacklogReader {
   readonly #pool: Pool
+  readonly #db: Kysely<Tables>
   readonly #index: ChannelIndex
   readonly #mapEvent: EventMapper
   readonly #profiles: ProfileCache
@@ -37,6 +45,7 @@ export class BacklogReader {
     timeSlice: Pick<TimeSlice, 'turn'>,
   ) {
     this.#pool = pool
+    this.#db = queryBuilder(pool)
     this.#index = index
     this.#mapEvent = mapEvent
     this.#profiles = profiles
@@ -44,11 +53,15 @@ export class BacklogReader {
   }
 
   /** The last position of each channel before this one; null for a channel without messages. */
-  async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
+  async lastBefore(
+    channels: readonly ChannelKey[],
+    position: number,
+    recent: RecentMessages,
+  ): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
     // Without a turn: all frames of the instance wait for it.
-    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels), null)) {
-      positions.set(channel, event.position)
+    for await (const found of this.#messagesBetween(upTo, position - 1, new Set(channels), recent, null)) {
+      positions.set(found.channel, found.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
   }
@@ -57,25 +70,25 @@ export class BacklogReader {
    * The backlogs of these channels up to a position: of as many as fit into one read, at least of the first; the others
    * are missing.
    */
-  async read(requested: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, Backlog>> {
-    const since = Date.now() - MAX_BACKLOG_AGE_MS
+  async read(
+    requested: readonly ChannelKey[],
+    position: number,
+    recent: RecentMessages,
+  ): Promise<ReadonlyMap<ChannelKey, Backlog>> {
+    const since = (Date.now() - MAX_BACKLOG_AGE_MS) * 1000
+    const first = (await lastPositionUntil(this.#db, since, position)) + 1
     const { upTo, positions: lastPositions } = await this.#index.lastBefore(requested, position + 1)
-    const indexed = await this.#index.newestEntries(requested, Math.min(upTo, position), since)
+    const indexed = await this.#index.newestEntries(requested, first, Math.min(upTo, position))
     const entries = new Map([...indexed].map(([channel, list]) => [channel, [...list]]))
-    for await (const { channel, event } of this.#eventsBetween(
-      upTo,
-      position,
-      new Set(indexed.keys()),
-      this.#timeSlice,
-    )) {
+    const channels = new Set(indexed.keys())
+    for await (const found of this.#messagesBetween(upTo, position, channels, recent, this.#timeSlice)) {
+      const { channel } = found
       const list = entries.get(channel) ?? []
-      list.push({ position: event.position, prev: lastPositions.get(channel) ?? null, at: event.at / 1000 })
-      lastPositions.set(channel, event.position)
+      if (found.position >= first) list.push({ position: found.position, prev: lastPositions.get(channel) ?? null })
+      lastPositions.set(channel, found.position)
       if (list.length >= 2 * MAX_BACKLOG_MESSAGES) list.splice(0, list.length - MAX_BACKLOG_MESSAGES)
     }
-    for (const [channel, list] of entries) {
-      entries.set(channel, list.filter(({ at }) => at >= since).slice(-MAX_BACKLOG_MESSAGES))
-    }
+    for (const [channel, list] of entries) entries.set(channel, list.slice(-MAX_BACKLOG_MESSAGES))
     const messages = await this.#buildMessages(entries)
     return new Map(
       [...messages].map(([channel, list]) => {
@@ -127,31 +140,49 @@ export class BacklogReader {
     const found = await eventsAt(this.#pool, positions)
     await this.#timeSlice.turn()
     const events = new Map(found.map((event) => [event.position, event]))
-    const pageTemplates = page.map(({ channel, entry }) => {
+    const parts = page.flatMap(({ channel, entry }) => {
       const event = events.get(entry.position)
-      return (event && this.#mapEvent(event).get(channel)) ?? []
+      if (event === undefined) return []
+      return [
+        { channel, entry: { ...entry, at: event.at / 1000 }, templates: this.#mapEvent(event).get(channel) ?? [] },
+      ]
     })
-    const profiles = await this.#profiles.get(pageTemplates.flat().map(({ requiredIds }) => requiredIds))
-    return page.map(({ channel, entry }, i) => ({
+    const profiles = await this.#profiles.get(
+      parts.flatMap(({ templates }) => templates.map(({ requiredIds }) => requiredIds)),
+    )
+    return parts.map(({ channel, entry, templates }) => ({
       channel,
-      message: channelMessage(entry, pageTemplates[i] ?? [], profiles),
+      message: channelMessage(entry, templates, profiles),
     }))
   }
 
-  /** The events in (`after`, `upTo`] that have frames on these channels, read page by page. */
-  async *#eventsBetween(
+  /** The messages in (`after`, `upTo`] on these channels, in order: those that are not known are searched, page by page. */
+  async *#messagesBetween(
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
+    recent: RecentMessages,
     timeSlice: Pick<TimeSlice, 'turn'> | null,
-  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
-    for (let at = after; at < upTo; ) {
-      const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, upTo - at))
+  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly position: number }> {
+    // Both at once: meanwhile some may be forgotten.
+    const end = Math.min(recent.from, upTo)
+    const known = recent.after(Math.max(after, end))
+    const found: RecentMessage[] = []
+    const isRemembered = end - after <= MAX_RECENT_MESSAGES
+    for (let at = after; at < end; ) {
+      const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, end - at))
       await timeSlice?.turn()
       for (const event of events) {
-        for (const channel of this.#mapEvent(event).keys()) if (channels.has(channel)) yield { channel, event }
+        const message = { position: event.position, channels: [...this.#mapEvent(event).keys()] }
+        if (isRemembered && message.channels.length > 0) found.push(message)
+        yield* placesIn(message, channels)
       }
-      at = events.at(-1)?.position ?? upTo
+      at = events.at(-1)?.position ?? end
     }
+    if (isRemembered && after < end) recent.extend(after, end, found)
+    for (const message of known) if (message.position <= upTo) yield* placesIn(message, channels)
   }
 }
+
+const placesIn = ({ position, channels }: RecentMessage, wanted: ReadonlySet<ChannelKey>) =>
+  channels.filter((channel) => wanted.has(channel)).map((channel) => ({ channel, position }))

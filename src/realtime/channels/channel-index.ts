@@ -4,8 +4,8 @@ import type { Pool } from 'pg'
 import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
-import { eventsWith, type FoundEvent, readIndexed, readLast } from '../../ledger/indexes/index-reads.ts'
-import { factTerm, roomKindOf, type Term } from '../../ledger/indexes/index-terms.ts'
+import { eventsWith, readIndexed, readLast } from '../../ledger/indexes/index-reads.ts'
+import { factTerm, type Term } from '../../ledger/indexes/index-terms.ts'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
 import { type ChannelKey, type EventMapper, roomIdOf } from '../frames/frame-mapper.ts'
 
@@ -16,19 +16,20 @@ export const MAX_BACKLOG_MESSAGES = 1_000
 export const MAX_BACKLOG_AGE_MS = 600_000
 /** Entries that are read together: parsing them occupies the event loop. */
 const MAX_ENTRIES_PER_READ = 16 * MAX_BACKLOG_MESSAGES
+/** Rooms whose entries are read together: finding them occupies the event loop, too. */
+const MAX_ROOMS_PER_QUERY = 8
 /** Rows are kept for longer than a backlog reaches back, since clocks differ. */
 const INDEX_RETENTION = '12 minutes'
-/** Pause between two writes. Readers scan the ledger after the index, which takes longer the longer the pause is. */
+/** Pause between two writes. An instance that has just begun searches the ledger after them, the longer the pause the more. */
 const MIN_WRITE_INTERVAL_MS = 50
 /** A batch of this size is worth its own commit; smaller ones wait for more events. */
 const LARGE_BATCH_EVENTS = 250
 
-/** A message's place in its channel; `at` in milliseconds since 1970. */
+/** A message's place in its channel. */
 export interface IndexEntry {
   readonly position: number
   /** The position of the channel's previous message; null for its first. */
   readonly prev: number | null
-  readonly at: number
 }
 
 /** The last positions of some channels before some position, as far as they are indexed. */
@@ -39,26 +40,19 @@ export interface LastPositions {
   readonly positions: Map<ChannelKey, number>
 }
 
-/** Events of which one query tells whether they are messages, about, and of each room. */
-const MAX_POSITIONS_PER_QUERY = 2_000
-const MAX_EVENTS_OF_ROOM = 250
-
 /**
- * The positions of each channel's messages, for all instances: those of rooms by the index of the ledger, as each gift is
- * one, and those of the other channels, which are rare, in a table that follows the ledger closely.
+ * The positions of each channel's messages, for all instances. A room's are the events that the index of the ledger has under
+ * it, such as gifts; the other channels have few, which are in a table that follows the ledger closely.
  */
 export class ChannelIndex {
   readonly #pool: Pool
   readonly #db: Kysely<Tables>
   readonly #mapEvent: EventMapper
-  /** Terms of a room by which its messages are found. */
-  readonly #kinds: readonly ReturnType<typeof roomKindOf>[]
 
   constructor(pool: Pool, mapEvent: EventMapper) {
     this.#pool = pool
     this.#db = queryBuilder(pool)
     this.#mapEvent = mapEvent
-    this.#kinds = [...new Set(mapEvent.types.map(roomKindOf))]
   }
 
   /** Stores the messages of channels other than rooms. Storing an event twice changes nothing. */
@@ -85,7 +79,7 @@ export class ChannelIndex {
     }
   }
 
-  async #add(rows: readonly (IndexEntry & { readonly channel: ChannelKey })[]): Promise<void> {
+  async #add(rows: readonly StoredEntry[]): Promise<void> {
     await this.#pool.query({
       name: 'add channel index entries',
       text: `with added as (
@@ -115,9 +109,9 @@ export class ChannelIndex {
     const stored = others.length === 0 ? null : await this.#lastStored(others, before)
     const upTo = Math.min(indexed ?? Number.MAX_SAFE_INTEGER, stored?.upTo ?? Number.MAX_SAFE_INTEGER)
     const positions = stored?.positions ?? new Map<ChannelKey, number>()
-    for (const [room, { position }] of await this.#lastOfRooms([...rooms.keys()], Math.min(before - 1, upTo))) {
-      const channel = rooms.get(room)
-      if (channel !== undefined) positions.set(channel, position)
+    for (const [term, last] of await readLast(this.#db, [...rooms.keys()], Math.min(before - 1, upTo))) {
+      const channel = rooms.get(term)
+      if (channel !== undefined) positions.set(channel, last)
     }
     return { upTo, positions }
   }
@@ -146,20 +140,19 @@ export class ChannelIndex {
   }
 
   /**
-   * The newest entries of these channels up to a position and since a time, oldest first. Reads as many channels as fit
-   * into one read, at least the first; the others are missing.
+   * The newest entries of these channels from a position up to another, oldest first. Reads as many channels as fit into one
+   * read, at least the first; the others are missing.
    */
   async newestEntries(
     channels: readonly ChannelKey[],
-    upTo: number,
-    since: number,
+    first: number,
+    last: number,
   ): Promise<ReadonlyMap<ChannelKey, readonly IndexEntry[]>> {
     const [rooms, others] = splitRooms(channels)
-    const found = new Map(others.length === 0 ? [] : await this.#newestStored(others, upTo, since))
-    for (const [room, entries] of await this.#newestOfRooms([...rooms.keys()], upTo, since)) {
-      const channel = rooms.get(room)
-      if (channel !== undefined) found.set(channel, entries)
-    }
+    const found = new Map([
+      ...(others.length === 0 ? [] : await this.#newestStored(others, first, last)),
+      ...(rooms.size === 0 ? [] : await this.#newestOfRooms(rooms, first, last)),
+    ])
     const cut = channels.findIndex((channel) => !found.has(channel))
     const whole = cut === -1 ? channels : channels.slice(0, cut)
     let count = 0
@@ -175,111 +168,75 @@ export class ChannelIndex {
   /** `newestEntries` of channels that are stored. */
   async #newestStored(
     channels: readonly ChannelKey[],
-    upTo: number,
-    since: number,
+    first: number,
+    last: number,
   ): Promise<ReadonlyMap<ChannelKey, readonly IndexEntry[]>> {
     const { rows } = await this.#pool.query<IndexEntry & { readonly channel: ChannelKey }>({
       name: 'newest channel entries',
-      text: `select a.channel, l.position, l.prev, l.at
+      text: `select a.channel, l.position, l.prev
              from unnest($1::text[]) with ordinality as a (channel, place)
              cross join lateral (
-               select position, prev, floor(extract(epoch from at) * 1000)::bigint as at from live_announcements
-               where channel = a.channel and position <= $2 and at >= to_timestamp($3::bigint / 1000.0)
+               select position, prev from live_announcements
+               where channel = a.channel and position between $2 and $3
                order by position desc limit ${MAX_BACKLOG_MESSAGES}
              ) l order by a.place, l.position limit ${MAX_ENTRIES_PER_READ}`,
-      values: [channels, upTo, since],
+      values: [channels, first, last],
     })
     const entries = Map.groupBy(rows, ({ channel }) => channel)
     // More rows of the last channel may have been cut off.
-    const last = rows.length < MAX_ENTRIES_PER_READ ? undefined : rows.at(-1)
-    const whole = last === undefined ? channels : channels.slice(0, channels.indexOf(last.channel))
+    const cut = rows.length < MAX_ENTRIES_PER_READ ? undefined : rows.at(-1)
+    const whole = cut === undefined ? channels : channels.slice(0, channels.indexOf(cut.channel))
     return new Map(whole.map((channel) => [channel, entries.get(channel) ?? []]))
   }
 
-  /**
-   * The last message of each room up to a position; rooms without one are missing. The last event under a term is a message,
-   * but for types of events that have no frames.
-   */
-  async #lastOfRooms(rooms: readonly number[], upTo: number): Promise<ReadonlyMap<number, Message>> {
-    const last = new Map<number, Message>()
-    for (let rest = [...rooms].map((room) => ({ room, upTo })); rest.length > 0; ) {
-      const end = Math.max(...rest.map((one) => one.upTo))
-      const asked = rest.filter((one) => one.upTo === end)
-      const found = await readLast(
-        this.#db,
-        asked.flatMap(({ room }) => this.#termsOf(room)),
-        end,
-      )
-      const latest = new Map(
-        asked.map(({ room }) => [room, Math.max(0, ...this.#termsOf(room).map((term) => found.get(term) ?? 0))]),
-      )
-      const times = await this.#messagesAmong([...new Set(latest.values())])
-      const others = rest.filter((one) => one.upTo !== end)
-      for (const [room, position] of latest) {
-        const at = times.get(position)
-        if (at !== undefined) last.set(room, { position, at })
-        else if (position > 0) others.push({ room, upTo: position - 1 })
-      }
-      rest = others
-    }
-    return last
-  }
-
-  readonly #termsOf = (room: number): readonly Term[] => this.#kinds.map((kind) => factTerm(kind, room))
-
-  /** The newest messages of rooms up to a position and since a time, oldest first: by the events that name the room. */
+  /** `newestEntries` of rooms. */
   async #newestOfRooms(
-    rooms: readonly number[],
+    rooms: ReadonlyMap<Term, ChannelKey>,
+    first: number,
     last: number,
-    since: number,
-  ): Promise<ReadonlyMap<number, readonly IndexEntry[]>> {
-    const found = new Map(rooms.map((room): [number, Entry[]] => [room, []]))
+  ): Promise<ReadonlyMap<ChannelKey, readonly IndexEntry[]>> {
     // Most rooms of those who come back are quiet.
-    const lasts = await this.#lastOfRooms(rooms, last)
-    let open = rooms.filter((room) => (lasts.get(room)?.at ?? 0) >= since)
-    for (let upTo = last; open.length > 0 && upTo > 0; ) {
-      const terms = new Map(open.flatMap((room) => this.#termsOf(room).map((term) => [term, room])))
-      const { value } = await eventsWith(this.#db, [...terms.keys()], { first: 1, last: upTo }, 'newest').next()
-      if (value === undefined) break
-      upTo = value.searched - 1
-      const candidates = Map.groupBy(value.events, ({ term }) => terms.get(term) ?? 0)
-      const silent = open.filter((room) => !candidates.has(room))
-      const closed = new Set<number>()
-      const add = (room: number, { position, at }: Message): void => {
-        const entries = found.get(room) ?? []
-        const newer = entries[0]
-        if (newer !== undefined) newer.prev = position
-        if (at < since || entries.length === MAX_BACKLOG_MESSAGES) closed.add(room)
-        else entries.unshift({ position, prev: null, at })
+    const lastPositions = await readLast(this.#db, [...rooms.keys()], last)
+    const active = [...rooms].filter(([term]) => (lastPositions.get(term) ?? 0) >= first)
+    const missing = new Set(active.map(([, channel]) => channel))
+    const found = new Map<ChannelKey, readonly IndexEntry[]>()
+    for (const channel of rooms.values()) if (!missing.has(channel)) found.set(channel, [])
+    let count = 0
+    for (let i = 0; i < active.length && count < MAX_ENTRIES_PER_READ; i += MAX_ROOMS_PER_QUERY) {
+      const some = new Map(active.slice(i, i + MAX_ROOMS_PER_QUERY))
+      for (const [term, entries] of await this.#newestUnder([...some.keys()], first, last)) {
+        const channel = some.get(term)
+        if (channel !== undefined) found.set(channel, entries)
+        count += entries.length
       }
-      // Rooms share queries. Most events that name a room are messages.
-      for (let next = takeNext(candidates, closed); next.length > 0; next = takeNext(candidates, closed)) {
-        const times = await this.#messagesAmong([...new Set(next.map(({ position }) => position))])
-        for (const { room, position } of next) {
-          const at = times.get(position)
-          if (at !== undefined && !closed.has(room)) add(room, { position, at })
-        }
-      }
-      const before = silent.length === 0 ? new Map<number, Message>() : await this.#lastOfRooms(silent, upTo)
-      for (const room of silent) {
-        const message = before.get(room)
-        if (message === undefined) closed.add(room)
-        else if (message.at < since) add(room, message)
-      }
-      open = open.filter((room) => !closed.has(room))
     }
     return found
   }
 
-  /** When those of these events were that are messages. */
-  async #messagesAmong(positions: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    const { rows } = await this.#pool.query<{ position: number; at: number }>({
-      name: 'messages among events',
-      text: `select position, floor(extract(epoch from at) * 1000)::bigint as at from ledger_events
-             where position = any ($1::bigint[]) and type = any ($2::text[])`,
-      values: [positions, this.#mapEvent.types],
-    })
-    return new Map(rows.map(({ position, at }) => [position, at]))
+  /** The newest entries under these terms in a range of positions, oldest first. */
+  async #newestUnder(
+    terms: readonly Term[],
+    first: number,
+    last: number,
+  ): Promise<ReadonlyMap<Term, readonly IndexEntry[]>> {
+    /** Newest first; the one before the oldest entry of a backlog is its `prev`. */
+    const found = new Map(terms.map((term): [Term, number[]] => [term, []]))
+    let open = terms
+    for (let upTo = last; open.length > 0 && upTo >= first; ) {
+      const { value: part } = await eventsWith(this.#db, open, { first, last: upTo }, 'newest').next()
+      for (const { term, position } of part?.events ?? []) found.get(term)?.push(position)
+      open = open.filter((term) => (found.get(term)?.length ?? 0) <= MAX_BACKLOG_MESSAGES)
+      upTo = (part?.searched ?? first) - 1
+    }
+    const earlier = await readLast(this.#db, open, first - 1)
+    return new Map(
+      [...found].map(([term, positions]) => {
+        const entries = positions
+          .slice(0, MAX_BACKLOG_MESSAGES)
+          .map((position, i) => ({ position, prev: positions[i + 1] ?? earlier.get(term) ?? null }))
+        return [term, entries.toReversed()]
+      }),
+    )
   }
 
   /** Deletes rows past their retention. Several instances may do so at once. */
@@ -288,30 +245,19 @@ export class ChannelIndex {
   }
 }
 
-type Message = Pick<IndexEntry, 'position' | 'at'>
-type Entry = { -readonly [Name in keyof IndexEntry]: IndexEntry[Name] }
+interface StoredEntry extends IndexEntry {
+  readonly channel: ChannelKey
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
 
-function splitRooms(channels: readonly ChannelKey[]): [rooms: ReadonlyMap<number, ChannelKey>, others: ChannelKey[]] {
-  const rooms = new Map<number, ChannelKey>()
+function splitRooms(channels: readonly ChannelKey[]): [rooms: ReadonlyMap<Term, ChannelKey>, others: ChannelKey[]] {
+  const rooms = new Map<Term, ChannelKey>()
   const others: ChannelKey[] = []
   for (const channel of channels) {
     const room = roomIdOf(channel)
     if (room === null) others.push(channel)
-    else rooms.set(room, channel)
+    else rooms.set(factTerm('room', room), channel)
   }
   return [rooms, others]
-}
-
-/** Takes the next events of each room that is not closed, newest first: of all of them about as many as fit into a query. */
-function takeNext(
-  candidates: Map<number, FoundEvent[]>,
-  closed: ReadonlySet<number>,
-): readonly { readonly room: number; readonly position: number }[] {
-  const next: { room: number; position: number }[] = []
-  for (const [room, events] of candidates) {
-    if (next.length >= MAX_POSITIONS_PER_QUERY) break
-    if (closed.has(room)) continue
-    for (const { position } of events.splice(0, MAX_EVENTS_OF_ROOM)) next.push({ room, position })
-  }
-  return next
 }

@@ -7,6 +7,7 @@ import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel } from './channel.ts'
 import { channelMessage } from './channel-message.ts'
 import { type FanOut, type FanOutMember, FlushScheduler } from './fan-out.ts'
+import { RecentMessages } from './recent-messages.ts'
 import type { Reservation } from './resume-budget.ts'
 
 /** Characters of backlog in memory, of all channels together. */
@@ -63,16 +64,18 @@ export class Hub {
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   /** Resumes that wait until the hub reaches a position. */
   readonly #waiters = new Set<{ readonly position: number; readonly resolve: () => void }>()
+  readonly #recent: RecentMessages
   #position: number
 
   /** `position` is where to start. */
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
+    this.#recent = new RecentMessages(position)
     this.#flushScheduler = new FlushScheduler(parts.onSent, parts.onFlushed)
     const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
-      const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
+      const backlogs = await parts.backlogs.read([...new Set(channels)], upTo, this.#recent)
       return channels.map((channel) => {
         const backlog = backlogs.get(channel)
         return backlog === undefined ? DEFERRED : { ...backlog, upTo }
@@ -109,8 +112,11 @@ export class Hub {
       byChannel.map(([channel, templates]): ChannelFrames => ({ event, channel, templates })),
     )
     let profiles = NO_PROFILES
+    const loaded = new Set<ChannelKey>()
     // Until nothing is missing: new channels may come up while data is loaded.
-    for (let missing = this.#missingData(frames, true); missing !== null; missing = this.#missingData(frames, false)) {
+    for (;;) {
+      const missing = this.#missingData(frames, loaded)
+      if (missing === null) break
       const [found] = await Promise.all([
         this.#parts.profiles.get(missing.requiredIds),
         this.#loadLastPositions(missing.channels),
@@ -120,6 +126,7 @@ export class Hub {
     const changed = new Set<FanOut>()
     for (const [event, byChannel] of framesOf) {
       const { position, at } = event
+      if (byChannel.length > 0) this.#recent.add({ position, channels: byChannel.map(([key]) => key) })
       for (const [key, templates] of byChannel) {
         const channel = this.#channels.get(key)
         if (channel === undefined) continue
@@ -139,24 +146,23 @@ export class Hub {
     }
   }
 
-  /** What has to be loaded before these frames can be delivered; null when nothing has to be. */
-  #missingData(frames: readonly ChannelFrames[], isFirst: boolean): MissingData | null {
+  /** What has to be loaded before these frames can be delivered, besides what is `loaded`; null when nothing has to be. */
+  #missingData(frames: readonly ChannelFrames[], loaded: Set<ChannelKey>): MissingData | null {
     const needed = frames.filter(({ channel }) => this.#channels.has(channel))
-    const channels = [...new Set(needed.map(({ channel }) => channel))]
-    // A channel that came up during the last load is always among these.
-    const unknown = channels.filter((channel) => this.#channels.get(channel)?.lastPosition === undefined)
-    if (needed.length === 0 || (!isFirst && unknown.length === 0)) return null
+    const channels = new Set(needed.map(({ channel }) => channel))
+    const unknown = [...channels].filter((channel) => this.#channels.get(channel)?.lastPosition === undefined)
+    if (unknown.length === 0 && [...channels].every((channel) => loaded.has(channel))) return null
+    for (const channel of channels) loaded.add(channel)
     const requiredIds = needed.flatMap(({ templates }) => templates.map((template) => template.requiredIds))
     return { channels: unknown, requiredIds }
   }
 
   async #loadLastPositions(channels: readonly ChannelKey[]): Promise<void> {
     if (channels.length === 0) return
-    const lastPositions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1)
-    for (const [key, position] of lastPositions) {
-      const channel = this.#channels.get(key)
-      if (channel !== undefined) channel.lastPosition ??= position
-    }
+    // One of that key that is opened meanwhile may have begun after later messages.
+    const opened = channels.map((key) => this.#channels.get(key))
+    const lastPositions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1, this.#recent)
+    for (const channel of opened) if (channel !== undefined) channel.lastPosition ??= lastPositions.get(channel.key)
   }
 
   /**

@@ -122,11 +122,7 @@ export interface FrameTemplate {
 }
 
 /** The frames of a ledger event by channel, from all slices, always in the same order. Never throws. */
-export interface EventMapper {
-  (event: PositionedEvent): ReadonlyMap<ChannelKey, readonly FrameTemplate[]>
-  /** The types of events that have frames. Each event of them that names a room has one for the room. */
-  readonly types: readonly string[]
-}
+export type EventMapper = (event: PositionedEvent) => ReadonlyMap<ChannelKey, readonly FrameTemplate[]>
 
 const NO_FRAMES: ReadonlyMap<ChannelKey, readonly FrameTemplate[]> = new Map()
 
@@ -137,7 +133,7 @@ export function createEventMapper(
 ): EventMapper {
   // Most event types have no frames.
   const mappedTypes = new Set<string>(mappers.flatMap((mapper) => Object.keys(mapper)))
-  const mapEvent = (event: PositionedEvent) => {
+  return (event) => {
     if (!mappedTypes.has(event.type)) return NO_FRAMES
     const attempt = <T>(work: () => T): T | undefined => {
       try {
@@ -160,7 +156,6 @@ export function createEventMapper(
     }
     return byChannel
   }
-  return Object.assign(mapEvent, { types: [...mappedTypes] })
 }
 
 function framesOf<T extends EventType>(mapper: FrameMapper, event: PositionedEvent<T>): readonly EventFrame[] {

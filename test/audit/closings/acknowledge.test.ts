@@ -119,7 +119,7 @@ test('a finding does not close the books for ever', async (t) => {
 
   await t.test('nobody acknowledges what he did, whatever the service was made to write', async (t) => {
     const change = (from: string, to: string): string =>
-      `update ledger_events set actor = '${to}', data = replace(data, '"acknowledged_by":"${from}"', '"acknowledged_by":"${to}"')
+      `update shown_events set actor = '${to}', data = replace(data, '"acknowledged_by":"${from}"', '"acknowledged_by":"${to}"')
        where position = ${head + 1}`
     await tamper(database, change('staff:bea', 'staff:ann'))
     await rechain(database)

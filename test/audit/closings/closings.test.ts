@@ -130,7 +130,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
 
   await t.test('files of another ledger with the same positions are not recorded', async (t) => {
     const change = (from: string, to: string): string =>
-      `update ledger_events set data = replace(data, '"reason":"${from}', '"reason":"${to}') where type = 'balance-credited'`
+      `update shown_events set data = replace(data, '"reason":"${from}', '"reason":"${to}') where type = 'balance-credited'`
     await tamper(database, change('', 'x'))
     await rechain(database)
     t.match(await close(), { status: 422, body: { code: 'closing_outdated' } })
@@ -156,7 +156,7 @@ test('a whole month is closed, from its first step to the next month', async (t)
   await t.test('a closing whose checkpoint is not the ledger’s is found', async (t) => {
     const hash = '0'.repeat(64)
     const change = (from: string, to: string): string =>
-      `update ledger_events set data = replace(data, '"hash":"${from}"', '"hash":"${to}"') where type = 'month-closed'`
+      `update shown_events set data = replace(data, '"hash":"${from}"', '"hash":"${to}"') where type = 'month-closed'`
     await tamper(database, change(data.checkpoint.hash, hash))
     await rechain(database)
     const { findings } = await verifyDatabase(database)

@@ -107,7 +107,7 @@ test('the report of withdrawals shows what is open, for how long, and who approv
   }
   const events = await queryRows(
     database,
-    `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger_events
+    `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger
      where type = 'withdrawal-status-changed' and data::json ->> 'to' in ('approved', 'transferred') order by position`,
   )
   const approval = (i: number) => ({ position: Number(events[i]?.['position']), approved_at: events[i]?.['at'] })
@@ -147,15 +147,15 @@ test('the report of withdrawals finds their changes by an index', async (t) => {
   const database = await testDatabase()
   await tamper(
     database,
-    `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-       select n, 'room-joined', 1, '{}', '{}', '{}', '{}', 'user:1', now(), '', '' from generate_series(1, 20000) n`,
+    `insert into ledger_events (position, type, version, data, movements, actor, at, request_id, hash)
+       select n, 'room-joined', 1, '[]', '', 'user:1', now(), '', '' from generate_series(1, 20000) n`,
     'update ledger_head set position = 20000',
     'analyze ledger_events',
   )
   const db = readDb(t, database)
   const statements = recordStatements(t)
   t.match(await reportWithdrawals(db, new AbortController()), { position: 20_000, approvals: [] })
-  const reads = statements.filter((text) => text.includes('ledger_events'))
+  const reads = statements.filter((text) => text.includes('from ledger e'))
   t.equal(reads.length, 1)
   const text = reads[0]?.replace('$1', '0').replaceAll(/\$[23]/g, '20000')
   const plan = JSON.stringify(await queryRows(database, `explain ${text}`))

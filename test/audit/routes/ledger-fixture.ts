@@ -57,21 +57,16 @@ export async function appWithLedger(t: Parameters<typeof agencyApp>[0]): Promise
 export async function sidesOf({ database }: TestApp): Promise<readonly Side[]> {
   const rows = await queryRows(
     database,
-    `select e.position, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, e.type,
-            array_to_json(e.debit) as debit, array_to_json(e.credit) as credit, array_to_json(e.amount) as amount
-     from ledger_events e order by e.position`,
+    `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, type, debit, credit, amount
+     from ledger_movements order by position, leg`,
   )
-  return rows.flatMap(({ position, at, type, debit, credit, amount }) => {
-    const [debits, credits, amounts] = [debit, credit, amount].map((text) => JSON.parse(text ?? '[]'))
-    return debits.flatMap((from: string, i: number): Side[] => {
-      const about = { position: Number(position), at: String(at), type: String(type) }
-      const to = String(credits[i])
-      const change = BigInt(amounts[i])
-      return [
-        { ...about, account: from, counter: to, change: -change },
-        { ...about, account: to, counter: from, change },
-      ]
-    })
+  return rows.flatMap(({ position, at, type, debit, credit, amount }): Side[] => {
+    const about = { position: Number(position), at: String(at), type: String(type) }
+    const [from, to, change] = [String(debit), String(credit), BigInt(amount ?? 0)]
+    return [
+      { ...about, account: from, counter: to, change: -change },
+      { ...about, account: to, counter: from, change },
+    ]
   })
 }
 

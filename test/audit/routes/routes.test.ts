@@ -17,7 +17,7 @@ test('the finance routes', async (t) => {
   const events = await queryRows(
     database,
     `select position, hash, type, data, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
-     from ledger_events order by position`,
+     from ledger order by position`,
   )
   const head = events.length
   const token = app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })

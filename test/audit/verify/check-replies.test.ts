@@ -8,7 +8,7 @@ import { tamper } from '../verify-database.ts'
 /** A query for the keys under which replies to these events are stored. */
 const keysOf = (events: string): string =>
   `select left(encode(sha256(convert_to(e.actor || E'\\n' || e.idempotency_key, 'UTF8')), 'hex'), 32)::uuid as key
-   from ledger_events e where ${events}`
+   from ledger e where ${events}`
 
 test('each event has its own stored reply read, and no other, however small the ranges are', async (t) => {
   const database = await grownLedger()

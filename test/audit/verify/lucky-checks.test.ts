@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
-import { drawColumns, LuckyChecks } from '../../../src/audit/verify/draws/draw-checks.ts'
+import { LuckyChecks } from '../../../src/audit/verify/draws/draw-checks.ts'
 import { evolveWithMovements } from '../../../src/domain.ts'
 import { showChains } from '../../../src/features/fairness/lucky-chains.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
@@ -37,7 +37,7 @@ test('a draw that the rules reject makes no later draw a finding', async (t) => 
       const isForged = wrong && event === last && event.type === 'gift-drawn'
       checks.check(
         isForged ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
-        drawColumns(event.entry),
+        event.entry,
         replay.state,
       )
       // No draw is folded into the rows.
@@ -67,7 +67,7 @@ test('a draw says its incarnation, and whether its chain was announced', async (
     for (const event of events) {
       const isForged = event.position === at && event.type === 'gift-drawn'
       const checked = isForged ? { ...event, data: { ...event.data, ...change } } : event
-      checks.check(checked, drawColumns(event.entry), replay.state)
+      checks.check(checked, event.entry, replay.state)
       replay.fold(event, event.movements)
     }
     return faults

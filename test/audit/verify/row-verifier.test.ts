@@ -45,7 +45,7 @@ test('the findings of both kinds of checks are reported once and in order, inlin
   await tamper(
     database,
     changed(3, `type = 'user-doubled'`),
-    changed(9, 'debit = debit || null::text, credit = credit || null::text, amount = amount || null::bigint'),
+    changed(9, `debit = debit || 'nobody'::text, credit = credit || 'nobody'::text, amount = amount || 5::bigint`),
     changed(11, 'amount[1] = 20000'),
     changed(14, `credit[2] = 'user:1:coins'`),
     changed(16, `data = regexp_replace(data, '"r":\\d', '"r":9')`),
@@ -78,19 +78,10 @@ test('a column that cannot be read is reported once', async (t) => {
   const cases: [change: string, message: RegExp][] = [
     [`at = 'infinity'`, /^event 12 has a time outside the years 1 to 9999$/],
     [`at = '0044-03-15 BC'`, /^event 12 has a time outside the years 1 to 9999$/],
-    [
-      `debit = '[0:0]={user:1:coins}', credit = '{user:2:coins}', amount = '{1}'`,
-      /^event 12 has no one-dimensional array of debits$/,
-    ],
-    [`credit = '{user:2:coins}'`, /^event 12 has different numbers of debits, credits and amounts$/],
     ['actor = null', /^event 12 has no actor$/],
     ['data = null', /^event 12 has no data$/],
   ]
-  await tamper(
-    database,
-    'alter table ledger_events drop constraint ledger_events_check',
-    'alter table ledger_events alter actor drop not null, alter data drop not null',
-  )
+  await tamper(database, 'alter table ledger_events alter actor drop not null, alter data drop not null')
   const restore = await keepRows(database, 'ledger_events')
   for (const [change, message] of cases) {
     await tamper(database, changed(12, change))
@@ -108,7 +99,7 @@ test('with enough findings both kinds of checks stop at the same event', async (
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
     await Promise.all(Array.from({ length: 4_000 }, () => runOk(addBagItems, item)))
   })
-  await tamper(database, `update ledger_events set data = '{}' where position > 1000`)
+  await tamper(database, `update shown_events set data = '{}' where position > 1000`)
   for (const where of [inline, inWorker]) {
     const { findings, reading } = await read(t, database, where)
     // Two of each: its hash, and its form.

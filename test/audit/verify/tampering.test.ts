@@ -59,8 +59,8 @@ test('all twelve kinds of tampering are found', async (t) => {
     [{ check: 'hash', position: 8 }, ...swapped],
     [
       { check: 'hash', position: 11 },
-      'update ledger_events set position = -position + 1000 where position > 10',
-      'update ledger_events set position = 1001 - position where position > 100',
+      'update shown_events set position = -position + 1000 where position > 10',
+      'update shown_events set position = 1001 - position where position > 100',
       copied(11, 10),
       'update ledger_head set position = 27',
     ],
@@ -152,27 +152,24 @@ test('a checkpoint that the ledger says it lost is named with the event that say
   })
 })
 
-test('two events cannot have the same hashed bytes', async (t) => {
+test('two rows cannot have the same hashed bytes', async (t) => {
   const sound = await books()
-  const merged = await copyOf(sound)
-  // Two movements as one, with the blanks and the semicolon between them in its account's name.
-  await tamper(
-    merged,
-    `update ledger_events e set
-       debit = debit[1:n-1],
-       credit = credit[1:n-2] || (credit[n-1] || ' ' || amount[n-1] || ';' || debit[n] || ' ' || credit[n]),
-       amount = amount[1:n-2] || amount[n]
-     from (select position, cardinality(debit) as n from ledger_events) c
-     where c.position = e.position and e.position = 14`,
-  )
-  await t.rejects(rebuildTables(merged), { message: /^The ledger is not sound\. position 14: .* is not an account$/ })
-  const { findings } = await verifyDatabase(merged)
-  t.match(findings[0], { check: 'double-entry', position: 14, message: /^".* \d+;.*" is not an account$/ })
-  t.notOk(findings.some(({ check }) => check === 'hash'))
-
+  for (const packed of [
+    `movements = replace(movements, ',', ';igiftst>')`,
+    `movements = regexp_replace(movements, ' ', ' 0')`,
+    `request_id = '\\x00' || request_id`,
+    `idempotency_key = '\\x00' || idempotency_key`,
+    `data = (select data from ledger where position = 14)`,
+    `data = replace(data, ',', ', ')`,
+  ]) {
+    const other = await copyOf(sound)
+    await tamper(other, `update ledger_events set ${packed} where position = 14`)
+    t.match((await verifyDatabase(other)).findings, [{ position: 14, check: /^(form|hash)$/ }], packed)
+    await t.rejects(rebuildTables(other), { message: /^The ledger is not sound\. position 14: / })
+  }
   for (const column of ['idempotency_key', 'reply_hash']) {
     const emptied = await copyOf(sound)
-    await tamper(emptied, `update ledger_events set ${column} = '' where ${column} is null`)
+    await tamper(emptied, `update shown_events set ${column} = '' where ${column} is null`)
     t.match((await verifyDatabase(emptied)).findings[0], {
       check: 'form',
       position: 1,

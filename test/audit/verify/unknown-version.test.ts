@@ -30,7 +30,7 @@ function subscribed(t: Scope, { serviceUrl: url }: TestDatabase) {
 async function withUnknownVersion(): Promise<TestDatabase> {
   const database = await seededLedger()
   const data = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
-  await tamper(database, `update ledger_events set version = -1, data = '${data}' where position = 12`)
+  await tamper(database, `update shown_events set version = -1, data = '${data}' where position = 12`)
   await rechain(database)
   return database
 }

@@ -160,7 +160,7 @@ test('a tampered row is found, with what it points to, and so is a history that 
     outcome: 'findings',
     findings: [{ check: 'projection', table: 'balances', id: 'user:2:dollars', message: String }],
   })
-  await tamper(database, `update ledger_events set data = replace(data, 'salary', 'bribe') where data like '%salary%'`)
+  await tamper(database, `update shown_events set data = replace(data, 'salary', 'bribe') where data like '%salary%'`)
   await finance('POST', path, { checkpoint })
   const { outcome, findings } = await ended(opened, 3)
   t.equal(outcome, 'findings')

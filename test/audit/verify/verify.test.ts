@@ -44,11 +44,11 @@ test('rewritten events are found, the first wrong position first', async (t) => 
     ['head', 22, 'update ledger_head set position = 21'],
     ['head', 22, `update ledger_head set hash = repeat('b', 64)`],
     ['head', 22, `update ledger_head set at = 'epoch'`],
-    // Movements without an account, which a list of names would hide.
+    // Movements without an account.
     [
       'hash',
       14,
-      changed(14, 'debit = debit || null::text, credit = credit || null::text, amount = amount || null::bigint'),
+      changed(14, `debit = debit || 'nobody'::text, credit = credit || 'nobody'::text, amount = amount || 5::bigint`),
     ],
     ['reply', 16, `update replies set status = 201 where ${isReplyTo('user:1', 'lucky')}`],
     // One that follows, beyond the head.
@@ -84,7 +84,7 @@ test('events that break the books or the draws are found although all hashes wer
     [11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`, 'double-entry', '"user:2:gems" is not an account'],
     [11, 'amount[1] = 0', 'double-entry'],
     [11, 'amount[1] = -40', 'double-entry'],
-    [11, `amount[1] = ${2n ** 53n + 1n}`, 'double-entry'],
+    [11, `amount[1] = ${2n ** 53n}`, 'double-entry'],
     [11, `type = 'balance-doubled'`, 'form'],
     [11, 'version = 9', 'form'],
     [11, `data = '{}'`, 'form'],

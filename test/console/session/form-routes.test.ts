@@ -51,7 +51,7 @@ test('forms of the console', async (all) => {
   const { app, database, operator } = await createTestApp(all)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   const routes = writeRoutes(app)
-  const head = () => queryRows(database, 'select max(position) as position from ledger_events')
+  const head = () => queryRows(database, 'select max(position) as position from ledger')
 
   await all.test('every form is refused that no page of the console sends', async (t) => {
     const before = await head()

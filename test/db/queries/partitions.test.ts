@@ -17,9 +17,8 @@ const partitionsOf = async (database: TestDatabase, table = 'ledger_events'): Pr
   ).map(({ name }) => String(name))
 
 const event = (position: number | string): string =>
-  `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
-   select position, case when position % 10 = 0 then 'gift-drawn' else 'noted' end, 1, '{}', '{}', '{}', '{}', 'user:1',
-          now(), 'r', 'h'
+  `insert into ledger_events (position, type, version, data, movements, actor, at, request_id, hash)
+   select position, case when position % 10 = 0 then 'gift-drawn' else 'noted' end, 1, '[]', '', 'user:1', now(), 'r', 'h'
    from generate_series(${position}) as position`
 
 /** A ledger of three partitions of 2,000 positions each, and an empty one. */

@@ -39,7 +39,7 @@ test('the query of withdrawals finds changed holds, rows and events', async (t) 
   // A forger who knows the chain makes a request smaller than what was debited for it.
   await tamper(
     database,
-    `update ledger_events set data = replace(data, '"amount":2000', '"amount":1900') where position = ${settled}`,
+    `update shown_events set data = replace(data, '"amount":2000', '"amount":1900') where position = ${settled}`,
   )
   await rechain(database)
   t.match(await ask(database), [

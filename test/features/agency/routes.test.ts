@@ -251,7 +251,7 @@ test('withdrawals and transfers', async (t) => {
     }
     const events = await queryRows(
       database,
-      `select distinct data::json->>'amount' as amount from ledger_events where type = 'withdrawal-requested' and actor = 'user:9'`,
+      `select distinct data::json->>'amount' as amount from ledger where type = 'withdrawal-requested' and actor = 'user:9'`,
     )
     const expected = new Set(written.flatMap(([, amount]) => (amount === null ? [] : [String(amount)])))
     t.same(new Set(events.map(({ amount }) => amount)), expected, 'on the ledger in cents, to the last one')

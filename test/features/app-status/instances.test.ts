@@ -87,7 +87,7 @@ test('a switch is in force on the other instance, and stays so without a databas
   t.same([await wallet(second), await wallet(third)], [503, 503], 'the last known mode applies')
   const events = await queryRows(
     database,
-    `select type, actor from ledger_events where type like 'app-%' or type like 'release-%'`,
+    `select type, actor from ledger where type like 'app-%' or type like 'release-%'`,
   )
   t.same(new Set(events.map(({ actor }) => actor)), new Set(['staff:operator']))
   t.same(

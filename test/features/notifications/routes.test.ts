@@ -103,7 +103,7 @@ test('an inbox', async (t) => {
     const whole = await list(4)
     await queryRows(
       database,
-      'insert into notifications select 4, position, 100 + position from ledger_events order by position desc limit 2',
+      'insert into notifications select 4, position, 100 + position from ledger order by position desc limit 2',
     )
     const first = await list(4, '?limit=2')
     t.same(first.data, [])

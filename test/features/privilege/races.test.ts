@@ -36,7 +36,7 @@ test('of 100 concurrent activations and transfers of one card on two instances o
   t.same(
     await queryRows(
       database,
-      `select type from ledger_events
+      `select type from ledger
        where type ~ '^(card-[am]|privilege-[dr])' and data::json->>'card_id' = '${card_id}' order by 1`,
     ),
     (wasActivated ? ['card-activated', 'privilege-days-added'] : ['card-moved']).map((type) => ({ type })),

@@ -78,7 +78,7 @@ test('proposals', async (t) => {
 
     const events = await queryRows(
       database,
-      `select type, actor, data, request_id from ledger_events where position >= ${id} order by position`,
+      `select type, actor, data, request_id from ledger where position >= ${id} order by position`,
     )
     t.match(
       events.map(({ type, actor }) => [type, actor]),
@@ -543,7 +543,7 @@ test('proposals', async (t) => {
       t.equal((await decideProposal(staff('ben'), id, 'approve')).status, 200)
       return id
     }
-    const update = (position: number, set: string) => `update ledger_events set ${set} where position = ${position}`
+    const update = (position: number, set: string) => `update shown_events set ${set} where position = ${position}`
     const inData = (position: number, from: string, to: string) =>
       update(position, `data = replace(data, '${from}', '${to}')`)
     const credited = () => approved('/users/7/credits', { currency: 'coins', amount: 5, reason: 'x' })
@@ -718,7 +718,7 @@ test('proposals', async (t) => {
       // As an older version may have made it.
       await tamper(
         database,
-        `update ledger_events set data = replace(data, '"user_id":7', '"receiver":7') where position = ${old}`,
+        `update shown_events set data = replace(data, '"user_id":7', '"receiver":7') where position = ${old}`,
         `update proposal_contents set input = replace(input, '"user_id":7', '"receiver":7') where proposal_id = ${old}`,
       )
       await rechain(database)

@@ -40,7 +40,7 @@ test('a command line sets approvals, and every instance obeys with its next comm
   t.match(await set('maybe'), { code: 1, err: /Allowed choices are on, off/ })
   const events = await queryRows(
     database,
-    `select split_part(actor, ':', 1) as actor, data from ledger_events where type = 'approvals-set' order by position`,
+    `select split_part(actor, ':', 1) as actor, data from ledger where type = 'approvals-set' order by position`,
   )
   t.same(events, [
     { actor: 'staff', data: '{"limits":{"coins":10}}' },

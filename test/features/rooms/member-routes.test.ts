@@ -18,7 +18,7 @@ test('routes of members', async (t) => {
     return `/v1/rooms/R${id}`
   }
   const eventsAfter = (position: string | null | undefined) =>
-    queryRows(database, `select type, data, actor from ledger_events where position > ${position} order by position`)
+    queryRows(database, `select type, data, actor from ledger where position > ${position} order by position`)
   const headOf = async () => (await queryRows(database, 'select position from ledger_head'))[0]?.['position']
 
   await t.test('a member leaves by uid or id, and joins again', async (t) => {
@@ -108,7 +108,7 @@ test('routes of members', async (t) => {
       ['R1', 1],
     ]
     for (const [ref] of rooms) t.equal((await send(ref)).status, 200, JSON.stringify(ref))
-    const sent = `select (data::json->>'room_id')::int as room from ledger_events where type = 'gift-sent' order by position`
+    const sent = `select (data::json->>'room_id')::int as room from ledger where type = 'gift-sent' order by position`
     t.same(
       await queryRows(database, sent),
       rooms.map(([, id]) => ({ room: String(id) })),

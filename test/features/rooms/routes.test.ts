@@ -134,10 +134,7 @@ test('routes of rooms', async (t) => {
         t.match(await ask('GET', url), { status: 404, body: { code: 'not_found' } }, url)
     }
     t.same(
-      await queryRows(
-        database,
-        `select data, actor from ledger_events where type = 'room-joined' and actor like 'user:%'`,
-      ),
+      await queryRows(database, `select data, actor from ledger where type = 'room-joined' and actor like 'user:%'`),
       [{ data: '{"room_id":23,"user_id":2}', actor: 'user:2' }],
       'joining again is no event',
     )

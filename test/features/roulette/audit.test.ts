@@ -39,7 +39,7 @@ test('books of games', async (t) => {
     const database = await copyOf(played.database)
     t.same(await ask(database), [])
     t.same((await verifyDatabase(database)).findings, [])
-    await tamper(database, `update ledger_events set amount[1] = 89 where type = 'roulette-finished'`)
+    await tamper(database, `update shown_events set amount[1] = 89 where type = 'roulette-finished'`)
     await rechain(database)
     t.same(await ask(database), [
       { game_id: String(game.id), finding: 'coins in a game that is over', is: '1', ought_to_be: '0' },
@@ -54,7 +54,7 @@ test('books of games', async (t) => {
     const { game } = played
     const database = await copyOf(played.database)
     const forged = `replace(data, '${testIncarnation}', '${OTHER_INCARNATION}')`
-    await tamper(database, `update ledger_events set data = ${forged} where position = ${game.id}`)
+    await tamper(database, `update shown_events set data = ${forged} where position = ${game.id}`)
     await rechain(database)
     t.match((await verifyDatabase(database)).findings.slice(0, 2), [
       { check: 'draw', position: game.id, message: `its incarnation is ${OTHER_INCARNATION}` },
@@ -65,13 +65,13 @@ test('books of games', async (t) => {
   await t.test('a missing refund, a stake below the price, and coins of no game are found', async (t) => {
     const { gone, running } = played
     const database = await copyOf(played.database)
-    const ofType = (type: string) => `(select max(position) from ledger_events where type = '${type}')`
+    const ofType = (type: string) => `(select max(position) from ledger where type = '${type}')`
     await tamper(
       database,
-      `update ledger_events set debit = debit[1:1], credit = credit[1:1], amount = amount[1:1]
+      `update shown_events set debit = debit[1:1], credit = credit[1:1], amount = amount[1:1]
        where type = 'roulette-cancelled'`,
-      `update ledger_events set amount[1] = 9 where position = ${ofType('roulette-joined')}`,
-      `update ledger_events set credit[1] = 'game:99999:coins' where position = ${ofType('roulette-left')}`,
+      `update shown_events set amount[1] = 9 where position = ${ofType('roulette-joined')}`,
+      `update shown_events set credit[1] = 'game:99999:coins' where position = ${ofType('roulette-left')}`,
     )
     await rechain(database)
     t.same(await ask(database), [
@@ -101,9 +101,9 @@ test('books of games', async (t) => {
     ])
     await tamper(
       database,
-      `update ledger_events set type = 'roulette-cancelled', debit = '{}', credit = '{}', amount = '{}',
+      `update shown_events set type = 'roulette-cancelled', debit = '{}', credit = '{}', amount = '{}',
          data = '{"game_id":${game.id},"room_id":1,"player_ids":[]}'
-       where position = (select max(position) from ledger_events)`,
+       where position = (select max(position) from ledger)`,
     )
     t.match(await ask(database), [
       { game_id: String(game.id), finding: 'more than one end', is: '2', ought_to_be: '1' },

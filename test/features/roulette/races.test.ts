@@ -115,7 +115,7 @@ const crowded = (database: Parameters<typeof queryRows>[0]) =>
        select data::jsonb->>'game_id' as game, position,
               sum(case type when 'roulette-joined' then 1 else -1 end) over (
                 partition by data::jsonb->>'game_id' order by position) as taken
-       from ledger_events where type in ('roulette-joined', 'roulette-left')
+       from ledger where type in ('roulette-joined', 'roulette-left')
      )
-     select (select count(*) from ledger_events where type = 'roulette-created') as games, max(taken) as most from seats`,
+     select (select count(*) from ledger where type = 'roulette-created') as games, max(taken) as most from seats`,
   )

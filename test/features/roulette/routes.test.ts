@@ -71,7 +71,7 @@ test('games of one room', async (t) => {
 
     const held = await queryRows(
       database,
-      `select e.data from ledger_events e union all select g::text from roulette_games g union all select r.body from replies r`,
+      `select e.data from ledger e union all select g::text from roulette_games g union all select r.body from replies r`,
     )
     t.notOk(JSON.stringify(held).includes(seed), 'the seed is nowhere before the finish')
 

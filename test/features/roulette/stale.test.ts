@@ -149,7 +149,7 @@ test('two instances purge the same games, and cancel the same stale games, at on
     counts.toSorted((a, b) => a - b),
     [0, 4],
   )
-  const cancelled = `select (data::jsonb->>'game_id')::int as id from ledger_events where type = 'roulette-cancelled' order by 1`
+  const cancelled = `select (data::jsonb->>'game_id')::int as id from ledger where type = 'roulette-cancelled' order by 1`
   t.same(
     await queryRows(database, cancelled),
     ids.map((id) => ({ id })),

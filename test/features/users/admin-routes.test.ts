@@ -21,7 +21,7 @@ test('routes of users', async (t) => {
     const rest = await operator('GET', `/admin/v1/countries?limit=1&cursor=${bodyOf(first).meta.next_cursor}`)
     t.match(rest.body, { data: [{ id: 20 }], meta: { next_cursor: null } })
     t.match(await queryRows(database, 'select updated_by from countries'), [{ updated_by: 'staff:ann' }, {}])
-    t.same(await queryRows(database, 'select 1 from ledger_events'), [], 'words alone')
+    t.same(await queryRows(database, 'select 1 from ledger'), [], 'words alone')
   })
 
   await t.test('operators define users', async (t) => {
@@ -48,7 +48,7 @@ test('routes of users', async (t) => {
     t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'a request without a body changes nothing')
     t.same((await operator('GET', '/admin/v1/users/7')).body, changed.body)
     t.same(
-      await queryRows(database, 'select type, actor, data from ledger_events order by position'),
+      await queryRows(database, 'select type, actor, data from ledger order by position'),
       [
         { ...flags, agency_countries },
         { ...flags, charging_agent: 0, agency_countries: [] },

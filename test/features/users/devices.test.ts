@@ -65,7 +65,7 @@ test('devices', async (t) => {
     const gone = await ask('DELETE', path, undefined, { 'idempotency-key': 'two' })
     t.match(gone, { status: 200, headers: { 'idempotency-replayed': 'true' } })
     t.same(await tablesWith(database, 'APA91b'), {})
-    t.same(await queryRows(database, `select type from ledger_events where type <> 'user-defined'`), [])
+    t.same(await queryRows(database, `select type from ledger where type <> 'user-defined'`), [])
   })
 
   await t.test('a user has at most 20 devices: one more removes the one that was registered first', async (t) => {

@@ -1,11 +1,11 @@
 import type { RoomResource } from '../../../schema/rooms.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { bagCounts, bagItemKey, bagItems, bagTotals } from '../../../src/features/gifts/bag.ts'
-import { rooms } from '../../../src/features/rooms/room.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { usersSlice } from '../../../src/features/users/routes.ts'
 import { command } from '../../../src/ledger/executor/command.ts'
 import type { Executor } from '../../../src/ledger/executor/executor.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
 import type { FrameMapper } from '../../../src/realtime/frames/frame-mapper.ts'
@@ -16,20 +16,20 @@ import type { TestDatabase } from '../postgres/test-database.ts'
 /**
  * Frames of messages to rooms, users and everyone, made of events that are easily committed.
  *
- * The new owner of a room is the number that is posted there: one above a million is posted twice, one above two
+ * The quantity of a gift is the number that is posted in its room: one above a million is posted twice, one above two
  * million to everyone too, and one above three million with 20 kB of padding.
  */
 const frameMapper: FrameMapper = {
-  'room-defined': ({ data: { room_id, owner_id } }) => {
+  'gift-sent': ({ data: { room_id, quantity } }) => {
     const posted = {
       channel: `room:${room_id}`,
       event: 'message-posted',
       requiredIds: {},
-      data: () => payloadOf(owner_id),
+      data: () => payloadOf(quantity),
     } as const
     const repeated = { ...posted, event: 'message-repeated', enc: 'rot41' as const }
-    const frames = owner_id > 1_000_000 ? [posted, repeated] : [posted]
-    return owner_id > 2_000_000 ? [...frames, { ...posted, channel: 'global' }] : frames
+    const frames = quantity > 1_000_000 ? [posted, repeated] : [posted]
+    return quantity > 2_000_000 ? [...frames, { ...posted, channel: 'global' }] : frames
   },
   'bag-items-added': ({ data: { user_id, decoration_id } }) => [
     {
@@ -50,10 +50,32 @@ interface ChatMessage {
   readonly n: number
 }
 
+/** A gift that costs nothing. */
+export const giftToRoom = (room_id: number, quantity: number): LedgerEvent<'gift-sent'> => ({
+  type: 'gift-sent',
+  data: {
+    sender_id: 1,
+    receiver_ids: [2],
+    room_id,
+    decoration_id: 1,
+    kind: 'standard',
+    price: 0,
+    quantity,
+    cost: 0,
+    from_bag: false,
+    encrypted: false,
+    receiver_percent: 0,
+    room_percent: 0,
+    owner_percent: 0,
+    trophy_points: 0,
+  },
+  movements: [],
+})
+
 const roomMessage: Verb<ChatMessage, number> = {
   refusals: [],
-  reads: ({ to }) => [keyOf(rooms, to)],
-  decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
+  reads: () => [],
+  decide: (_state, { to, n }) => [giftToRoom(to, n)],
   result: (_state, _input, events) => events[0]?.position ?? 0,
 }
 
@@ -121,7 +143,7 @@ export const chatRoom = (id: number): RoomResource => ({
   active_roulette_game: null,
 })
 
-/** The states of these rooms. Those of the service need owners, which numbers that were posted are not. */
+/** The states of these rooms, without the profiles that those of the service need. */
 export const chatRoomStates: FindRoomStates = async (db, roomIds) => {
   // Read before the rooms, which do not change.
   const position = await headOf(db)

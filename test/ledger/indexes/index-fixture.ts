@@ -63,8 +63,7 @@ export async function addIdleEvents(database: TestDatabase, count: number): Prom
     database,
     `with added as (
        insert into ledger_events
-       select (jsonb_populate_record(e, jsonb_build_object(
-         'position', e.position + n, 'debit', '[]'::jsonb, 'credit', '[]'::jsonb, 'amount', '[]'::jsonb))).*
+       select (jsonb_populate_record(e, jsonb_build_object('position', e.position + n, 'movements', ''))).*
        from ledger_events e, generate_series(1, ${count}) as n
        where e.position = (select position from ledger_head)
      )

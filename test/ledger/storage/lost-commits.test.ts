@@ -113,10 +113,7 @@ test('nothing is written from when lost commits are recorded until an incarnatio
   const query: Query = (statement) => client.query<object>({ ...statement })
   const before = await readLedgerEnd(query, 3)
   t.match(before, { position: 5, incarnation: testIncarnation, home: null, here: { timeline: 1 }, lost: null })
-  t.equal(
-    before.hash_there,
-    (await queryRows(database, 'select hash from ledger_events where position = 3'))[0]?.['hash'],
-  )
+  t.equal(before.hash_there, (await queryRows(database, 'select hash from ledger where position = 3'))[0]?.['hash'])
   await saveHome(query)
 
   const noticed = {

@@ -65,7 +65,7 @@ test('draws continue after a restore, and verify and rebuild agree', async (t) =
     database,
     `select data::jsonb->>'incarnation' as incarnation, data::jsonb->>'chain' as chain, data::jsonb->>'k' as k,
             data::jsonb->>'announced' as announced
-     from ledger_events where type = 'gift-drawn' and data::jsonb->>'sender_id' = '1' order by position desc limit 3`,
+     from ledger where type = 'gift-drawn' and data::jsonb->>'sender_id' = '1' order by position desc limit 3`,
   )
   t.same(draws.toReversed(), [
     { incarnation: testIncarnation, chain: '1-2', k: '2', announced: 'true' },

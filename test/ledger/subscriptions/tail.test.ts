@@ -110,7 +110,7 @@ test('a notification brings events at once, polling brings them without one', as
   const polled = positionsOf(tail, 1)
   await queryRows(
     database,
-    `insert into ledger_events select 2, type, version, data, debit, credit, amount, actor, at, request_id, null, null, hash
+    `insert into ledger_events select 2, at, version, type, actor, request_id, null, movements, data, null, hash
      from ledger_events where position = 1`,
   )
   await until(() => polled.length > 0)

@@ -142,7 +142,7 @@ function createHarness(database: TestDatabase, client: Client, one: TestExecutor
 /** The draws of sends, by idempotency key. */
 async function findDraws(client: Client, keys: readonly string[]): Promise<Map<string, EventData<'gift-drawn'>>> {
   const { rows } = await client.query<{ idempotency_key: string; data: string }>(
-    `select idempotency_key, data from ledger_events where type = 'gift-drawn' and idempotency_key = any($1)`,
+    `select idempotency_key, data from ledger where type = 'gift-drawn' and idempotency_key = any($1)`,
     [keys],
   )
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))

@@ -1,19 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { type Test, test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { BLOCK_EVENTS, IndexWriter } from '../../../src/ledger/indexes/index-writer.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { type Backlog, BacklogReader } from '../../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../../src/realtime/channels/channel-message.ts'
+import { RecentMessages } from '../../../src/realtime/channels/recent-messages.ts'
 import { ResumeBudget, unlimited } from '../../../src/realtime/channels/resume-budget.ts'
-import type { ChannelKey } from '../../../src/realtime/frames/frame-mapper.ts'
+import type { ChannelKey, RequiredIds } from '../../../src/realtime/frames/frame-mapper.ts'
 import { ProfileCache } from '../../../src/realtime/frames/profile-cache.ts'
-import { createRooms, postToRoom } from '../../harness/app/realtime-fixtures.ts'
+import { createRooms, giftToRoom, postToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { noLookups } from '../../harness/app/realtime-instance.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { openTestPool } from '../../harness/postgres/connections.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { indexUpTo } from '../../ledger/indexes/index-fixture.ts'
-import { forEach, mapEvent, openClient, openHub, readNothing, roomEvent, upTo } from '../subscriptions/hub-fixtures.ts'
+import {
+  forEach,
+  mapEvent,
+  NO_PROFILES,
+  openClient,
+  openHub,
+  readNothing,
+  roomEvent,
+  upTo,
+} from '../subscriptions/hub-fixtures.ts'
 
 const MIB = 1024 * 1024
 const key = (room: number): ChannelKey => `room:${room}`
@@ -79,7 +93,7 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   const long = await Promise.all(upTo(900).map((n) => postToRoom(speaker, 3 + (n % 4), 3_000_001)))
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
-  const found = await backlogs.read(channels, end)
+  const found = await backlogs.read(channels, end, new RecentMessages(end))
   t.equal(maxEvents, 25, 'events at a time')
 
   const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
@@ -97,11 +111,11 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
 
   // The same by the index, whose last block is not whole.
   await indexUpTo(database, end)
-  t.same(withoutTimes(await backlogs.read(channels, end)), withoutTimes(found))
+  t.same(withoutTimes(await backlogs.read(channels, end, new RecentMessages(end))), withoutTimes(found))
 
   const turnsOfRead = turns()
   t.ok(turnsOfRead > 80, 'requests are served between two pages')
-  const lastPositions = await backlogs.lastBefore(channels, end + 1)
+  const lastPositions = await backlogs.lastBefore(channels, end + 1, new RecentMessages(end))
   t.equal(turns(), turnsOfRead, 'all frames of the instance wait for these')
   t.same(
     channels.map((channel) => lastPositions.get(channel)),
@@ -109,7 +123,7 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   )
 
   // No further backlog is begun beyond 16 MiB: two have 8 each. One without messages needs no place.
-  const all = await readAll([3, 4, 9, 5, 6, 1].map(key), (some) => backlogs.read(some, end))
+  const all = await readAll([3, 4, 9, 5, 6, 1].map(key), (some) => backlogs.read(some, end, new RecentMessages(end)))
   t.same(all.counts, [3, 2, 1])
   for (const room of upTo(6, 3)) {
     const { from = 0, messages = [] } = all.found.get(key(room)) ?? {}
@@ -130,7 +144,7 @@ test('as many channels are read together as have 16,000 entries, each of them wh
      from generate_series(1, 50) r, generate_series(1, 1200) n
      where n <= case r when 1 then 1200 when 2 then 0 when 3 then 7 when 50 then 1200 else 1000 end`,
   )
-  const { found, counts } = await readAll(users, (channels) => index.newestEntries(channels, 10_000, 0))
+  const { found, counts } = await readAll(users, (channels) => index.newestEntries(channels, 1, 10_000))
   // 15 full ones and those two.
   t.same(counts, [17, 15, 15, 3])
   const last: Readonly<Record<string, number>> = { ['user:1']: 1_200, ['user:2']: 0, ['user:3']: 7, ['user:50']: 1_200 }
@@ -142,6 +156,34 @@ test('as many channels are read together as have 16,000 entries, each of them wh
     users.map((channel) => [channel, found.get(channel)?.map(({ position }) => position)]),
     expected,
   )
+})
+
+test('as many rooms are read together as have 16,000 entries, from segments of all levels', async (t) => {
+  const { database, index } = await openReader(t, 1)
+  const client = await connect(database.serviceUrl, 'test')
+  t.teardown(() => client.end())
+  const writer = await IndexWriter.open(client)
+  const entry = { type: 'gift-sent', version: 1, actor: 'system', requestId: 'r', idempotencyKey: null }
+  while (writer.indexed < 80 * BLOCK_EVENTS) {
+    const positions = upTo(writer.indexed + BLOCK_EVENTS, writer.indexed + 1)
+    // Each of 20 rooms has every twentieth event.
+    const events = positions.map((position) => ({ ...giftToRoom((position % 20) + 1, 1), position, entry }))
+    await writer.addBlock(events)
+    await writer.tidy()
+  }
+  const end = writer.indexed
+  const { found, counts } = await readAll(keys(21), (channels) => index.newestEntries(channels, 1, end))
+  t.same(counts, [16, 5])
+  for (const room of upTo(20)) {
+    const newest = end - ((end - room + 1) % 20)
+    const positions = upTo(1_000, 1).map((n) => newest - 20 * (1_000 - n))
+    t.same(
+      found.get(key(room)),
+      positions.map((position) => ({ position, prev: position - 20 })),
+      `room ${room}`,
+    )
+  }
+  t.same(found.get(key(21)), [])
 })
 
 test('a channel that did not fit into a read is among the first of the next one', async (t) => {
@@ -187,6 +229,59 @@ async function hubWith(read: (call: number) => Promise<readonly { readonly posit
   await hub.onEvents([roomEvent(10)])
   return { hub, reads: () => reads }
 }
+
+test('a channel that is opened again while its last position is read does not take it for its own', async (t) => {
+  const reading = Promise.withResolvers<void>()
+  const told = { position: 11, prev: 5, at: Date.now(), bodies: [] }
+  const { hub } = openHub({
+    backlogs: {
+      lastBefore: async (channels, position) => {
+        if (position === 11) await reading.promise
+        return forEach(() => (position === 11 ? 5 : 11))(channels)
+      },
+      read: forEach(() => ({ from: 5, messages: [told] })),
+    },
+  })
+  await hub.onEvents([roomEvent(10)])
+  const before = hub.acquire('room:2')
+  const loaded = hub.loadLastPosition(before)
+  await nextTurn()
+  hub.release(before)
+  // Nobody listens.
+  await hub.onEvents([roomEvent(11, 1, 2)])
+  const channel = hub.acquire('room:2')
+  reading.resolve()
+  await loaded
+  await hub.load(channel, 7, unlimited())
+  t.match(channel.messagesAfter(7), [{ position: 11 }])
+})
+
+test('a channel that is opened while the names of others are read gets its own names', async (t) => {
+  const reading = Promise.withResolvers<void>()
+  const reads: (readonly RequiredIds[])[] = []
+  const { hub } = openHub({
+    profiles: {
+      get: async (required) => {
+        reads.push(required)
+        await reading.promise
+        return NO_PROFILES
+      },
+    },
+  })
+  const received = (position: number, user_id: number): PositionedEvent => ({
+    type: 'bag-items-added',
+    data: { user_id, decoration_id: 1, quantity: 1, reason: 'message' },
+    movements: [],
+    position,
+    at: Date.now() * 1000,
+  })
+  hub.acquire('user:1')
+  const delivered = hub.onEvents([received(1, 1), received(2, 2)])
+  await hub.loadLastPosition(hub.acquire('user:2'))
+  reading.resolve()
+  await delivered
+  t.same(reads, [[{ users: [1] }], [{ users: [1] }, { users: [2] }]])
+})
 
 test('a backlog outlives its last listener for some seconds', async (t) => {
   const { hub, reads } = await hubWith(async () => [{ position: 5 }])

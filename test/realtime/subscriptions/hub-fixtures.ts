@@ -7,7 +7,7 @@ import type { Client } from '../../../src/realtime/sockets/client.ts'
 import type { MemberOf } from '../../../src/realtime/subscriptions/channel-access.ts'
 import { type SubscriptionParts, Subscriptions } from '../../../src/realtime/subscriptions/subscriptions.ts'
 import { TimeSlice } from '../../../src/realtime/time-slice.ts'
-import { chatSlices } from '../../harness/app/realtime-fixtures.ts'
+import { chatSlices, giftToRoom } from '../../harness/app/realtime-fixtures.ts'
 import { currentIncarnation } from '../../harness/ledger/given-when.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 import { headerBytes, payloadBytes } from '../../harness/websocket/raw-frames.ts'
@@ -22,9 +22,7 @@ export const mapEvent = createEventMapper(
 )
 
 export const roomEvent = (position: number, n = 1, room = 1): PositionedEvent => ({
-  type: 'room-defined',
-  data: { room_id: room, owner_id: n },
-  movements: [],
+  ...giftToRoom(room, n),
   position,
   at: Date.now() * 1000,
 })
@@ -41,7 +39,7 @@ export const forEach =
 /** Reads backlogs without messages. */
 export const readNothing = forEach(() => ({ from: 0, messages: [] }))
 
-interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft'>> {
+interface FakeParts extends Partial<Pick<HubParts, 'head' | 'onMemberLeft' | 'profiles'>> {
   readonly backlogs?: Partial<HubParts['backlogs']>
 }
 

@@ -171,7 +171,6 @@ test('the number of statements does not grow with the number of rooms', async (t
   t.equal(counts('memberships of users'), 1)
   // What was read is handed over for a few milliseconds at a time, so that a busy machine reads the next in some parts.
   for (const [name, most] of [
-    ['messages among events', 20],
     // In pages of 25 events, of all rooms together.
     ['events at', 30],
     ['events after', 60],

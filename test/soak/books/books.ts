@@ -58,7 +58,7 @@ export class Books {
       const rows = await queryOnce<Omit<Entry, 'position'> & { readonly position: string }>(
         url,
         `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
-         from ledger_events where position > $1 order by position limit ${CHUNK_EVENTS}`,
+         from ledger where position > $1 order by position limit ${CHUNK_EVENTS}`,
         [this.#position],
       )
       for (const row of rows) this.append({ ...row, position: Number(row.position) })

@@ -62,7 +62,7 @@ async function expectDatabaseTimes(context: ScenarioContext, url: string, began:
     url,
     `select count(*) filter (where at not between to_timestamp($1 / 1000.0) - interval '1 second' and clock_timestamp())::int as wrong,
             count(*) filter (where at < before)::int as back
-     from (select at, lag(at) over (order by position) as before from ledger_events) e`,
+     from (select at, lag(at) over (order by position) as before from ledger) e`,
     [began],
   )
   context.expect(row?.wrong === 0, `${row?.wrong} events have the time of an instance`)

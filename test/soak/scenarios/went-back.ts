@@ -188,7 +188,7 @@ const headOf = async ({ serviceUrl }: Server): Promise<number> =>
   Number((await queryOnce<{ position: string }>(serviceUrl, 'select position from ledger_head'))[0]?.position)
 
 const restoresOn = async ({ serviceUrl }: Server): Promise<number> =>
-  (await queryOnce(serviceUrl, `select from ledger_events where type = 'ledger-restored'`)).length
+  (await queryOnce(serviceUrl, `select from ledger where type = 'ledger-restored'`)).length
 
 /** A host that has seen nothing does not start on the other server, and stops nobody by it. */
 async function expectGuarded(context: ScenarioContext, { serviceUrl }: Server): Promise<void> {
@@ -215,7 +215,7 @@ async function expectNewDraws(
   const drawnOn = ({ serviceUrl }: Server) =>
     queryOnce<{ readonly sender: number; readonly link: string }>(
       serviceUrl,
-      `select (data::jsonb->>'sender_id')::int as sender, data::jsonb->>'link' as link from ledger_events
+      `select (data::jsonb->>'sender_id')::int as sender, data::jsonb->>'link' as link from ledger
        where type = 'gift-drawn' and position > $1`,
       [end],
     )

@@ -25,10 +25,7 @@ test('instances cancel each stale game once', async (t) => {
     startStaleGames(executor, { subscriberPool: subscriberPool }, 60, log, instances)
   }
   const ended = () =>
-    queryRows(
-      database,
-      `select actor, data::jsonb->>'game_id' as game from ledger_events where type = 'roulette-cancelled'`,
-    )
+    queryRows(database, `select actor, data::jsonb->>'game_id' as game from ledger where type = 'roulette-cancelled'`)
   const later = (interval: string) =>
     queryRows(database, `update ledger_head set at = at + interval '${interval}', batch = gen_random_uuid()`)
   const untilEnded = (count: number) => until(async () => (await ended()).length >= count)

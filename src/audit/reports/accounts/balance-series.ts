@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { micros } from '../../../db/queries/expressions.ts'
 import type { Tables } from '../../../db/tables.ts'
+import { entriesAt, entriesBetween } from '../../../ledger/indexes/account-entries.ts'
 import {
-  entriesAt,
-  entriesBetween,
   eventsWith,
   IndexLagExceeded,
   MAX_UNINDEXED_EVENTS,

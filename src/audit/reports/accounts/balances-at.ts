@@ -1,12 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import {
-  entriesBetween,
-  IndexLagExceeded,
-  indexedSql,
-  MAX_UNINDEXED_EVENTS,
-  readSums,
-} from '../../../ledger/indexes/index-reads.ts'
+import { entriesBetween } from '../../../ledger/indexes/account-entries.ts'
+import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS, readSums } from '../../../ledger/indexes/index-reads.ts'
 import { canBeHeld, currencyOf } from '../../../ledger/rules/account.ts'
 import type { Hold } from '../explain.ts'
 

@@ -1,12 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../db/tables.ts'
-import {
-  entriesBetween,
-  IndexLagExceeded,
-  indexedSql,
-  MAX_UNINDEXED_EVENTS,
-  readSums,
-} from '../../../ledger/indexes/index-reads.ts'
+import { entriesBetween } from '../../../ledger/indexes/account-entries.ts'
+import { IndexLagExceeded, indexedSql, MAX_UNINDEXED_EVENTS, readSums } from '../../../ledger/indexes/index-reads.ts'
 import { type Currency, currencies, type Holder, holders, isSystem } from '../../../ledger/rules/account.ts'
 import { readBalancesAt, readHoldsAt } from './balances-at.ts'
 
@@ -206,9 +201,8 @@ async function namesByBalance(
 const changes = (after: RawBuilder<number>, upTo: RawBuilder<number>) => sql`
   select account collate "C" as account, sum(change) as change
   from (
-    select unnest(debit || credit) as account,
-           unnest(amount || amount)
-             * unnest(array_fill(-1, array[cardinality(amount)]) || array_fill(1, array[cardinality(amount)])) as change
-    from ledger_events where position > ${after} and position <= ${upTo}
-  ) legs
+    select side.account, side.change
+    from ledger_movements, lateral (values (debit, -amount), (credit, amount)) as side (account, change)
+    where position > ${after} and position <= ${upTo}
+  ) sides
   group by 1`

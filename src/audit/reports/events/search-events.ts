@@ -4,9 +4,10 @@ import { plainActor } from '../../../http/auth/caller.ts'
 import { eventsWith, readIndexed } from '../../../ledger/indexes/index-reads.ts'
 import type { Term } from '../../../ledger/indexes/index-terms.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import { packId, patternOf } from '../../../ledger/storage/packed-columns.ts'
 import type { TextRow } from '../../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../../ledger/storage/stored-event.ts'
-import { concernsUser, termsOf } from './concerns-user.ts'
+import { concernsUser, factsOf, mayConcernUser } from './concerns-user.ts'
 
 /** Events that one page searches unless it says otherwise; what is left is for the next page. */
 const MAX_SEARCHED_EVENTS = 30_000
@@ -14,6 +15,10 @@ const MAX_SEARCHED_EVENTS = 30_000
 const EVENTS_PER_QUERY = 2_000
 /** Events that the index names, of which one statement looks at so many. */
 const MAX_POSITIONS = 1_000
+/** From so many on they are compared with those that the index has of another fact. */
+const MIN_INTERSECTED = 100
+/** Events that are left out so count as one that is searched. */
+const LEFT_OUT_PER_SEARCHED = 20
 
 /** What events have to have; what is absent matches all. */
 export interface EventFilter {
@@ -67,12 +72,19 @@ export async function searchEvents(db: Kysely<Tables>, search: EventSearch): Pro
   let searched = 0
   for await (const candidates of candidatesOf(db, search, first, end)) {
     const { source, matches, downTo } = candidates
-    const { rows } = await sql<TextRow>`
-      select ${sql.raw(eventColumns)} from ${source} where ${matches}
-      order by e.position desc limit ${limit - events.length}`.execute(db)
-    events.push(...rows.map(parseEntry))
-    const oldest = events.at(-1)
-    if (oldest !== undefined && events.length >= limit) return { events, next: nextBefore(oldest.position) }
+    let entries: readonly LedgerEntry[]
+    let below = upTo + 1
+    do {
+      const { rows } = await sql<TextRow>`
+        select ${sql.raw(eventColumns)} from ${source} where ${matches} and e.position < ${below}
+        order by e.position desc limit ${limit}`.execute(db)
+      entries = rows.map(parseEntry)
+      for (const entry of entries) {
+        if (search.user === undefined || concernsUser(search.user, entry)) events.push(entry)
+        if (events.length === limit) return { events, next: nextBefore(entry.position) }
+      }
+      below = entries.at(-1)?.position ?? 0
+    } while (entries.length === limit)
     searched += candidates.events
     if (searched >= maxSearched) return { events, next: nextBefore(downTo) }
   }
@@ -87,8 +99,8 @@ async function* candidatesOf(
 ): AsyncGenerator<Candidates, void> {
   if (first > end) return
   const { actor, ...facts } = search
-  const terms = termsOf({ ...facts, actor: actor && plainActor(actor) })
-  if (terms.length > 0) yield* eventsOf(db, terms, search, first, end)
+  const [rarest, ...others] = factsOf({ ...facts, actor: actor && plainActor(actor) })
+  if (rarest !== undefined) yield* eventsOf(db, rarest, others, search, first, end)
   else yield { ...range(first, end), matches: matchesFilter(search) }
 }
 
@@ -96,6 +108,7 @@ async function* candidatesOf(
 async function* eventsOf(
   db: Kysely<Tables>,
   terms: readonly Term[],
+  otherFacts: readonly (readonly Term[])[],
   filter: EventSearch,
   first: number,
   end: number,
@@ -104,17 +117,37 @@ async function* eventsOf(
   yield* rangesOf(filter, Math.max(first, indexed + 1), end)
   const matches = matchesFilter(filter)
   for await (const { events, searched } of eventsWith(db, terms, { first, last: Math.min(end, indexed) }, 'newest')) {
-    const positions = [...new Set(events.map(({ position }) => position))]
-    for (let i = 0; i < positions.length; i += MAX_POSITIONS) {
+    const named = [...new Set(events.map(({ position }) => position))]
+    let positions: readonly number[] = named
+    for (const other of otherFacts) positions = await intersect(db, positions, other)
+    for (let i = 0; i === 0 || i < positions.length; i += MAX_POSITIONS) {
       const part = positions.slice(i, i + MAX_POSITIONS)
       yield {
         source: sql`(select * from ledger_events where position = any (${part}::bigint[])) e`,
         matches,
         downTo: i + MAX_POSITIONS < positions.length ? (part.at(-1) ?? first) : searched,
-        events: part.length,
+        events: part.length + (i === 0 ? (named.length - positions.length) / LEFT_OUT_PER_SEARCHED : 0),
       }
     }
   }
+}
+
+/**
+ * Leaves out positions of events that have none of these terms, as far as one read of the index reaches. Where there are few
+ * it is cheaper to look at the events.
+ */
+async function intersect(
+  db: Kysely<Tables>,
+  positions: readonly number[],
+  terms: readonly Term[],
+): Promise<readonly number[]> {
+  const [last] = positions
+  const first = positions.at(-1)
+  if (first === undefined || last === undefined || positions.length < MIN_INTERSECTED) return positions
+  const { value } = await eventsWith(db, terms, { first, last }, 'newest').next()
+  if (value === undefined) return positions
+  const found = new Set(value.events.map(({ position }) => position))
+  return positions.filter((position) => position < value.searched || found.has(position))
 }
 
 function* rangesOf(filter: EventFilter, first: number, last: number): Generator<Candidates, void> {
@@ -135,9 +168,9 @@ function matchesFilter(filter: EventFilter): RawBuilder<boolean> {
   const conditions: RawBuilder<boolean>[] = [sql`true`]
   if (type !== undefined) conditions.push(sql`e.type = ${type}`)
   if (actor !== undefined) conditions.push(sql`e.actor = ${plainActor(actor)}`)
-  if (requestId !== undefined) conditions.push(sql`e.request_id = ${requestId}`)
-  if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = ${idempotencyKey}`)
-  if (account !== undefined) conditions.push(sql`(e.debit @> ${[account]} or e.credit @> ${[account]})`)
-  if (user !== undefined) conditions.push(concernsUser(user))
+  if (requestId !== undefined) conditions.push(sql`e.request_id = decode(${packId(requestId)}, 'hex')`)
+  if (idempotencyKey !== undefined) conditions.push(sql`e.idempotency_key = decode(${packId(idempotencyKey)}, 'hex')`)
+  if (account !== undefined) conditions.push(sql`e.movements ~ ${patternOf([account])}`)
+  if (user !== undefined) conditions.push(mayConcernUser(user))
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

@@ -11,7 +11,7 @@ import type { QueryContext } from '../../reports/query-context.ts'
 import { readEntries } from '../../reports/write-export.ts'
 import type { OpenedSeal } from '../../seals/open-seal.ts'
 import { sealBefore } from '../../seals/seal-before.ts'
-import { type DrawObserver, drawColumns, LuckyChecks, replayedTables, SpinChecks } from './draw-checks.ts'
+import { type DrawObserver, LuckyChecks, replayedTables, SpinChecks } from './draw-checks.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 
 interface DrawFault {
@@ -108,8 +108,7 @@ export async function checkDraws(
   for await (const page of pages) {
     for (const entry of page) {
       const event = parseStoredEvent(entry)
-      const columns = drawColumns(entry)
-      for (const check of checks) check.check(event, columns, replay.state)
+      for (const check of checks) check.check(event, entry, replay.state)
       replay.fold(event, event.movements)
       events += 1
     }

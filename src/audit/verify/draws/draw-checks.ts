@@ -143,7 +143,7 @@ export class LuckyChecks {
       won += order.reward
       this.#observer.onLuckyDraw(odds_hash, r, announced)
     }
-    const paid = columns.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
+    const paid = amountMoved(columns, account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) addFault(`the orders win ${won} diamonds, but ${paid} were paid`)
   }
 }
@@ -218,7 +218,7 @@ export class SpinChecks {
     if (data.prize !== prize || data.fee !== pot - prize) {
       addFault(`the prize is ${data.prize} and the fee ${data.fee}, expected ${prize} and ${pot - prize}`)
     }
-    const paid = columns.amountMoved(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
+    const paid = amountMoved(columns, gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
     if (paid !== data.prize) addFault(`the prize is ${data.prize} coins, but ${paid} were paid`)
     this.#observer.onSpin(entries.length, r)
   }
@@ -237,16 +237,8 @@ export interface DrawObserver {
   readonly onSpin: (players: number, draw: number) => void
 }
 
-/** The columns of an event that checks of draws read besides its data. */
-interface DrawColumns {
-  /** The same for all events of a command. */
-  readonly requestId: string
-  /** The amount that the event moves from one account to another. */
-  amountMoved(from: string, to: string): number
-}
+/** What checks of draws read of an event besides its data; all events of a command have one request id. */
+type DrawColumns = Pick<LedgerEntry, 'requestId' | 'movements'>
 
-export const drawColumns = ({ requestId, movements }: Pick<LedgerEntry, 'requestId' | 'movements'>): DrawColumns => ({
-  requestId,
-  amountMoved: (from, to) =>
-    movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0),
-})
+const amountMoved = ({ movements }: DrawColumns, from: string, to: string): number =>
+  movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0)

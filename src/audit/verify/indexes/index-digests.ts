@@ -1,12 +1,18 @@
 import { getRandomValues } from 'node:crypto'
 import { PageReader } from '../../../ledger/indexes/index-pages.ts'
-import { type Term, visitTerms } from '../../../ledger/indexes/index-terms.ts'
+import {
+  type IndexedEvent,
+  type Term,
+  termOfCode,
+  visitFacts,
+  visitMovement,
+} from '../../../ledger/indexes/index-terms.ts'
 import { baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
+import { missingColumn } from '../../../ledger/rules/event.ts'
 import { exactSum } from '../../../ledger/rules/money.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
-import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import type { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
-import { parseData } from '../../reports/events/parse-data.ts'
+import { parsePacked } from '../../../ledger/storage/packed-columns.ts'
 import { IndexRowReader } from './index-row-reader.ts'
 
 /** The sums of the digests of a block's entries: of those that follow from the events, less those that are stored. */
@@ -36,19 +42,22 @@ export class IndexDigests {
 
   addEvent(rows: EventRowReader): void {
     const { position } = rows
-    let entry: LedgerEntry
+    let facts: Omit<IndexedEvent, 'movements'>
     try {
-      ;({ entry } = rows)
+      facts = factsOf(rows)
     } catch {
       // A finding already, and what the index says of it cannot be compared.
       this.#unreadable.add(baseOf(position))
       return
     }
-    const data = parseData(entry.data)
     this.#changes.clear()
-    visitTerms({ ...entry, data: data ?? {}, entry }, this.#addChange)
+    rows.visitMovements(this.#addMovement)
+    visitFacts(facts, this.#addChange)
     for (const [term, change] of this.#changes) this.#add(term, position, change, 1)
   }
+
+  readonly #addMovement = (debit: string, credit: string, amount: number): void =>
+    visitMovement(termOfCode(debit), termOfCode(credit), amount, this.#addChange)
 
   readonly #addChange = (term: Term, change: number): void => {
     this.#changes.set(term, exactSum(this.#changes.get(term) ?? 0, change))
@@ -118,6 +127,23 @@ export class IndexDigests {
     digest.finish()
     difference.a = (difference.a + sign * digest.a) | 0
     difference.b = (difference.b + sign * digest.b) | 0
+  }
+}
+
+/** Throws where an event cannot be read, and therefore could not be indexed. */
+function factsOf(rows: EventRowReader): Omit<IndexedEvent, 'movements'> {
+  const { position, type, version, actor, requestId, idempotencyKey, at, hash } = rows
+  if (hash === null) missingColumn(position, `hash at ${at}`)
+  return { type, data: dataOf(rows), entry: { type, version, actor, requestId, idempotencyKey } }
+}
+
+/** None where it is no JSON object. */
+function dataOf({ type, version, packedData }: EventRowReader): object {
+  try {
+    const data = parsePacked(type, version, packedData)
+    return typeof data === 'object' && data !== null ? data : {}
+  } catch {
+    return {}
   }
 }
 

@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { lastPositionUntil } from '../../../src/audit/reports/period.ts'
+import { lastPositionUntil } from '../../../src/ledger/indexes/last-position-until.ts'
+import { seededLedger } from '../../audit/seed-ledger.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { seededLedger } from '../seed-ledger.ts'
 
 test('the last event until a time is found, also between events, at ties and beyond both ends', async (t) => {
   t.equal(await lastPositionUntil(readDb(t, await testDatabase()), Date.now() * 1_000, 0), 0, 'of an empty ledger')
@@ -11,7 +11,7 @@ test('the last event until a time is found, also between events, at ties and bey
   const db = readDb(t, database)
   const rows = await queryRows(
     database,
-    `select position, (extract(epoch from at) * 1000000)::bigint as at from ledger_events order by position`,
+    `select position, (extract(epoch from at) * 1000000)::bigint as at from ledger order by position`,
   )
   const events = rows.map(({ position, at }) => ({ position: Number(position), at: Number(at) }))
   t.ok(new Set(events.map(({ at }) => at)).size < events.length, 'events of one transaction have one time')

@@ -1,9 +1,9 @@
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import { TestClient } from '../harness/app/realtime-instance.ts'
 
-/** A client of a room that resumes with `since` after each disconnect, and all that it has received. */
-export class RoomReader {
-  readonly #room: number
+/** A client of a room or of its user's own channel that resumes with `since` after each disconnect, and all that it has received. */
+export class ChannelReader {
+  readonly #ch: string
   readonly #user: number
   #client: TestClient | undefined
   #disconnected: Promise<void> = Promise.resolve()
@@ -15,8 +15,8 @@ export class RoomReader {
   /** Answers to its `sub` that were not as they should be. */
   readonly faults: unknown[] = []
 
-  constructor(room: number, user: number) {
-    this.#room = room
+  constructor(ch: string, user: number) {
+    this.#ch = ch
     this.#user = user
   }
 
@@ -27,7 +27,7 @@ export class RoomReader {
   connect(origin: string): void {
     const client = new TestClient(origin, { headers: bearer(token({ sub: String(this.#user) })) })
     this.#client = client
-    const ch = `one-to-room:R${this.#room}`
+    const ch = this.#ch
     // Every other one names several channels in its frame.
     client.ws.on('open', () => {
       const sub = { ch, ...(this.since !== null && { since: this.since }) }
