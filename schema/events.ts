@@ -87,7 +87,7 @@ export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 
 /** The rows of a derived table in the snapshot of a seal. */
 export const SealedTable = Type.Object({
-  name: Type.String(),
+  name: Type.String({ pattern: '^[a-z_]+$' }),
   rows: Amount,
   digest: Type.String({ description: 'the sums of the words of the SHA-256 of each row as COPY writes it, as hex' }),
   sha256: Type.String({ description: 'of its file' }),

@@ -20,18 +20,22 @@ export async function readSeals(query: Query, upTo: number, last: number): Promi
 
 /** None where the event is another one or cannot be read, which a replay from an earlier position finds. */
 async function readSeal(query: Query, seal_id: number): Promise<readonly Sealed[]> {
-  try {
-    const entry = await entryAt(query, seal_id)
-    const event = entry && parseStoredEvent(entry)
-    return event?.type === 'ledger-sealed' ? [{ ...event.data, seal_id }] : []
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return []
-    throw error
-  }
+  const entry = await entryAt(query, seal_id)
+  const event = entry && whereReadable(() => parseStoredEvent(entry))
+  return event?.type === 'ledger-sealed' ? [{ ...event.data, seal_id }] : []
 }
 
-/** The event at a position; undefined when there is none. Throws `UnreadableEvent`. */
+/** The event at a position; undefined when there is none that can be read. */
 export async function entryAt(query: Query, position: number): Promise<LedgerEntry | undefined> {
   const [row] = await query(`select ${eventColumns} from ledger_events e where e.position = $1`, [position])
-  return row && parseEntry(row)
+  return row && whereReadable(() => parseEntry(row))
+}
+
+function whereReadable<Event>(read: () => Event): Event | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return undefined
+    throw error
+  }
 }

@@ -94,6 +94,16 @@ test('from a seal, differences in rows of any age and in later events are found'
   await tamper(database, changed(11, 'amount[1] = 41'))
   t.same((await fromSeal()).findings, [], 'events before the seal are not read')
   t.match((await verifyDatabase(database)).findings, [{ check: 'hash', position: 11 }])
+  await restore()
+  await tamper(database, changed(22, `hash = repeat('a', 64)`))
+  t.match(await fromSeal(), {
+    seal: undefined,
+    findings: [
+      { check: 'hash', position: 22 },
+      { check: 'hash', position: 23 },
+      { check: 'seal', position: 23 },
+    ],
+  })
 })
 
 test('a replay begins at the newest seal that may be used and has its snapshot', async (t) => {
